@@ -311,17 +311,17 @@ static FUGAKU: MachineEntry = MachineEntry::new(
 static IRREGULAR_GPUS: MachineEntry = MachineEntry::new(
     About::new(
         "irregular_gpus",
-        "64 hosts of eight graphics processors below 15 leaf switches of very unequal size",
+        "64 hosts of 8 GPUs, which jobs share, below 15 leaf switches of very unequal size",
     )
     .definition(
-        "A processor of the model is a host. The leaf switches have 1, 1, 2, 2, 2, 3, 3, 3, 5, 5, \
+        "A host is a node of type `dgx`. The leaf switches have 1, 1, 2, 2, 2, 3, 3, 3, 5, 5, \
              6, 6, 6, 8 and 11 hosts, as where racks are filled by what arrives, and one switch \
-             joins them. Jobs get hosts by the rule of `tree`. Leaves of all sizes are there, \
+             joins them. Jobs take pieces of hosts, which are chosen by the rule of `tree`. Leaves of all sizes are there, \
              so that rules which count on regular racks are put to the test.",
     )
     .complexity(NOTHING_TO_SET)
     .source("general"),
-    "{ topology = \"flat\", processors = 64 }",
+    "{ topology = \"flat\", processors = 64, nodes = [{ type = \"dgx\" }] }",
     "{ name = \"tree\", switches = [{ nodes = [0] }, { nodes = [1] }, { nodes = [2, 3] }, { \
      nodes = [4, 5] }, { nodes = [6, 7] }, { nodes = [8, 9, 10] }, { nodes = [11, 12, 13] }, { \
      nodes = [14, 15, 16] }, { nodes = [17, 18, 19, 20, 21] }, { nodes = [22, 23, 24, 25, 26] }, \

@@ -142,7 +142,7 @@ pub(crate) enum Command {
     /// List the names that a study may use (strategies, workloads, metrics), with their parameters
     #[command(
         after_help = "Kinds: topology, machine, workload, size, runtime, estimate, dependency, resample, scheduler, \
-        selector, sizing, allocator, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
+        selector, sizing, allocator, order, within, network, pattern, traffic, metric.\n\nExamples:\n  meshwork list allocator\n  \
         meshwork list first_fit\n  meshwork list --grep backfill"
     )]
     List(List),

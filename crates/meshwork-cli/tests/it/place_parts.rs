@@ -575,10 +575,17 @@ fn a_lint_of_gres_conf_warns_of_surprises() {
         "can wait although a node has its GPUs",
         "least loaded nodes of p",
         "DefMemPerGPU limits the GPUs",
+        "gpus-per-task with a type",
         "the node x is in no NodeName line",
     ] {
         assert!(linked.contains(says), "{says}: {linked}");
     }
+    let sockets = "Name=gpu Type=a File=/dev/nvidia0 Cores=0-3\nName=gpu Type=a File=/dev/nvidia1 Cores=4-7\n";
+    let conf = format!("NODES Gres=gpu:a:2\n{part}\n");
+    assert!(lint(&conf, sockets).contains("of the socket with most free cores"));
+    assert!(!lint(&conf, sockets).contains("more than K GPUs"), "two nodes are too few");
+    let three = conf.replace("NODES", "NodeName=n[0-2] Sockets=2 CoresPerSocket=4 RealMemory=4000");
+    assert!(lint(&three, sockets).contains("more than K GPUs"));
     let plain = lint(&format!("NODES\n{part}\n"), "");
     assert!(plain.contains("\"findings\":[]"), "{plain}");
     let wrong =

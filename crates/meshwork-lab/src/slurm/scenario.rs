@@ -1,6 +1,6 @@
 //! Converts a Slurm partition, or a topograph model, to the machine and allocator of a scenario.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use meshwork::access;
@@ -12,6 +12,7 @@ use toml::{Table, Value};
 
 use super::given::{ALL, add_scheduler};
 use super::hostlist::{in_order, names};
+use super::shared::{SharedSite, gres};
 use super::site::{self, Reading, SlurmSite};
 use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::operator::folder::{FLAT, TOPOLOGIES};
@@ -26,7 +27,8 @@ const TOPOGRAPH: &str = "topograph";
 
 /// Keys of a machine in a study that is read from files: first those for Slurm, then those for
 /// topograph. The first key of each list is required; for Slurm, `conf` suffices.
-pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition", "qos"], &[TOPOGRAPH, "as"]];
+pub(crate) const KEYS: [&[&str]; 2] =
+    [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
 /// Replaces a machine that is described by Slurm files with an ordinary one, and sets its
 /// allocator.
@@ -34,7 +36,8 @@ pub(crate) const KEYS: [&[&str]; 2] = [&[SLURM, "conf", "partition", "qos"], &[T
 /// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` or, for a model
 /// file of topograph, `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may be
 /// `block`. The partition `*` stands for the nodes of all partitions. A scheduler `slurm` has the
-/// parameters of the `slurm.conf`. Keys `partitions` and `reservations` may name nodes by a host
+/// parameters of the `slurm.conf`. With a `gres.conf`, jobs share the nodes, whose types are read
+/// from both files. Keys `partitions` and `reservations` may name nodes by a host
 /// list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one with
 /// which Slurm allocates nodes. Other machines are left unchanged.
 ///
@@ -91,6 +94,12 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
         let given = machine.get(key).map(|given| (key.to_owned(), numbered(given, &site, &order)));
         laid_out.extend(given);
     }
+    if let Some(path) = text("gres")? {
+        let name = text("partition")?;
+        let nodes = types_of(files, &path, (&reading, name.as_deref()), &order);
+        let nodes = nodes.map_err(|says| Problem::new("machine.gres", says))?;
+        laid_out.insert("nodes".to_owned(), nodes);
+    }
     let machine = laid_out;
     if names_table(table.get("workload")) {
         insert_names(&mut allocator, &reading, &site, &order);
@@ -140,6 +149,71 @@ fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
         }
     }
     tables
+}
+
+/// The types of a partition's nodes, in the form of the key `nodes` of a machine.
+///
+/// They are read from a `slurm.conf` and a `gres.conf`. Sockets are islands if they divide the CPUs and the GPUs of a node equally.
+fn types_of(
+    files: &Files,
+    path: &str,
+    (reading, partition): (&Reading, Option<&str>),
+    order: &[Node],
+) -> Result<Value, String> {
+    let place = files.locate_companion(path);
+    let text = files.companion(path, &place).map_err(|error| error.to_string())?;
+    let lines = gres::read(&text).map_err(|says| format!("{path}, {says}"))?;
+    let shared = SharedSite::new(reading, &lines, partition.filter(|name| *name != ALL))?;
+    let machine = &shared.machine;
+    let mut tables = Vec::new();
+    for (index, kind) in machine.types.iter().enumerate() {
+        let is_one = |node: &Node| usize::from(machine.type_of[*node as usize]) == index;
+        // Only the nodes of the partition are nodes of the study's machine.
+        let own = order.iter().filter(|node| machine.whole.contains(**node));
+        let on: Vec<String> = own
+            .enumerate()
+            .filter(|(_, node)| is_one(node))
+            .map(|(place, _)| place.to_string())
+            .collect();
+        if on.is_empty() {
+            continue;
+        }
+        let models: BTreeSet<Option<u16>> = kind.gpus.iter().map(|gpus| gpus.model).collect();
+        if models.len() > 1 {
+            return Err(format!(
+                "{path}: a node has GPUs of several types, and a type of nodes in a study has one"
+            ));
+        }
+        let gpus: u32 = kind.gpus.iter().map(|gpus| gpus.gpus.count_ones()).sum();
+        let near = |socket: u32| {
+            let own = kind.gpus.iter().filter(|gpus| gpus.near == Some(1 << socket));
+            own.map(|gpus| gpus.gpus.count_ones()).sum::<u32>()
+        };
+        let divides = (0..kind.sockets).all(|socket| near(socket) * kind.sockets == gpus);
+        let model =
+            models.into_iter().flatten().next().map(|model| &machine.models[model as usize]);
+        let mut table = Table::new();
+        let name = model.map_or_else(|| format!("nodes{}", index + 1), Clone::clone);
+        table.insert("type".to_owned(), name.into());
+        table.insert("on".to_owned(), on.join(",").into());
+        let islands = if divides { kind.sockets } else { 1 };
+        let numbers = [
+            ("cpu", u64::from(kind.cpus())),
+            ("mem", kind.memory),
+            ("gpu", u64::from(gpus)),
+            ("islands", u64::from(islands)),
+            ("weight", u64::from(kind.weight)),
+        ];
+        for (key, number) in numbers {
+            table.insert(key.to_owned(), Value::Integer(number as i64));
+        }
+        if !kind.features.is_empty() {
+            let features = kind.features.iter().map(|word| Value::from(word.as_str()));
+            table.insert("features".to_owned(), Value::Array(features.collect()));
+        }
+        tables.push(Value::Table(table));
+    }
+    Ok(Value::Array(tables))
 }
 
 /// Slurm's nodes of a partition, in the order of the node numbers of the study's machine.

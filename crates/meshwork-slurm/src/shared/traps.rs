@@ -1,5 +1,9 @@
 //! Pitfalls of Slurm for jobs with GPUs or parts of nodes, found in the configuration files.
 
+use std::collections::BTreeSet;
+
+use meshwork::alloc::shared::SlurmNodeType;
+
 use super::gres::GresLine;
 use super::{SharedSite, params};
 use crate::site::Reading;
@@ -70,6 +74,37 @@ pub fn look(reading: &mut Reading, lines: &[GresLine]) {
             None,
             "a job of one node with --gpus or --gpus-per-task can wait although a node has its GPUs, \
              because Slurm adds up the GPUs of nodes that it has passed over: --gres=gpu:K does not",
+        );
+    }
+    let divides = |kind: &SlurmNodeType| {
+        let near: BTreeSet<u32> = kind.gpus.iter().filter_map(|gpus| gpus.near).collect();
+        !kind.is_counted && near.len() > 1
+    };
+    if types().any(divides) {
+        findings.warn_gres(
+            None,
+            "a job with --gres=gpu:1 gets a GPU of the socket with most free cores, which need not \
+             be the GPU of lowest index",
+        );
+    }
+    let spreads = |site: &SharedSite| {
+        let has_gpus = |node: &u32| {
+            let kind = site.machine.node(*node);
+            !kind.gpus.is_empty() && !kind.is_counted
+        };
+        site.machine.whole.iter().filter(has_gpus).nth(2).is_some()
+    };
+    if sites.iter().any(spreads) {
+        findings.warn_gres(
+            None,
+            "a job with --gpus=K whose CPUs need more than K + 1 nodes can get more than K GPUs: the \
+             first nodes give all that were counted for them",
+        );
+    }
+    if lines.iter().any(|line| line.model.is_some()) {
+        findings.warn_gres(
+            None,
+            "--cpus-per-gpu sets no CPUs for --gpus-per-task with a type, such as a100:1: give -c too",
         );
     }
     if sites.iter().any(|site| site.machine.models.len() > 1) {

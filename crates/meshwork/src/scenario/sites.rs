@@ -1,19 +1,19 @@
 //! The machine of a scenario: its sites, their topologies and their allocators.
 
 use std::fmt;
+use std::sync::Arc;
 
 use toml::{Table, Value};
 
 use super::nodes;
 use crate::access;
-use crate::alloc::parts::PiecesAllocator;
 use crate::alloc::parts::orders::{self, NodeOrderEntry, OrderContext};
 use crate::alloc::parts::within::{self, WithinEntry};
+use crate::alloc::parts::{NodeAllocator, PiecesAllocator};
 use crate::alloc::{self, AllocatorEntry};
 use crate::catalogue::Catalogue;
 pub use crate::catalogue::SITE_FAMILY;
-use crate::form::Asks;
-use crate::job::Pieces;
+use crate::job::{Pieces, Request};
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::presets::{self, MachineEntry};
@@ -22,7 +22,7 @@ use crate::registry::{
     listed, resolve_in, with_article,
 };
 use crate::rng::Stream;
-use crate::shape::ShapeRule;
+use crate::shape::{ShapeRule, shaped};
 use crate::speeds::{self, Speeds};
 use crate::topology::{Topology, Wiring};
 
@@ -93,20 +93,14 @@ impl SiteSpec {
         let mut allocator = (entry.build)(&self.allocator, &self.topology)?;
         if let (Some(choice), Some(types)) = (&self.choice, self.topology.types()) {
             let asks = allocator.asks().unwrap_or(entry.asks);
-            if !matches!(asks, Asks::Nodes | Asks::Constrained | Asks::BlockOrNodes) {
-                return Err(Problem::new(
-                    self.allocator.path(),
-                    format!(
-                        "the allocator `{}` places blocks or subcubes, but pieces on nodes that jobs share have no shape: \
-                         naive, fewest_leaves and others that take counts will do",
-                        entry.about.name
-                    ),
-                ));
-            }
+            let finds = allocator.finds().unwrap_or(entry.finds);
+            let machine = self.topology.clone().without_types();
+            let form = move |nodes| shaped(&Request::Nodes(nodes), asks, &machine, rule);
+            let domain = NodeAllocator { allocator, form: Arc::new(form), finds };
             let context = OrderContext { types, typical };
             let order = (choice.order_entry.0.build)(&choice.order, context)?;
             let within = choice.within.0.choice;
-            allocator = Box::new(PiecesAllocator::new(&self.topology, allocator, order, within));
+            allocator = Box::new(PiecesAllocator::new(&self.topology, domain, order, within));
         }
         let site = Site::new(self.topology.clone(), self.speed);
         let stream = Stream::new(seed, replication, &format!("allocator.{index}"));

@@ -98,13 +98,14 @@ impl NodeType {
         self.gpu_type.as_deref().unwrap_or(&self.name)
     }
 
-    /// Whether this type of node is among the types that a piece allows.
+    /// Whether this type of node is among the types that a piece allows; `*` allows every type.
     ///
     /// The amounts that are free and that the piece needs are not considered.
     #[must_use]
     pub fn suits(&self, piece: &Piece) -> bool {
         let is_one = |word: &str| {
-            word == self.name
+            word == "*"
+                || word == self.name
                 || (self.gpu > 0 && word == self.gpu_model())
                 || self.features.iter().any(|feature| feature == word)
         };

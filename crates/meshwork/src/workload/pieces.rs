@@ -2,17 +2,16 @@
 
 use super::table::{Cell, Column, Row, pieces as of_row};
 use super::{Submission, Submissions, WorkloadContext, WorkloadError};
-use crate::job::{Job, Pieces, Request};
+use crate::job::{Inside, Job, Pieces, Request};
 use crate::registry::{Params, Problem};
 use crate::topology::Topology;
-use crate::topology::types::NodeTypes;
-use std::sync::Arc;
 
-/// Checks that a job's request for pieces suits the node types of the machine.
-fn check(job: &Job, types: Option<&Arc<NodeTypes>>) -> Result<(), WorkloadError> {
+/// Checks that a job's request for pieces suits the machine and its types of nodes.
+fn check(job: &Job, machine: &Topology) -> Result<(), WorkloadError> {
     let Request::Pieces(request) = &job.request else { return Ok(()) };
     let failed = |says: String| WorkloadError(format!("job {} {says}", job.number));
-    match types {
+    suits(request, machine).map_err(failed)?;
+    match machine.types() {
         Some(types) => types.check(request).map_err(failed),
         None => Err(failed(
             "has pieces with cores, memory or GPUs, but the nodes of the machine have no types: give \
@@ -22,21 +21,38 @@ fn check(job: &Job, types: Option<&Arc<NodeTypes>>) -> Result<(), WorkloadError>
     }
 }
 
+/// Checks that the machine has such parts as must hold all pieces of a request.
+///
+/// The error is the end of a sentence, to which the caller adds the subject.
+fn suits(request: &Pieces, machine: &Topology) -> Result<(), String> {
+    match request.inside {
+        Inside::Leaf | Inside::Block if machine.tiers().is_none() => Err(format!(
+            "wants its pieces inside a {}, which a machine `{}` does not have: fat trees and dragonflies do",
+            request.inside.word().unwrap_or_default(),
+            machine.wiring().name()
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Checks the requests for pieces of jobs in memory.
 pub(super) fn check_all<'j>(
     mut jobs: impl Iterator<Item = &'j Job>,
     setting: &WorkloadContext<'_>,
 ) -> Result<(), WorkloadError> {
-    let types = setting.largest().types();
-    jobs.try_for_each(|job| check(job, types))
+    let machine = setting.largest();
+    jobs.try_for_each(|job| check(job, machine))
 }
 
 /// Checks requests for pieces as jobs are read. If the machine's nodes have no types, nothing is
 /// checked here.
 pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
-    let Some(types) = setting.largest().types().cloned() else { return jobs };
+    let machine = setting.largest().clone();
+    if machine.types().is_none() {
+        return jobs;
+    }
     Box::new(jobs.map(move |item| match item? {
-        Submission::Job(job) => check(&job, Some(&types)).map(|()| Submission::Job(job)),
+        Submission::Job(job) => check(&job, &machine).map(|()| Submission::Job(job)),
         other => Ok(other),
     }))
 }
@@ -71,6 +87,9 @@ pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Pr
         Ok(_) => return Err(params.problem("pieces", "these are no pieces")),
         Err(says) => return Err(params.problem("pieces", in_study(params, &says))),
     };
+    if let Err(says) = suits(&request, machine) {
+        return Err(params.problem("inside", format!("`{}` {says}", params.path())));
+    }
     if let Err(says) = types.check(&request) {
         return Err(params.problem("type", format!("`{}` {says}", params.path())));
     }

@@ -874,7 +874,10 @@ fn what_is_short_is_said() {
     let half = facility.propose_at(0, &job(&gpus(1, 1)), Time::ZERO).unwrap();
     facility.claim(0, &half.placement, Time::ZERO).unwrap();
     let says = |pieces: &Pieces| shortage(pieces, facility.sites()[0].site().amounts().unwrap());
-    assert_eq!(says(&gpus(7, 1)), "enough in total, but its roles do not fit together");
+    assert_eq!(
+        says(&gpus(7, 1)),
+        "enough in total, but the allocator does not give nodes with enough together"
+    );
     assert_eq!(says(&gpus(2, 4)), "it asks for 8 GPUs, and 7 are free where it may run");
     let large = Pieces::of(Piece { cpu: 16, gpu: 1, ..Piece::default() });
     assert_eq!(
@@ -962,6 +965,85 @@ fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
     let mut seen = Nodes(Vec::new());
     scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.collect()), &mut seen).unwrap();
     assert_eq!(seen.0, [1, 2]);
+}
+
+/// Tests that an allocator of blocks finds every block of nodes on each of which the pieces fit.
+#[test]
+fn blocks_are_made_of_nodes_on_which_pieces_fit() {
+    let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";
+    let mut rng = Stream::new(7, 0, "blocks");
+    let (mut found, mut missed) = (0, 0);
+    for round in 0..40 {
+        let mut facility =
+            scenario(&format!("{machine}\nallocator = 'first_fit'")).setup(0).unwrap().facility;
+        let job = |pieces: Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces), 1.0);
+        let mut free = [4_u32; 12];
+        for _ in 0..rng.below(12) {
+            let taken = 1 + rng.below(4) as u32;
+            let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
+            let Some(proposal) = facility.propose_at(0, &job(one), Time::ZERO) else { continue };
+            let node = proposal.placement.parts.as_ref().unwrap().parts[0].node;
+            free[node as usize] -= taken;
+            facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+        }
+        // Four nodes with two free GPUs each: a block of 2 × 2, or none.
+        let piece = Piece { count: 4, gpu: 2, per_node: Some(1), ..Piece::default() };
+        let own = facility.propose_at(0, &job(Pieces::of(piece)), Time::ZERO);
+        let fits = |x: usize, y: usize| free[x + 4 * y] >= 2;
+        let bases = (0..2).flat_map(|y| (0..3).map(move |x| (x, y)));
+        let first = bases
+            .map(|(x, y)| [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)])
+            .find(|nodes| nodes.iter().all(|&(x, y)| fits(x, y)));
+        let expected = first.map(|nodes| nodes.map(|(x, y)| (x + 4 * y) as u32).to_vec());
+        let given = own.map(|own| {
+            let parts = &own.placement.parts.as_ref().unwrap().parts;
+            let mut nodes: Vec<u32> = parts.iter().map(|part| part.node).collect();
+            nodes.sort_unstable();
+            nodes
+        });
+        assert_eq!(given, expected, "round {round}: {free:?}");
+        if expected.is_some() { found += 1 } else { missed += 1 }
+    }
+    assert!(found > 5 && missed > 5, "{found} and {missed}");
+}
+
+/// Tests that allocators of counts place pieces whenever they fit on any nodes.
+///
+/// The numbers of pieces on the nodes may have to differ.
+#[test]
+fn pieces_that_fit_unevenly_are_placed_by_every_allocator_of_counts() {
+    let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";
+    let mut rng = Stream::new(8, 0, "uneven");
+    let (mut found, mut missed) = (0, 0);
+    for allocator in ["random", "curve", "paging", "mc1x1", "greedy_available", "naive"] {
+        for round in 0..30 {
+            let text = format!("{machine}\nallocator = '{allocator}'");
+            let mut facility = scenario(&text).setup(0).unwrap().facility;
+            let job = |pieces: Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces), 1.0);
+            let mut free = 48;
+            for _ in 0..10 + rng.below(8) {
+                let taken = 1 + rng.below(4) as u32;
+                let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
+                let Some(proposal) = facility.propose_at(0, &job(one), Time::ZERO) else {
+                    continue;
+                };
+                facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+                free -= taken;
+            }
+            let count = 1 + rng.below(24) as u32;
+            let own = facility.propose_at(0, &job(gpus(count, 1)), Time::ZERO);
+            assert_eq!(
+                own.is_some(),
+                count <= free,
+                "{allocator}, round {round}: {count} of {free}"
+            );
+            let placed = |part: &meshwork::machine::NodePart| part.pieces;
+            let pieces = own.map(|own| own.placement.parts.unwrap().parts.iter().map(placed).sum());
+            assert_eq!(pieces.unwrap_or(count), count);
+            if count <= free { found += 1 } else { missed += 1 }
+        }
+    }
+    assert!(found > 30 && missed > 30, "{found} and {missed}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! a table of jobs are made from them.
 
 use super::Source::{
-    Always, Between, Hour, Id, If, Limit, Of, Options, Product, Share, SlurmMemory, Times, Tres,
-    Word,
+    Always, Between, Hour, Id, If, IfSome, Limit, Of, Options, Product, Share, SlurmMemory, Times,
+    Tres, Word,
 };
 use super::{Holds, MachineColumns, Mapped, Published};
 
@@ -18,7 +18,7 @@ const HOUR: f64 = 3600.0;
 ///
 /// If a trace has several sources for one column of a table of jobs, the first that has a value
 /// counts.
-pub(super) static FORMATS: [Published; 17] = [
+pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba openb 2023, pods",
         marks: &["cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"],
@@ -33,6 +33,7 @@ pub(super) static FORMATS: [Published; 17] = [
                 of("mem", Of("memory_mib")),
                 of("gpu", Product("num_gpu", "gpu_milli", 1e-3)),
                 of("type", Of("gpu_spec")),
+                of("type", IfSome("num_gpu", "*")),
             ],
             one_per: None,
             skipped: &[],
@@ -149,6 +150,7 @@ pub(super) static FORMATS: [Published; 17] = [
                 of("nodes", Of("machines")),
                 of("pieces", Of("machines")),
                 of("gpu", Share("GPUs", "machines")),
+                of("roles", Of("unequal machines")),
                 of("user", Of("user")),
                 of("queue", Of("vc")),
             ],
@@ -286,35 +288,14 @@ pub(super) static FORMATS: [Published; 17] = [
     Published {
         name: "sacct of Slurm",
         marks: &["submit", "start", "end", "alloctres"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("jobidraw")),
-                of("job", Id("jobid")),
-                of("submit", Of("submit")),
-                of("runtime", Between("start", "end")),
-                of("estimate", Times("timelimitraw", 60.0)),
-                of("estimate", Limit("timelimit")),
-                of("wait", Between("submit", "start")),
-                of("pieces", Tres("alloctres", "pieces")),
-                of("cpu", Tres("alloctres", "cpu")),
-                of("mem", Tres("alloctres", "mem")),
-                of("gpu", Tres("alloctres", "gpu")),
-                of("per_node", Tres("alloctres", "per_node")),
-                of("type", Tres("alloctres", "type")),
-                of("pieces", Tres("reqtres", "pieces")),
-                of("cpu", Tres("reqtres", "cpu")),
-                of("mem", Tres("reqtres", "mem")),
-                of("gpu", Tres("reqtres", "gpu")),
-                of("per_node", Tres("reqtres", "per_node")),
-                of("type", Tres("reqtres", "type")),
-                of("user", Of("user")),
-                of("group", Of("account")),
-                of("queue", Of("partition")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
-        no_place: &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"],
+        holds: Holds::Jobs { columns: SACCT_COLUMNS, one_per: None, skipped: &[] },
+        no_place: SACCT_LEFT_OUT,
+    },
+    Published {
+        name: "sacct of Slurm",
+        marks: &["submit", "start", "end", "reqtres"],
+        holds: Holds::Jobs { columns: SACCT_COLUMNS, one_per: None, skipped: &[] },
+        no_place: SACCT_LEFT_OUT,
     },
     Published {
         name: "Kueue, its workloads",
@@ -329,11 +310,12 @@ pub(super) static FORMATS: [Published; 17] = [
                 of("inside", Of("topologyRequest")),
                 of("group", Of("namespace")),
                 of("queue", Of("queueName")),
+                of("priority", Of("priority")),
             ],
             one_per: None,
             skipped: &[],
         },
-        no_place: &["priority"],
+        no_place: &[],
     },
     Published {
         name: "IN2P3 2024",
@@ -363,12 +345,53 @@ pub(super) static FORMATS: [Published; 17] = [
         no_place: &["state", "maxrss", "totalcpu", "qos", "nodelist"],
     },
     Published {
+        name: "sacct of Slurm",
+        marks: &["submit", "start", "end", "reqcpus"],
+        holds: Holds::Jobs { columns: SACCT_COLUMNS, one_per: None, skipped: &[] },
+        no_place: SACCT_LEFT_OUT,
+    },
+    Published {
         name: HISTORY,
         marks: &["id", "attempt", "submit", "nodelist", "by"],
         holds: Holds::Jobs { columns: HISTORY_COLUMNS, one_per: None, skipped: &[] },
         no_place: &["state", "eligible", "priority", "reason", "line", "not_modelled"],
     },
 ];
+
+/// Columns of `sacct`. What a job was allocated counts before what it requested, and TRES before
+/// the columns of nodes and tasks.
+static SACCT_COLUMNS: &[Mapped] = &[
+    of("job", Id("jobidraw")),
+    of("job", Id("jobid")),
+    of("submit", Of("submit")),
+    of("runtime", Between("start", "end")),
+    of("estimate", Times("timelimitraw", 60.0)),
+    of("estimate", Limit("timelimit")),
+    of("wait", Between("submit", "start")),
+    of("pieces", Tres("alloctres", "pieces")),
+    of("cpu", Tres("alloctres", "cpu")),
+    of("mem", Tres("alloctres", "mem")),
+    of("gpu", Tres("alloctres", "gpu")),
+    of("per_node", Tres("alloctres", "per_node")),
+    of("type", Tres("alloctres", "type")),
+    of("pieces", Tres("reqtres", "pieces")),
+    of("cpu", Tres("reqtres", "cpu")),
+    of("mem", Tres("reqtres", "mem")),
+    of("gpu", Tres("reqtres", "gpu")),
+    of("per_node", Tres("reqtres", "per_node")),
+    of("type", Tres("reqtres", "type")),
+    of("pieces", Of("nnodes")),
+    of("cpu", Share("reqcpus", "nnodes")),
+    of("pieces", Of("ntasks")),
+    of("cpu", Share("reqcpus", "ntasks")),
+    of("user", Of("user")),
+    of("group", Of("account")),
+    of("queue", Of("partition")),
+];
+
+/// Columns of `sacct` for which a table of jobs has no column.
+const SACCT_LEFT_OUT: &[&str] =
+    &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"];
 
 /// Name of the format of a site's history.
 pub(super) const HISTORY: &str = "a Meshwork site, its history";

@@ -16,6 +16,10 @@ pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
     let format =
         FORMATS.iter().find(|format| format.marks.contains(&"podSets")).expect("the list has it");
     let read = format.columns();
+    // A table of jobs has priorities from 0 to 1.
+    let priorities = || history.stays.iter().filter_map(|stay| stay.priority);
+    let (least, most) = (priorities().min().unwrap_or(0).min(0), priorities().max().unwrap_or(0));
+    let scaled = |own: i64| (own - least) as f64 / (most - least).max(1) as f64;
     let rows = history.stays.iter().map(|stay| {
         let number = |second: Option<i64>| second.map(|second| Cell::Number(second as f64));
         let text = |text: &str| Some(Cell::Text(text.to_owned().into()));
@@ -29,7 +33,7 @@ pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
             "queueName" => text(&stay.qos),
             "podSets" => text(&roles),
             "topologyRequest" => inside.and_then(text),
-            "priority" => number(stay.priority),
+            "priority" => stay.priority.map(|own| Cell::Number(scaled(own))),
             _ => None,
         };
         let mut cells = [const { None }; MOST];

@@ -82,6 +82,8 @@ enum Source {
     Word(&'static str, &'static [(&'static str, &'static str)]),
     /// The cell is a constant word if a column has a certain value. Otherwise it is empty.
     If(&'static str, &'static str, &'static str),
+    /// The cell is a constant word if the number in a column is positive. Otherwise it is empty.
+    IfSome(&'static str, &'static str),
     /// The cell is the instant at the beginning of an hour. One column has the day and another the
     /// hour, both counted from 0.
     Hour(&'static str, &'static str),
@@ -108,6 +110,7 @@ impl Source {
             | Source::Times(one, _)
             | Source::Word(one, _)
             | Source::If(one, ..)
+            | Source::IfSome(one, _)
             | Source::Limit(one)
             | Source::SlurmMemory(one)
             | Source::Tres(one, _)
@@ -601,6 +604,10 @@ impl Recognized {
             Source::If(column, value, ours) => {
                 let is_it = self.text(given, column).is_some_and(|text| text == value);
                 is_it.then_some(Cell::Text(Cow::Borrowed(ours)))
+            }
+            Source::IfSome(column, ours) => {
+                let number = self.amount(given, column)?.filter(|number| *number > 0.0);
+                number.map(|_| Cell::Text(Cow::Borrowed(ours)))
             }
             Source::Word(column, words) => {
                 let Some(text) = self.text(given, column) else { return Ok(None) };

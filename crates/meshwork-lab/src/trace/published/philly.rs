@@ -1,5 +1,7 @@
 //! Reads jobs of Microsoft's Philly trace, which are JSON, as rows of a table.
 
+use std::collections::BTreeMap;
+
 use meshwork::workload::table::Cell;
 use serde::Deserialize;
 
@@ -59,6 +61,7 @@ impl PhillyJob {
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));
+        let unequal = last.and_then(PhillyAttempt::unequal);
         match column {
             "jobid" => Some(Cell::Text(self.jobid.clone().into())),
             "vc" => text(self.vc.as_ref()),
@@ -71,7 +74,10 @@ impl PhillyJob {
                 let all: Option<f64> = lengths.sum();
                 all.filter(|_| last.is_some()).map(Cell::Number)
             }
-            "machines" | "placement" => number(last?.detail.len()),
+            "placement" => number(last?.detail.len()),
+            "unequal machines" => unequal.map(|roles| Cell::Text(roles.into())),
+            "machines" | "GPUs" if unequal.is_some() => None,
+            "machines" => number(last?.detail.len()),
             "GPUs" => number(last?.detail.iter().map(|machine| machine.gpus.len()).sum()),
             "further attempts" => number(self.attempts.len().saturating_sub(1)),
             _ => None,
@@ -80,6 +86,19 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
+    /// Roles of a job, by the GPUs of each machine; `None` if all machines have equally many.
+    fn unequal(&self) -> Option<String> {
+        let mut machines: BTreeMap<usize, usize> = BTreeMap::new();
+        for machine in &self.detail {
+            *machines.entry(machine.gpus.len()).or_default() += 1;
+        }
+        let role = |(gpus, count): (&usize, &usize)| match gpus {
+            0 => format!("{count}*cpu=1"),
+            _ => format!("{count}*gpu={gpus}"),
+        };
+        (machines.len() > 1).then(|| machines.iter().map(role).collect::<Vec<_>>().join("+"))
+    }
+
     /// Seconds for which an attempt ran. `None` if its start or end was not recorded, or if the end
     /// is earlier than the start.
     fn seconds(&self) -> Option<f64> {

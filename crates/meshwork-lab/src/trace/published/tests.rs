@@ -48,7 +48,7 @@ fn pods_of_openb() {
     let (jobs, done) = table("pods.csv", PODS);
     assert_eq!(cells(&jobs, &["submit", "runtime", "wait"]), ["0 80 20", "50 300 0"]);
     let pieces = cells(&jobs, &["pieces", "cpu", "mem", "gpu", "type"]);
-    assert_eq!(pieces, ["1 2 2048 0.46 ", "1 64 4096 8 G1|G2"]);
+    assert_eq!(pieces, ["1 2 2048 0.46 *", "1 64 4096 8 G1|G2"]);
     assert_eq!((done.lines, done.jobs, done.no_run_time), (3, 2, 1));
     says(&done, "read as Alibaba openb 2023, pods");
     says(&done, "qos of 3 jobs");
@@ -156,6 +156,11 @@ fn jobs_of_philly() {
     assert!(
         refused.starts_with("log.json: this is no list of jobs as in Philly's cluster_job_log")
     );
+    let unequal =
+        [machine("\"gpu0\", \"gpu1\""), machine("\"gpu0\", \"gpu1\", \"gpu2\"")].join(", ");
+    let own = attempt("\"2017-10-07 02:00:00\"", "\"2017-10-07 03:00:00\"", &unequal);
+    let (jobs, _) = table("cluster_job_log.json", &format!("[{}]", job("1", &own)));
+    assert_eq!(cells(&jobs, &["runtime", "roles"]), ["3600 1*cpu=1,gpu=2+1*cpu=1,gpu=3"]);
     let machines = "machineId,number of GPUs,single GPU mem\nm1,8, 24GB\nm2,2, 12GB\n";
     assert_eq!(converted("machines.csv", machines, "m.toml").unwrap().1.nodes, 2);
 }
@@ -285,6 +290,20 @@ fn sacct_with_trackable_resources() {
     assert_eq!(found, ["2 8 32768 2 1 a100 120", "3 3  1   120", "1 4 500  1  120"]);
 }
 
+#[test]
+fn sacct_with_what_was_requested() {
+    let begin = "JobIDRaw\tSubmit\tStart\tEnd";
+    let requests = format!("{begin}\tReqTRES\n9\t121\t131\t141\tcpu=4,mem=500M,node=1\n");
+    let (jobs, done) = table("jobs.tsv", &requests);
+    says(&done, "read as sacct of Slurm");
+    assert_eq!(cells(&jobs, &["pieces", "cpu", "mem", "per_node"]), ["1 4 500 1"]);
+    let counts =
+        format!("{begin}\tReqCPUS\tNNodes\tNTasks\n1\t0\t1\t2\t8\t2\t4\n2\t0\t1\t2\t12\t\t3\n");
+    let (jobs, done) = table("jobs.tsv", &counts);
+    says(&done, "read as sacct of Slurm");
+    assert_eq!(cells(&jobs, &["pieces", "cpu"]), ["2 4", "3 4"]);
+}
+
 /// Tests that options of `salloc` are converted to pieces. Depending on what the options count, a
 /// piece is a task, a node's part of the job, or a GPU.
 #[test]
@@ -321,6 +340,7 @@ fn workloads_of_kueue() {
     assert_eq!((done.lines, done.jobs, done.no_run_time), (7, 1, 6));
     let found = cells(&jobs, &["runtime", "wait", "pieces", "cpu", "gpu", "inside", "group"]);
     assert_eq!(found, ["2400 5 2 8 8 leaf ml"]);
+    assert_eq!(cells(&jobs, &["priority"]), ["1"], "the highest priority of the file");
     let wrong = converted("kueue.json", "{\"items\": []}", "jobs.csv").unwrap_err();
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }

@@ -25,7 +25,7 @@ use crate::geometry::{NodePart, NodeSet, Parts, Placement};
 use crate::job::{Inside, Piece, Pieces, Request, Time};
 use crate::machine::{Amounts, NodeAmounts, Site};
 use crate::rng::Stream;
-use crate::topology::types::NodeTypes;
+use crate::topology::types::{NodeTypes, piece_in_words};
 use crate::topology::{Node, Topology};
 
 pub use shortage::shortage;
@@ -73,11 +73,26 @@ pub struct PiecesAllocator {
     taken: Vec<(Node, Vec<u32>)>,
 }
 
+/// Converts a number of nodes to the request that an allocator takes, such as for a block.
+///
+/// The result is `None` if the machine has no such block.
+pub type FormOfNodes = Arc<dyn Fn(u32) -> Option<Request> + Send + Sync>;
+
+/// Allocator of whole nodes that chooses the nodes on which pieces are put.
+pub struct NodeAllocator {
+    /// The allocator, after no claim.
+    pub allocator: Box<dyn Allocator>,
+    /// Form in which the allocator takes a number of nodes.
+    pub form: FormOfNodes,
+    /// Condition under which the allocator finds nodes.
+    pub finds: Finds,
+}
+
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
     /// An allocator of whole nodes, and a site on which the nodes with room for pieces are free.
-    Asked(Box<dyn Allocator>, Box<Site>),
+    Asked(NodeAllocator, Box<Site>),
 }
 
 impl PiecesAllocator {
@@ -88,12 +103,12 @@ impl PiecesAllocator {
     #[must_use]
     pub fn new(
         topology: &Topology,
-        domain: Box<dyn Allocator>,
+        domain: NodeAllocator,
         order: Box<dyn NodeOrder>,
         within: &'static dyn IslandRule,
     ) -> PiecesAllocator {
         let types = Arc::clone(topology.types().expect("a machine with types of nodes"));
-        let domain = match domain.domain() {
+        let domain = match domain.allocator.domain() {
             Some(domain) => Kept::Shares(domain),
             None => Kept::Asked(domain, Box::new(Site::new(topology.clone().without_types(), 1.0))),
         };
@@ -259,33 +274,52 @@ impl PiecesAllocator {
                     if is_spread { evenly(&groups, wanted) } else { on_few(groups, wanted) };
                 in_groups(one, shares, picks)
             }
-            Kept::Asked(allocator, site) => {
-                // Pieces are put on as few nodes as possible: the largest number per node is tried
-                // first, until the allocator finds enough nodes.
-                let most = one.most_on_a_node(span).min(wanted);
-                (1..=most).rev().any(|each| {
+            Kept::Asked(own, site) => {
+                // Nodes with at least `each` free places for pieces, as many as `count` asks for.
+                // The pieces are put on them in their order, at most `most` on each.
+                let mut ask = |one: &Ranked, each: u32, count: u32, most: u32| {
                     let mut free = NodeSet::empty(site.grid().nodes());
                     let has_room = |node: &Node| one.fits_on(*node) >= each;
                     (span.0..span.1).filter(has_room).for_each(|node| free.insert(node));
-                    show(allocator.as_mut(), site, &free, now);
-                    let request = Request::Nodes(wanted.div_ceil(each));
+                    show(own.allocator.as_mut(), site, &free, now);
+                    let Some(request) = (own.form)(count) else { return false };
                     if request.nodes() > u64::from(site.free_nodes()) {
                         return false;
                     }
-                    let Some(found) = allocator.choose(Ask::new(&request, site, now, rng)) else {
-                        return false;
-                    };
+                    let ask = Ask::new(&request, site, now, rng);
+                    let Some(found) = own.allocator.choose(ask) else { return false };
                     let mut left = wanted;
                     picks.clear();
                     for node in found.nodes(site.grid()) {
-                        let pieces = one.share_of(each, left);
+                        let pieces = one.share_of(one.fits_on(node).min(most), left);
                         if pieces > 0 {
                             picks.push((node, pieces));
                             left -= pieces;
                         }
                     }
                     left == 0
-                })
+                };
+                // Pieces are put on as few nodes as possible, equally many on each: the largest
+                // number per node is tried first, until the allocator finds enough nodes.
+                let most = one.most_on_a_node(span).min(wanted);
+                if (1..=most).rev().any(|each| ask(one, each, wanted.div_ceil(each), each)) {
+                    return true;
+                }
+                // Different numbers on the nodes that have any room: the fewest nodes that could
+                // hold all pieces are tried first, all nodes last.
+                let mut rooms: Vec<u32> = (span.0..span.1)
+                    .map(|node| one.fits_on(node))
+                    .filter(|&room| room > 0)
+                    .collect();
+                rooms.sort_unstable_by_key(|&room| std::cmp::Reverse(room));
+                let mut sum = 0_u64;
+                let enough = rooms.iter().position(|&room| {
+                    sum += u64::from(room);
+                    sum >= u64::from(wanted)
+                });
+                let (Some(fewest), all) = (enough, rooms.len()) else { return false };
+                let doublings = (0..).map(|k| fewest + (1 << k)).take_while(|&count| count < all);
+                doublings.chain([all]).any(|count| ask(one, 1, count as u32, u32::MAX))
             }
         }
     }
@@ -363,7 +397,10 @@ impl Allocator for PiecesAllocator {
     }
 
     fn finds(&self) -> Option<Finds> {
-        Some(Finds::EveryBlock)
+        match &self.domain {
+            Kept::Asked(own, _) if own.finds == Finds::SomeBlocks => Some(Finds::SomeBlocks),
+            _ => Some(Finds::EveryBlock),
+        }
     }
 
     fn never(&self, request: &Request) -> Option<String> {
@@ -371,30 +408,56 @@ impl Allocator for PiecesAllocator {
         if let Some(never) = self.types.never(request) {
             return Some(never);
         }
-        if request.inside == Inside::Node || request.inside == Inside::Island {
-            let idle = Amounts::new(Arc::clone(&self.types));
-            let holds = |piece: &Piece, node: Node| {
-                fits(&idle.of(node), piece, request, self.types.of(node).suits(piece))
-                    >= piece.count
-            };
-            let role = request
-                .roles
-                .iter()
-                .find(|piece| !(0..self.types.nodes()).any(|node| holds(piece, node)))?;
-            return Some(format!(
-                "no {} holds {} pieces with {}",
-                request.inside.word().unwrap_or("node"),
-                role.count,
-                crate::topology::types::piece_in_words(role)
-            ));
-        }
-        None
+        let idle = Amounts::new(Arc::clone(&self.types));
+        let fits = |piece: &Piece, node: Node| {
+            u64::from(fits(&idle.of(node), piece, request, self.types.of(node).suits(piece)))
+        };
+        let [leaf, group, all] = self.spans();
+        let size = match request.inside {
+            Inside::Anywhere => all,
+            Inside::Block => group,
+            Inside::Leaf => leaf,
+            Inside::Node | Inside::Island => 1,
+        };
+        let most = |piece: &Piece| {
+            let within = |at| (at * size..(at + 1) * size).map(|node| fits(piece, node)).sum();
+            (0..all / size).map(within).max().unwrap_or(0)
+        };
+        let mut roles = request.roles.iter().map(|piece| (piece, most(piece)));
+        let Some((role, most)) = roles.find(|(piece, most)| *most < u64::from(piece.count)) else {
+            // Its pieces fit one role at a time, but perhaps not together, or not on such nodes as
+            // the domain finds.
+            let site = Site::new(self.topology.clone(), 1.0);
+            let wanted = Request::Pieces(request.clone());
+            let mut draws = Stream::new(0, 0, "never");
+            let found = self.fork().choose(Ask::new(&wanted, &site, Time::ZERO, &mut draws));
+            let says = "it finds no nodes for all pieces even if all are idle";
+            return found.is_none().then(|| says.to_owned());
+        };
+        let pieces = piece_in_words(role);
+        Some(match request.inside.word() {
+            Some(word @ ("node" | "island")) => {
+                format!("no {word} holds {} pieces with {pieces}", role.count)
+            }
+            Some(word) => {
+                format!("no {word} holds more than {most} pieces with {pieces}, not {}", role.count)
+            }
+            None => format!("the machine holds {most} pieces with {pieces}, not {}", role.count),
+        })
     }
 
     fn fork(&self) -> Box<dyn Allocator> {
         let domain = match &self.domain {
             Kept::Shares(domain) => Kept::Shares(*domain),
-            Kept::Asked(allocator, site) => Kept::Asked(allocator.fork(), site.clone()),
+            Kept::Asked(own, site) => {
+                let NodeAllocator { allocator, form, finds } = own;
+                let own = NodeAllocator {
+                    allocator: allocator.fork(),
+                    form: Arc::clone(form),
+                    finds: *finds,
+                };
+                Kept::Asked(own, site.clone())
+            }
         };
         Box::new(PiecesAllocator {
             topology: self.topology.clone(),

@@ -63,6 +63,9 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     }
     match request.inside.word() {
         Some(word) => format!("enough in total, but not in one {word}"),
+        None if request.roles.len() == 1 => {
+            "enough in total, but the allocator does not give nodes with enough together".to_owned()
+        }
         None => "enough in total, but its roles do not fit together".to_owned(),
     }
 }

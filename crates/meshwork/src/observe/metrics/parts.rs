@@ -23,6 +23,8 @@ struct NodeRatio {
     nodes: Vec<[f64; 2]>,
     sums: [f64; 2],
     is_sum: bool,
+    /// Whether a job has arrived. The time before the first arrival does not count.
+    has_begun: bool,
     area: f64,
     time: f64,
     /// Requests of the arrived jobs, from which the function `of` is built.
@@ -47,6 +49,7 @@ impl NodeRatio {
             nodes: Vec::new(),
             sums: [0.0; 2],
             is_sum,
+            has_begun: false,
             area: 0.0,
             time: 0.0,
             typical: None,
@@ -95,7 +98,7 @@ impl Observer for NodeRatio {
     fn elapsed(&mut self, from: Time, to: Time, _state: &MachineState) {
         let [over, under] = self.sums;
         let value = if self.is_sum { over } else { over / under };
-        if value.is_finite() {
+        if self.has_begun && value.is_finite() {
             self.area += (to - from) * value;
             self.time += to - from;
         }
@@ -103,7 +106,12 @@ impl Observer for NodeRatio {
 
     fn observe(&mut self, _now: Time, event: &Event<'_>) {
         match event {
-            Event::Arrived(_, job) if self.typical.is_some() => self.learn(job),
+            Event::Arrived(_, job) => {
+                self.has_begun = true;
+                if self.typical.is_some() {
+                    self.learn(job);
+                }
+            }
             Event::Started(running) => {
                 self.change(running, |amounts, parts| amounts.take(parts, &mut |_, _| {}));
             }
@@ -154,7 +162,7 @@ macro_rules! allocation {
         pub(super) static $name: MetricEntry = MetricEntry::new(
             About::new(concat!($word, "_allocation"), concat!("share of all ", $what, " that jobs hold"))
                 .definition(concat!(
-                    "The mean over time, warm-up included, of the ", $what,
+                    "The mean over time since the first arrival, warm-up included, of the ", $what,
                     " that jobs hold, divided by those of the machine. A job with nodes of its own holds all of them."
                 ))
                 .complexity("O(1) for each part of a job that starts or ends.")
@@ -178,6 +186,8 @@ struct Asked {
     own: f64,
     running: BTreeMap<JobId, f64>,
     asked: f64,
+    /// Whether a job has arrived. The time before the first arrival does not count.
+    has_begun: bool,
     area: f64,
     time: f64,
 }
@@ -187,18 +197,21 @@ impl Asked {
         let types = machine.first().and_then(Topology::types);
         let own = types.map_or(0.0, |types| types.totals()[kind] as f64);
         let (running, asked) = (BTreeMap::new(), 0.0);
-        Box::new(Asked { kind, own, running, asked, area: 0.0, time: 0.0 })
+        Box::new(Asked { kind, own, running, asked, has_begun: false, area: 0.0, time: 0.0 })
     }
 }
 
 impl Observer for Asked {
     fn elapsed(&mut self, from: Time, to: Time, _state: &MachineState) {
-        self.area += (to - from) * self.asked;
-        self.time += to - from;
+        if self.has_begun {
+            self.area += (to - from) * self.asked;
+            self.time += to - from;
+        }
     }
 
     fn observe(&mut self, _now: Time, event: &Event<'_>) {
         match event {
+            Event::Arrived(..) => self.has_begun = true,
             Event::Started(running) => {
                 let Request::Pieces(request) = &running.job.request else { return };
                 let amount = |piece: &crate::job::Piece| {
@@ -237,7 +250,7 @@ macro_rules! utilization {
                 concat!("share of all ", $what, " that the pieces of running jobs ask for"),
             )
             .definition(concat!(
-                "The mean over time, warm-up included, of the ", $what,
+                "The mean over time since the first arrival, warm-up included, of the ", $what,
                 " that the pieces of running jobs ask for, divided by those of the machine. What a job holds \
                  beside, with nodes of its own, does not count; whole nodes ask for nothing in particular."
             ))
@@ -256,7 +269,7 @@ utilization!(OTHER_UTILIZATION, "other", "units of the fourth kind", 3);
 
 pub(super) static UNALLOCATED_GPUS: MetricEntry = MetricEntry::new(
     About::new("unallocated_gpus", "number of GPUs that no job holds")
-        .definition("The mean over time, warm-up included, of the GPUs that no job holds; of shared ones the rest.")
+        .definition("The mean over time since the first arrival, warm-up included, of the GPUs that no job holds; of shared ones the rest.")
         .complexity("O(1) for each part of a job that starts or ends.")
         .source("Weng et al., USENIX ATC 2023"),
     "GPUs",

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
@@ -435,14 +435,22 @@ static VECTORS: SizeEntry = SizeEntry {
     build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
-/// Reads a request for pieces from a table of a study; its keys are columns of a table of jobs.
+/// Reads a request for pieces from a table whose keys and values are those of a table of jobs.
 ///
 /// # Errors
 /// If the machine's nodes have no types, or such pieces can never be placed there.
 pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
     // A share weighs one request among those that are drawn, and so is no property of pieces.
     let params: Vec<&Param> = PIECES.iter().filter(|param| param.name != "share").collect();
-    of_table(&resolve("pieces", &params, columns, &[])?, machine)
+    let mut columns = columns.clone();
+    // A study and a table of jobs write two of the values differently.
+    if let Some(per_node) = columns.get("per_node").and_then(Value::as_integer) {
+        columns.insert("per_node".to_owned(), per_node.to_string().into());
+    }
+    if columns.get("exclusive").and_then(Value::as_str) == Some("node") {
+        columns.insert("exclusive".to_owned(), true.into());
+    }
+    of_table(&resolve("pieces", &params, &columns, &[])?, machine)
 }
 
 static PIECES: &[Param] = &[
@@ -455,31 +463,31 @@ static PIECES: &[Param] = &[
     Param {
         name: "pieces",
         kind: Kind::Integer(1, u32::MAX as u64),
-        default: DefaultValue::Is("1"),
+        default: DefaultValue::Absent("1"),
         help: "how many pieces each has",
     },
     Param {
         name: "cpu",
         kind: Kind::Integer(1, 1 << 30),
-        default: DefaultValue::Is("1"),
+        default: DefaultValue::Absent("1"),
         help: "cores of each piece",
     },
     Param {
         name: "mem",
         kind: Kind::Integer(0, 1 << 30),
-        default: DefaultValue::Is("0"),
+        default: DefaultValue::Absent("0"),
         help: "memory of each piece in MiB",
     },
     Param {
         name: "gpu",
         kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("0.0"),
+        default: DefaultValue::Absent("0"),
         help: "how many GPUs each piece gets, or a part of one, such as 0.5",
     },
     Param {
         name: "other",
         kind: Kind::Integer(0, 1 << 30),
-        default: DefaultValue::Is("0"),
+        default: DefaultValue::Absent("0"),
         help: "what each piece gets of the fourth kind",
     },
     Param {
@@ -505,6 +513,12 @@ static PIECES: &[Param] = &[
         kind: Kind::Flag,
         default: DefaultValue::Is("false"),
         help: "whether no other job may be on its nodes",
+    },
+    Param {
+        name: "roles",
+        kind: Kind::Text,
+        default: DefaultValue::Absent("pieces of one kind"),
+        help: "pieces of several kinds, such as \"1*cpu=4+8*cpu=16,gpu=1\", instead of the keys for one",
     },
 ];
 

@@ -446,7 +446,7 @@ pub static COLUMNS: [Column; 35] = [
         name: "type",
         holds: CellKind::Text,
         unit: "",
-        help: "the types of nodes or GPUs, or the features, that it may have, separated by `|`",
+        help: "the types of nodes or GPUs, or the features, that it may have, separated by `|`; `*` for any",
         field: None,
         get: |job| of_piece(job, "type"),
         set: |row, cell| put(&mut row.types, cell.text()),
