@@ -98,8 +98,9 @@ fn main() {
     }
 }
 
-/// Studies that are raced, each with its name and indifference zone. A run takes some tens of
-/// microseconds.
+/// Studies that are raced: the name, the indifference zone, and the TOML of each.
+///
+/// One run takes some tens of microseconds.
 const STUDIES: [(&str, &str, &str); 3] = [
     (
         "study: 12 policies of a mesh, 10 %",
@@ -148,7 +149,7 @@ fn of_study(name: &str, within: &str, text: &str, races: u64) {
     let (mut wrong, mut runs, mut pairs, mut two_stages) = (0, 0, 0, 0);
     for race in 0..races {
         let request = ChoiceRequest { within: within.to_owned(), ..ChoiceRequest::default() };
-        // The winner is measured again, with the next seed.
+        // Only even seeds are used here, because the winner is measured again with the next seed.
         let options = ChooseOptions { request, ..ChooseOptions::default() };
         let choice = choose(&study(2 * race, ""), &options).expect("a choice");
         let is_wrong = |own: &usize| means[*own] > best + zone.ln_1p();

@@ -60,9 +60,9 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
     (site, allocator)
 }
 
-/// Requests for subcubes of every dimension below that of the hypercube.
+/// Requests for subcubes of every dimension from 0 up to one less than that of the hypercube.
 ///
-/// They have the form that an allocator takes.
+/// The requests have the form that an allocator takes.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
@@ -76,7 +76,8 @@ fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
 
 /// Measures searches for a free subcube on a half-full hypercube, of each dimension in turn.
 ///
-/// Small free subcubes exist and are found. Large ones do not exist, so that the search fails.
+/// Small free subcubes exist and are found. Large free subcubes do not exist, so that the search
+/// for them fails.
 fn search(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {
@@ -97,14 +98,15 @@ fn search(criterion: &mut Criterion) {
 /// Measures how fast an allocator handles jobs that come and go.
 ///
 /// One step is a search for a subcube, its claim, and the release of the subcube claimed before.
-/// The requested dimensions are, in turn, all those of which a free subcube exists. For `buddy`,
-/// which does not look at the site, the step is also measured without the updates of the site.
+/// The requested dimensions are, in turn, all dimensions of which a free subcube exists. For
+/// `buddy`, which does not look at the site, the step is also measured without the updates of the
+/// site.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {
             for with_site in [true, false] {
                 if !with_site && named != "buddy" {
-                    continue; // others look at the site
+                    continue; // other allocators look at the site
                 }
                 let (mut site, mut allocator) = half_full(named, dimension);
                 let mut rng = Stream::new(1, 0, "search");

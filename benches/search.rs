@@ -10,7 +10,9 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use meshwork_benches::{allocator_of, half_full, requests_to, works_on};
 
-/// Names of the allocators for meshes and tori.
+/// Names of allocators for meshes and tori.
+///
+/// Each allocator is measured on those machines of the benchmark that it serves.
 const NAMES: [&str; 11] = [
     "first_fit",
     "best_fit",

@@ -18,8 +18,8 @@ use toml::Table;
 
 /// Site of which at least half of the nodes are held, and the held blocks in the order of claims.
 ///
-/// The blocks are at random free places. A side of a block is random, up to `share` times the
-/// machine's side (but at least up to 3). The result depends only on the arguments.
+/// The blocks are at random free places. A side of a block is random: from 1 to `share` times the
+/// machine's side, or to 3 if that is more. The result depends only on the arguments.
 #[must_use]
 pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     let mut site = Site::new(topology.clone(), 1.0);
@@ -40,7 +40,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     (site, held)
 }
 
-/// Allocator with default parameters that was told of the given claims, one per unit of time.
+/// Allocator with default parameters that was told of the claims `held`, one per unit of time.
 #[must_use]
 pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
     let mut allocator = allocator(name, topology);
@@ -64,8 +64,9 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
-/// Requests as from [`requests`], in the form that an allocator takes. Requests that the allocator
-/// could never serve are left out.
+/// Requests as from [`requests`], in the form that an allocator takes.
+///
+/// Requests that the allocator could never serve are left out.
 #[must_use]
 pub fn requests_to(name: &str, topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     let blocks = requests(topology, share, count);
@@ -79,8 +80,9 @@ pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// The allocator that a text names. Parameters follow the name, separated by `; `, as in `first_fit
-/// rotation='best'`.
+/// Allocator that a text names.
+///
+/// Parameters follow the name, separated by `; `, as in `first_fit rotation='best'`.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let (name, given) = named.split_once(' ').unwrap_or((named, ""));
@@ -126,15 +128,16 @@ impl Log {
 
     /// Log that gives a run a queue of constant length.
     ///
-    /// `queue` jobs wait from the beginning, and `more` jobs arrive as fast as jobs end. Requests
-    /// are for up to an eighth of the machine, with `counts` different counts of nodes if possible.
-    /// Estimates are up to five times the run time.
+    /// `queue` jobs wait from the beginning, and `more` jobs arrive as fast as jobs end. A job
+    /// requests up to an eighth of the machine's nodes. Requests have `counts` different counts of
+    /// nodes, or fewer if an eighth of the machine has fewer nodes. Estimates are up to five times
+    /// the run time.
     #[must_use]
     pub fn waiting(queue: u64, more: u64, nodes: u32, counts: u32) -> Log {
         let (mut text, mut rng) = (Vec::new(), Stream::new(1, 0, "waiting"));
         let most = u64::from((nodes / 8).max(1));
         let counts = u64::from(counts).min(most);
-        // The mean work of a job over the nodes in use, as a machine is never quite full.
+        // Mean work of a job, divided by the nodes that are in use on average: 90 % of the machine.
         let gap = (most as f64 / 2.0) * 500.0 / (0.9 * f64::from(nodes));
         for job in 0..queue + more {
             let arrival = job.saturating_sub(queue) as f64 * gap;

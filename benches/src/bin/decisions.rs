@@ -23,7 +23,9 @@ use meshwork_benches::scenario;
 /// Number of decisions to be timed.
 const DECISIONS: u32 = 200_000;
 
-/// A random job of 1 to 64 GPUs. Up to 8 GPUs are on one node; more are pieces of 8 GPUs.
+/// Random job of 1 to 64 GPUs.
+///
+/// A job of up to 8 GPUs gets them on one node. A larger job consists of pieces of 8 GPUs.
 fn job(rng: &mut Stream) -> Job {
     let gpus = 1 << rng.below(7);
     let on_a_node = gpus.min(8);
@@ -40,7 +42,8 @@ fn job(rng: &mut Stream) -> Job {
 /// CPU seconds of this process so far, or wall-clock seconds if the system reports no CPU time.
 fn seconds(begun: Instant) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in brackets, may have spaces; the 12th field after it is in 1/100 s.
+    // The name of the program, in brackets, may have spaces. The 12th field after the name is the
+    // CPU time in 1/100 s.
     let ticks = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(11));
     let ticks = ticks.and_then(|ticks| ticks.parse::<f64>().ok());
     ticks.map_or_else(|| begun.elapsed().as_secs_f64(), |ticks| ticks / 100.0)

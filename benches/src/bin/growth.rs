@@ -20,13 +20,14 @@ use meshwork_benches::{Log, scenario};
 /// Number of ends of jobs between the two measurements of a point.
 const ENDS: u64 = 2_000;
 
-/// Smallest difference between the times of the two runs of a point that counts.
+/// Smallest difference between the CPU times of a point's two runs that is more than noise.
 ///
-/// It is a share of the sum of these times. A smaller difference is noise.
+/// The difference is given as a share of the sum of these two times.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Limit of the CPU time of a point, in seconds. A row of the table ends after a point that took
-/// longer.
+/// Limit of the CPU time of a point, in seconds.
+///
+/// A point that took longer is the last point of its row.
 const MOST_SECONDS: f64 = 5.0;
 
 /// CPU seconds of this process, or wall-clock seconds if the system does not report CPU time.
@@ -48,7 +49,7 @@ struct Point<'p> {
 impl Point<'_> {
     /// CPU seconds per event, and the sum of the CPU seconds of the two runs of the point.
     ///
-    /// The first value is `None` if the times of the runs differ by no more than noise.
+    /// The CPU time per event is `None` if the times of the runs differ by no more than noise.
     fn measure(&self) -> (Option<f64>, f64) {
         let log = Log::waiting(self.queue, 3 * ENDS, self.nodes, self.shapes);
         let mut looks = [0.0; 2];
@@ -67,7 +68,7 @@ impl Point<'_> {
             scenario.run(0, &log, &mut ()).expect("the log is right");
             *seconds = cpu_seconds(clock) - began;
         }
-        let events = 2 * ENDS; // one comes for each that ends
+        let events = 2 * ENDS; // one job arrives for each job that ends
         let (between, both) = (looks[1] - looks[0], looks[0] + looks[1]);
         ((between > LEAST_SHARE * both).then_some(between / events as f64), both)
     }
@@ -85,7 +86,7 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
 
 /// Prints a row of the table: the cost per event for each value of the varied quantity.
 ///
-/// The row ends at the limit of CPU time.
+/// The row ends early after a point that took longer than the limit of CPU time.
 fn row(name: &str, values: &[u64], point: impl Fn(u64) -> Point<'static>) {
     let (mut points, mut cells) = (Vec::new(), Vec::new());
     for &value in values {

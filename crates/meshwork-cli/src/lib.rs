@@ -81,7 +81,7 @@ pub struct CommandOutput {
     pub all_well: bool,
 }
 
-/// Reason in one sentence why a command gave no answer.
+/// Reason, in one sentence, why a command gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The request itself was wrong.
@@ -112,7 +112,8 @@ pub fn ask<W: Into<OsString>>(
 ) -> Result<CommandOutput, Refusal> {
     let words = std::iter::once("meshwork".into()).chain(words.into_iter().map(Into::into));
     let arguments = Arguments::try_parse_from::<_, OsString>(words).map_err(|error| {
-        // The first paragraph of clap's error says what is wrong; the rest is help for a shell.
+        // The first paragraph of clap's error says what is wrong. Later paragraphs are help for a
+        // shell.
         let text = error.render().to_string();
         let wrong = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
         Refusal::Wrong(wrong.split_whitespace().collect::<Vec<_>>().join(" "))

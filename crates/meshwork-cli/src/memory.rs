@@ -4,7 +4,7 @@ use meshwork_lab::run::memory::{at_once, refuse_above, refuse_at_once};
 
 use crate::output::Stop;
 
-/// The option of every command that simulates.
+/// Command-line option for the memory limit, which every command that simulates has.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
     /// Refuse runs that would take more memory, such as 4G or 500M, as far as the need is known beforehand
@@ -24,10 +24,10 @@ impl Memory {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// Returns an error if the runs that go on at the same time exceed the limit together.
+    /// Returns an error if runs that are simulated at the same time exceed the limit together.
     ///
-    /// Each run takes `bytes` bytes. Of the `runs` runs, one goes on per thread; 0 threads means
-    /// one per processor.
+    /// Each of the `runs` runs takes `bytes` bytes. One run at a time is simulated per thread; 0
+    /// threads means one thread per processor.
     pub(crate) fn check_at_once(
         self,
         bytes: u64,
@@ -41,7 +41,8 @@ impl Memory {
     }
 }
 
-/// Memory that this process may use, in bytes: that of the computer, or of its control group.
+/// Memory in bytes that this process may use: that of the computer, or of its control group if
+/// less.
 fn installed() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -23,7 +23,7 @@ pub(crate) enum Cell {
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// Word for a layer of the picture in its label, such as switch or group for wirings that have
+    /// Word for a layer in the label of the picture, such as switch or group if the wiring has
     /// them.
     layer: &'static str,
 }
@@ -190,7 +190,9 @@ fn digits(number: usize, width: usize, x: usize) -> Cell {
     at.and_then(|at| text.chars().nth(at)).map_or(Cell::Blank, Cell::Label)
 }
 
-/// Letters for the holders of nodes. They are distinct as long as there are unused letters.
+/// Letters for the holders of nodes.
+///
+/// Holders have different letters as long as there are unused letters.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     next: usize,
@@ -206,7 +208,7 @@ impl Default for Letters {
 }
 
 impl Letters {
-    /// Takes the next unused letter; if all are in use, the next of the least used letters.
+    /// Takes the next unused letter, or the next of the least used letters if all are in use.
     pub(crate) fn take(&mut self) -> char {
         let around = (0..LETTERS.len()).map(|i| (self.next + i) % LETTERS.len());
         let letter = around.min_by_key(|&letter| self.users[letter]).expect("there are letters");

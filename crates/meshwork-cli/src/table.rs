@@ -59,8 +59,10 @@ fn folded(header: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Writes a table in blocks. Each block begins with the columns `keys` and has as many of the other
-/// columns as fit. A blank line precedes each row whose index is in `groups`.
+/// Writes a table in blocks, so that each block fits the width of the page.
+///
+/// Each block begins with the columns `keys` and has as many of the other columns as fit. A blank
+/// line precedes each row whose index is in `groups`.
 pub(crate) fn print(
     out: &mut Output,
     keys: &[Column],
@@ -121,8 +123,9 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GUTTER)
 }
 
-/// Wraps a text at `columns` columns, with `before` in front of continuation lines. A word that is
-/// longer stays whole.
+/// Wraps a text at `columns` columns, with `before` in front of continuation lines.
+///
+/// A word that is longer than a line stays whole.
 pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -152,7 +155,7 @@ mod tests {
     fn a_block_holds_what_fits_and_at_least_one_column() {
         let keys = [column("key", &["1234"])];
         let columns = [column("a", &["12345"]), column("b", &["12345"]), column("c", &["12345"])];
-        // 4 + 2 + 5 + 2 + 5 = 18.
+        // The widths are 4, 5 and 5 columns, with gutters of 2 columns: 4 + 2 + 5 + 2 + 5 = 18.
         for (most, fit) in [(100, 3), (25, 3), (24, 2), (18, 2), (17, 1), (3, 1)] {
             assert_eq!(fitting(&keys, &columns, most), fit, "{most}");
         }

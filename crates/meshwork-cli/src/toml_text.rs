@@ -24,7 +24,8 @@ fn write_table(out: &mut String, path: &str, table: &Table) {
         let own = if path.is_empty() { quoted(key) } else { format!("{path}.{}", quoted(key)) };
         match value {
             Value::Table(inner) => {
-                // A table that holds only tables needs no heading of its own.
+                // A table needs no heading if all its values have headings themselves, unless it is
+                // empty.
                 if inner.is_empty() || inner.values().any(|value| !has_heading(value)) {
                     write_heading(out, &format!("[{own}]"));
                 }
@@ -46,7 +47,7 @@ fn write_heading(out: &mut String, heading: &str) {
     let _ = writeln!(out, "{blank}{heading}");
 }
 
-/// Whether a value is written below a heading. Tables and lists of tables are.
+/// Whether a value is written below a heading, as tables and lists of tables are.
 fn has_heading(value: &Value) -> bool {
     match value {
         Value::Table(_) => true,

@@ -9,8 +9,7 @@ use crate::args::Check;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use meshwork_lab::findings::number::count;
 
-/// Runs a sample of the runs in a results folder again, and compares the results with the stored
-/// ones.
+/// Runs some stored runs of a results folder again, and compares the new with the stored results.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
     let folder = &arguments.dir;
     if !folder.join(RUNS).is_file() {

@@ -73,7 +73,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     Ok(last)
 }
 
-/// Races the candidates of one study. Returns its row for the table of all studies.
+/// Races the candidates of one study. Returns the study's row for the table of all studies.
 fn one(
     out: &mut Output,
     study: &Study,

@@ -170,7 +170,7 @@ pub(super) static KINDS: &[Listed] = &[
     ),
 ];
 
-/// Names of all kinds of catalogue entries, from which a misspelt kind gets a suggestion.
+/// Names of all kinds of catalogue entries. A misspelt kind gets a suggestion from these names.
 static KIND_FAMILY: Family = Family {
     kind: "kind",
     key: "kind",
@@ -286,7 +286,7 @@ fn print_entries(
     Ok(())
 }
 
-/// Prints a name and, beside it, a text that is wrapped within its own column.
+/// Prints a name and, in a second column beside it, a wrapped text.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let available = out.width.max(columns + 24) - columns - 4;
@@ -526,8 +526,9 @@ mod tests {
                 if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
                     param.kind
                 {
-                    // If a family of entries has no pages of its own, its entries are described
-                    // here.
+                    // A family that is no kind has no pages: its entries are described where a
+                    // parameter names the family. That suffices if each entry has a summary and no
+                    // parameters.
                     let plain =
                         |about: &&About| !about.summary.is_empty() && about.params.is_empty();
                     assert!(

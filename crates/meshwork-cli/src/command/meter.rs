@@ -101,7 +101,7 @@ impl Meter {
 
 /// Creates a progress bar on standard error, drawn at most ten times a second.
 fn bar(noun: &str) -> ProgressBar {
-    // Text that does not fit in the line is cut at its end, where the least important part is.
+    // Text that does not fit in the line is cut at its end, so the least important part is last.
     let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
     let style = ProgressStyle::with_template(&template)
         .expect("the template is right")

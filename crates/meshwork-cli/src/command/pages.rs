@@ -40,7 +40,7 @@ fn program() -> String {
 /// error messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
-        // Several entries may share a name.
+        // Entries of different kinds may share a name.
         let mut seen = BTreeSet::new();
         let once = values.into_iter().filter(|value| seen.insert(value.get_name().to_owned()));
         arg.value_parser(PossibleValuesParser::new(once.collect::<Vec<_>>()))
@@ -144,7 +144,7 @@ mod tests {
             let script = String::from_utf8(script).unwrap();
             assert!(script.contains("scheduler=easy") && script.contains("first_fit"), "{shell}");
             if shell == Shell::Fish {
-                continue; // Its generator completes the values of options alone.
+                continue; // The script for fish completes only values of options.
             }
             let names =
                 KINDS.iter().flat_map(|kind| (kind.family.entries)()).map(|about| about.name);

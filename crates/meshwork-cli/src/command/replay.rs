@@ -115,7 +115,7 @@ fn folder(arguments: &Replay) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
 }
 
-/// Name of a log file without extensions, such as those of a compressed file.
+/// Name of a log file without its extensions: `log` for `log.swf.gz`.
 fn stem(log: &Path) -> String {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

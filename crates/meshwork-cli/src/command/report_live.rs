@@ -21,12 +21,12 @@ use crate::serve::{Answer, Server, Source};
 
 /// Shortest interval between two checks of the folder for new results.
 ///
-/// After a page was made, the interval is at least `REST_SHARE` times the time that making the page
+/// The interval after a page was made is at least `REST_SHARE` times the time that making the page
 /// took.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_SHARE: u32 = 8;
 
-/// Time after the last run in which an open page can fetch the final results.
+/// Time for which the server stays after the last run, so that open pages fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
 /// Page of a report that is ready to be sent, with its version.
@@ -87,7 +87,7 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
         seen = now;
         version += 1;
         let began = Instant::now();
-        // This may fail for a moment, while files with results are incomplete.
+        // Making the page may fail for a moment, while files with results are incomplete.
         if let Ok(again) = make(catalogue, folder, version) {
             made = again;
             is_over = has_ended(&made.1);

@@ -18,8 +18,9 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Name of the paper whose experiment is not a study, because its tasks have no times and never
-/// end.
+/// Name of the paper whose experiment is not a study.
+///
+/// Its tasks have no times and never end.
 const FGD: &str = "fgd";
 
 /// Runs the studies of papers one after the other, and prints each claim with its verdict.

@@ -23,7 +23,7 @@ const MAX_FAILURES: usize = 10;
 
 /// Runs all studies of the command line. All studies are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
-    // A run is interrupted only if it can be resumed later.
+    // A signal stops the command between two runs only if the study can be resumed later.
     let is_resumable = arguments.shard.is_some() || arguments.time_budget.is_some();
     let stopper = is_resumable.then(|| Stopper::new(arguments.time_budget));
     if let (Some(shard), Some(stopper)) = (&arguments.shard, &stopper) {
@@ -45,7 +45,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         Some(_) => Some(Arc::new(Watched::new(&studies)?)),
         None => None,
     };
-    // The server stops when this is dropped at the end.
+    // The server stops when this value is dropped at the end of the function.
     let _server = watched.as_ref().map(run_live::serve).transpose()?;
     let mut verdict = Verdict::Done;
     for (i, (study, folder)) in studies.iter().zip(folders).enumerate() {
@@ -96,7 +96,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
 
 /// Results folder of each study.
 ///
-/// For a single study it is the folder of `--out`, otherwise a subfolder of it for each study.
+/// The folder of a single study is the folder of `--out`. Several studies have a subfolder each.
 fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
     let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
     if let [_] = studies {

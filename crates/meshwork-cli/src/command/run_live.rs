@@ -33,7 +33,7 @@ const MAX_WAITING: usize = 20;
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
-/// Time after the last run in which an open page can fetch the final results.
+/// Time for which the server stays after the last run, so that open pages fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
 /// Time for which a page counts as open after its last request.
@@ -62,14 +62,16 @@ struct State {
     /// Version of the results, increased on every change of the runs.
     version: u64,
     has_ended: bool,
-    /// Time of the last request of a page. `given` is the version of the results that was sent
-    /// last.
+    /// Time of the last request of a page, `None` before the first request.
+    ///
+    /// `given` is the version of the results that was last sent to a page.
     asked: Option<Instant>,
     given: Option<u64>,
 }
 
-/// Results of a scenario's runs in order of their replications, although runs may end in another
-/// order.
+/// Results of a scenario's runs in the order of their replications.
+///
+/// The runs themselves may end in another order.
 #[derive(Clone, Default)]
 struct InOrder {
     /// Runs of all replications before the first missing one.
@@ -177,9 +179,9 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// Report as JSON, which is made again if results have changed and the interval has passed.
+    /// Report as JSON; `None` if the client already has the current version.
     ///
-    /// It is `None` if the client already has the current version.
+    /// The report is made again only if results have changed and the shortest interval has passed.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, has_ended) = {
@@ -284,7 +286,7 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     Ok(server)
 }
 
-/// Waits at the end of all runs, as `until` says.
+/// Keeps the server running after the last run, for as long as `until` says.
 ///
 /// The wait ends when open pages have fetched the final results, or when the user ends the server.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
@@ -298,7 +300,8 @@ pub(super) fn leave(watched: &Watched, until: ServeUntil) {
         tell("All has run. The page stays until you press Enter or Ctrl-C.");
         let mut line = String::new();
         let is_over = io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes == 0);
-        // Without a terminal on which to press Enter, the server stays until it is terminated.
+        // Standard input has ended, so nobody can press Enter: the server stays until it is
+        // terminated.
         if is_over && until == ServeUntil::Stay {
             loop {
                 thread::park();

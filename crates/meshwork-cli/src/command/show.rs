@@ -58,7 +58,7 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// Random speeds of the sites in each replication that is certain to be run.
+/// Random speeds of the sites, in each replication that is certain to be run.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,
@@ -67,7 +67,7 @@ fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
-/// TOML table of a study that consists of the given scenario only, and can be run.
+/// TOML table of a complete study whose only scenario is the given one.
 fn document(study: &Study, scenario: &Table) -> Table {
     let mut document = Table::new();
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

@@ -18,7 +18,8 @@ impl Stopper {
         let asked = Arc::new(AtomicBool::new(false));
         #[cfg(unix)]
         for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGXCPU] {
-            // If the handler cannot be registered, the signal ends the process at once, as usual.
+            // If the handler cannot be registered, the signal ends the process at once, as without
+            // a handler.
             let _ = signal_hook::flag::register(signal, Arc::clone(&asked));
         }
         Stopper { began: Instant::now(), budget, asked }

@@ -81,7 +81,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
         }
         let round = next_round(&study, &options, &folder, writes)?;
         if round.is_over && writes {
-            // The winner is measured in this process, by about forty runs.
+            // The stored runs decide the race. Only the winner is measured here, by about forty
+            // further runs.
             let choice = choose(&study, &options)?;
             return super::choose::printed(out, &choice, Some(&folder), false, false);
         }
@@ -136,7 +137,7 @@ fn submission(arguments: &Submit) -> Vec<String> {
     words
 }
 
-/// Command that starts this program. Under Python it is the interpreter with `-m meshwork`.
+/// Command that starts this program: its path, or under Python the interpreter with `-m meshwork`.
 fn program() -> Result<Vec<String>, Stop> {
     let path = std::env::current_exe().map_err(|error| {
         Stop::Failed(format!("the path of this program is not known ({error})"))

@@ -101,7 +101,8 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
         load: arguments.load,
     };
     let what = format!("--jobs {}: so many jobs take", arguments.jobs);
-    // A number of jobs above `MAX_JOBS` is refused as such, whatever the memory.
+    // A number of jobs above `MAX_JOBS` is refused by `generate`, so its memory is not checked
+    // here.
     let jobs = arguments.jobs.min(MAX_JOBS);
     arguments.memory.check(jobs.saturating_mul(BYTES_PER_JOB), &what)?;
     let statistics = generate(&arguments.output, &model)?;

@@ -21,7 +21,8 @@ use meshwork_lab::findings::number::{Rounded, significant};
 pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
     let mut loads = offered(arguments)?;
     if !arguments.json {
-        // Add the maximum offered load, at which the saturation throughput is measured.
+        // Add the load 1, the maximum that can be offered: the throughput at this load is the
+        // saturation throughput.
         loads.push(Offered { load: 1.0, ..loads[0].clone() });
     }
     let threads = arguments.threads.unwrap_or(0);
@@ -83,7 +84,8 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
         global_latency: arguments.global_latency,
         ..usual
     };
-    // One virtual channel, which is simulated faster, is used if it suffices.
+    // A network with one virtual channel is simulated faster, so it is used if one channel
+    // suffices.
     let least = if topology.grid().is_wrapped() { 2 } else { 1 };
     let channels = setting.usual_channels(&topology).max(least);
     let setting = WormholeConfig { virtual_channels: arguments.vcs.unwrap_or(channels), ..setting };
@@ -106,7 +108,7 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
-/// Topology that a study with the command's options as parameters would have.
+/// Topology that a study would build from the command's options.
 fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
         let table = machine(text).map(|machine| match machine.as_str() {

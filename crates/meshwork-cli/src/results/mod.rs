@@ -187,7 +187,7 @@ fn print_one(
     print_table(out, &keys, &columns, &[])
 }
 
-/// A text cut to a number of columns, before a comma if there is one.
+/// Text cut to a number of columns: before a comma if it has one, else with an ellipsis.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -207,7 +207,7 @@ fn figure(interval: &Interval) -> Rounded {
     Rounded::new(interval.mean, interval.half_width)
 }
 
-/// Columns with the values of the swept keys of the given rows.
+/// Columns of the swept keys, with the values of these keys in the given rows.
 fn keys<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Vec<Column> {
     let rows: Vec<&SummaryRow> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };

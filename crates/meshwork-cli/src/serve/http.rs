@@ -61,7 +61,7 @@ impl Refusal {
 /// Parses a request from all bytes received so far; `None` while the request is incomplete.
 ///
 /// `port` is the server's own: the header `Host` must be `127.0.0.1`, `localhost` or `[::1]` with
-/// this port. A request with any other name may be an attack by a web page.
+/// this port. A request with another host name may be an attack by a web page.
 ///
 /// # Errors
 /// The reason of the refusal.
@@ -117,7 +117,7 @@ pub(crate) fn head(kind: &str, tag: &str, length: usize) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Answer to a client that knows the current version.
+/// Answer to a client that already has the current version.
 pub(crate) fn unchanged() -> Vec<u8> {
     format!("HTTP/1.1 304 Not Modified\r\n{ALWAYS}").into_bytes()
 }
@@ -229,9 +229,9 @@ mod tests {
         }
     }
 
-    /// Tests a valid request with one wrong byte.
+    /// Tests valid requests in which one byte is wrong.
     ///
-    /// It must be refused, be incomplete, or mean the same as before.
+    /// Such a request must be refused, be incomplete, or have the meaning of the valid request.
     #[test]
     fn one_wrong_byte_opens_no_other_door() {
         let whole = format!("GET /report.json HTTP/1.1\r\n{HOST}\r\n").into_bytes();

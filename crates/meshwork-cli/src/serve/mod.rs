@@ -93,7 +93,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
             return;
         }
         let Ok((stream, _)) = connection else {
-            // The system lacks a resource, which takes a while to become available.
+            // The system lacks a resource, such as a file descriptor, and may lack it for a while.
             thread::sleep(Duration::from_millis(20));
             continue;
         };
@@ -124,8 +124,9 @@ impl Drop for Place {
     }
 }
 
-/// Sends an error to a client that comes when all connections are in use, within a short time
-/// limit.
+/// Sends an error to a client that connects when all connections are in use.
+///
+/// The answer has a short time limit.
 fn turn_away(mut stream: TcpStream) {
     let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
     let _ = stream.write_all(&http::refusal(&Refusal::BUSY, false));

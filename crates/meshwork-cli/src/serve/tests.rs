@@ -135,7 +135,7 @@ fn garbage_and_broken_connections_do_it_no_harm() {
         }
     }
     assert!(fake.asked.lock().unwrap().is_empty());
-    // The last connections may still be closing.
+    // The server may take a moment to give back the places of the last connections.
     for _ in 0..100 {
         if said(&server, get(&server, "/").as_bytes()).starts_with("HTTP/1.1 200") {
             break;
@@ -170,7 +170,7 @@ fn one_byte_at_a_time_is_too_slow() {
     let dripping =
         get(&server, "/").replace("\r\n\r\n", "\r\nX: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
     for byte in dripping.bytes().cycle() {
-        // A byte is sent well before the server would notice a pause.
+        // Send each byte well before the server's time limit for a pause.
         if slow.write_all(&[byte]).is_err() || began.elapsed() > PATIENCE + PATIENCE / 2 {
             break;
         }
@@ -187,7 +187,7 @@ fn many_connections_are_bounded_and_end() {
     let busy = said(&server, get(&server, "/").as_bytes());
     assert!(busy.starts_with("HTTP/1.1 503 ") || busy.is_empty(), "{busy}");
     thread::sleep(PATIENCE + Duration::from_millis(500));
-    // Silent clients have been disconnected, although their sockets are still open.
+    // The server has disconnected the silent clients, although their sockets are still open here.
     is_well(&server);
     drop(open);
 }

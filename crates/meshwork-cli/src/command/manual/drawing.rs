@@ -18,10 +18,9 @@ pub(super) const HISTORY: &str = "On the page of each is a picture, made by the 
     subcubes of dimension 3, 2, 1, 3, 0, 2, 1 and 3; B, D and F end; and I, J and K ask for dimension 1, 2 and 2. Grey squares are \
     free processors, dashed ones were those of B, D and F; a job without a letter in the picture found no room.\n\n";
 
-/// Sides of the jobs in pictures of meshes: those that arrive at first, and those that arrive
-/// later.
+/// Sides of the jobs in pictures of meshes: jobs that arrive first, then jobs that arrive later.
 ///
-/// Before the later ones arrive, the jobs with the indices `GOING` end. `CUBES` are the dimensions
+/// Before the later jobs arrive, the jobs with the indices `GOING` end. `CUBES` are the dimensions
 /// of the jobs in pictures of hypercubes.
 const BLOCKS: [&[[u32; 2]]; 2] =
     [&[[5, 3], [4, 4], [3, 2], [6, 2], [2, 5], [4, 3], [3, 3], [5, 2]], &[[2, 3], [4, 2], [5, 2]]];

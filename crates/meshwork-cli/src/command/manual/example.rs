@@ -12,7 +12,9 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
-/// TOML of a machine whose nodes several jobs share. `VECTORS` are requests of its jobs.
+/// TOML of a machine whose nodes several jobs share.
+///
+/// `VECTORS` is the TOML of the requests of its jobs.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";

@@ -59,9 +59,9 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
     )))
 }
 
-/// Options of the replay, and the source of the clean-up time in them.
+/// Options of the replay, and where their clean-up time comes from.
 ///
-/// The clean-up time comes from the command line, or else from a fit to the history.
+/// The clean-up time is given on the command line, or else fitted to the history.
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
@@ -164,7 +164,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// A number of weeks in words: rounded up, and in hours below one day.
+/// Text of a number of weeks, rounded up; a number below one day is given in hours.
 fn more_weeks(weeks: f64) -> String {
     match weeks * 7.0 {
         days if days < 1.0 => plural((days * 24.0).ceil() as u64, "hour"),

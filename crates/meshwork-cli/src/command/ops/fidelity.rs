@@ -124,7 +124,8 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     )?;
     for by in fidelity::WAIT_GROUPS {
         let own: Vec<&PredictedWaits> = found.waits.iter().filter(|own| own.by == by).collect();
-        // Only the table by sizes is always printed, because it ends with a row for all jobs.
+        // A table with one row tells nothing. The table by sizes is printed even then, because its
+        // last row is for all jobs.
         if own.len() > 1 || by == fidelity::WAIT_GROUPS[0] {
             waits(out, by, &own)?;
         }

@@ -79,7 +79,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints the quality of the imported data as text.
+/// Prints the quality of the imported history as text.
 fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
     let number = |count: usize, what: &str| plural(count as u64, what);
     let tally = &quality.tally;

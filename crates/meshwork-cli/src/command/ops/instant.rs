@@ -1,4 +1,6 @@
-//! `meshwork ops explain` and `defrag` for a simulated run, or for a state that `place` saved.
+//! `meshwork ops explain` and `defrag` for an instant of a simulated run or for a saved pool.
+//!
+//! A pool is saved by `meshwork place`.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Cause, Time};

@@ -1,4 +1,4 @@
-//! Code that the commands beside a running Slurm share: machine, policy, metrics and pauses.
+//! Code that `ops agent` and `ops shadow` share: machine, policy, metrics and pauses.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
@@ -19,7 +19,7 @@ use crate::output::{Stop, say};
 
 /// Largest HTTP request for metrics, in bytes.
 const MOST: u64 = 8 << 10;
-/// Time limit for a client that requests metrics.
+/// Time limit for each read and write of a client that requests metrics.
 const SLOW: Duration = Duration::from_secs(2);
 /// Shortest pause between two queries of Slurm, even if a datagram arrives.
 const LEAST: Duration = Duration::from_millis(100);
@@ -184,7 +184,7 @@ impl Pause {
         std::thread::sleep(left.min(LEAST));
         let rest = left.saturating_sub(LEAST);
         let mut piece = [0; 64];
-        // Datagrams that arrived while the agent was busy count for the next query.
+        // Datagrams that arrived before this pause end it too.
         let mut is_woken = drain(socket, &mut piece);
         if !is_woken && !rest.is_zero() {
             let _ = socket.set_nonblocking(false);

@@ -19,7 +19,7 @@ use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// State that the command line selects, of a machine under Slurm or of a simulated machine.
+/// State that the command line selects: of a machine under Slurm, or of a simulated machine.
 enum Named {
     /// State of a machine that Slurm manages.
     Slurm(Box<MachineState>),
@@ -29,8 +29,9 @@ enum Named {
 
 /// Reads the state that the command line selects.
 ///
-/// It is a site at an instant, output of scontrol, a run, or a saved pool. If no instant is given
-/// for a site, it is the one at which `job` began to wait.
+/// The state is that of a site at an instant, of a Slurm whose `scontrol` output is given, of a
+/// run, or of a saved pool. If no instant is given for a site, the instant is that at which `job`
+/// began to wait.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -95,7 +96,8 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
         return Err(Stop::Wrong(says));
     };
     let machine = SlurmMachine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
-    // Each answer of `place` is one line of JSON. The output of `squeue --json` is one object.
+    // A file with answers of `meshwork place` has one JSON object per line; output of `squeue
+    // --json` is one object with the list `jobs`; output of `scontrol` is no JSON.
     let is_json = read_text(path).is_ok_and(|text| {
         let squeue = || serde_json::from_str::<Json>(&text).is_ok_and(|own| own["jobs"].is_array());
         text.trim_start().starts_with('{') && !squeue()

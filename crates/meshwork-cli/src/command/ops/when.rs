@@ -48,7 +48,8 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         None => queue.changes(job).map_err(wrong)?,
         Some(_) => Vec::new(),
     };
-    // Correct the medians of changes too, because they are compared with the corrected median.
+    // A change, such as a raised time limit, has a median start of its own. Correct it like the
+    // median of the job, because the two are compared.
     let changes: Vec<(String, Option<i64>)> = changes
         .into_iter()
         .map(|(what, median)| {

@@ -27,7 +27,7 @@ const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"ado
 
 /// Keys of a line with an allocation request.
 ///
-/// The keys from the seventh on belong to requests for pieces of nodes that jobs share.
+/// The keys from the seventh on are for requests for parts of nodes that several jobs share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",
@@ -69,9 +69,9 @@ impl Refusal {
     }
 }
 
-/// Keys of a line with their values, in order.
+/// Keys of a line with their values, in the order of the line.
 ///
-/// They are in a list, because they are few and each is looked up once.
+/// The keys are in a list and not in a map, because they are few and each is looked up once.
 pub(super) struct Asked(Vec<(String, Json)>);
 
 impl Asked {
@@ -168,7 +168,8 @@ impl Counter {
         let (mut asked, id) = Asked::read(line)?;
         let refused = |sentence| Refusal { id: id.clone(), sentence };
         let question = question(&mut asked, self.named.pool()).map_err(refused)?;
-        // The pool does not know the letters of holders, so a restore is handled here.
+        // A request to restore a state is not sent to the pool, which does not know the letters of
+        // holders.
         let saved = match question {
             Asks::Pool(question) => {
                 let name = id.as_ref().and_then(name_of);

@@ -22,7 +22,7 @@ use line::{Counter, Refusal};
 /// Largest length of a line in bytes, which suffices for the snapshot of a large machine.
 const LONGEST: u64 = 1 << 24;
 
-/// Size in bytes of the input buffer, and of the output buffer.
+/// Size of the input buffer in bytes, and size of the collected answers at which they are written.
 const BATCH: usize = 1 << 16;
 
 /// Answers each line of standard input with one line.
@@ -101,7 +101,8 @@ fn serve(out: &mut Output, clerk: &mut dyn Clerk) -> Ended {
             batch.push_str(&shown);
         }
         batch.push('\n');
-        // Write the answers now if the client waits for them, so if it has not sent a further line.
+        // Write the answers now if the client may wait for them, that is, if no further line has
+        // arrived.
         if batch.len() >= BATCH || !input.buffer().contains(&b'\n') {
             clerk.save()?;
             out.raw(&batch)?;
@@ -142,7 +143,7 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// Options that are also keys of a pool in a study, each with its value on the command line.
+/// Command-line options that are also keys of a pool in a study, each with its value.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]
@@ -162,7 +163,7 @@ fn component(text: &str) -> Result<Value, String> {
 }
 
 fn inline_table(text: &str) -> Result<Value, String> {
-    // Refuse line breaks, because a second key could follow.
+    // Refuse line breaks, because a second line could set another key.
     let parsed = (!text.contains(['\n', '\r']))
         .then(|| format!("value = {text}").parse::<Table>().ok())
         .flatten()

@@ -22,8 +22,8 @@ const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letters of the holders in the order of their names, followed by the letter that was assigned
-    /// last.
+    /// Letters of the holders, in the order of the holders' names. The letter that was assigned
+    /// last is appended.
     letters: String,
     pub(super) state: NamedPoolState,
 }
@@ -55,8 +55,9 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// Letters by which drawings mark the holders of nodes: all in use, and the letter of each
-    /// holder.
+    /// Letters by which drawings mark the holders of nodes.
+    ///
+    /// The result has the set of all letters in use, and the letter of each holder.
     pub(super) fn letters(
         &self,
         _pool: &NamedPool,

@@ -104,7 +104,7 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     if let Some(begin) = begin {
         while !reel.go(begin, PATIENCE).map_err(Stop::Failed)? {}
     }
-    // The instant at which the user lets the output begin gets a frame.
+    // If the user gives an instant at which the output begins, this instant gets a frame.
     let (mut frames, mut is_due) = (0, begin.is_some());
     loop {
         if arguments.max_frames.is_some_and(|most| frames == most) {

@@ -50,8 +50,8 @@ pub(super) struct Reel {
     /// Latest events of the run: all except the first `since` events.
     kept: VecDeque<RunEvent>,
     since: u64,
-    /// Stored views, each with the number of events before it. The earliest is after `since`
-    /// events.
+    /// Stored views, each with the number of events before it. The earliest stored view is after
+    /// `since` events.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
     /// End time or error of the run; `None` while the run is in progress.
@@ -258,7 +258,8 @@ mod tests {
         }
         assert_eq!(reel.over(), Some(Ok(())));
         assert!(seen.len() > 100);
-        // At the last event, the page now shows the end of the run, which was unknown at first.
+        // A view of the last event shows that the run has ended, which was unknown when it was
+        // first seen.
         for count in [5, 0, 77, 76, 3, seen.len() - 2] {
             go(&mut reel, Target::Event(count as u64));
             assert_eq!(page(&reel), seen[count], "event {count}");

@@ -55,7 +55,7 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
         write(shown.as_ref(), &page)?;
         shown = Some(page);
         let picture_ends = Instant::now() + PICTURE;
-        // All pending keys are handled during the frame.
+        // Handle all keys that arrive until the next frame is due.
         loop {
             let left = picture_ends.saturating_duration_since(Instant::now());
             let is_to_leave = match struck.recv_timeout(left) {
@@ -234,13 +234,14 @@ struct Player {
     is_paused: bool,
     /// Speed of the playback in events per second.
     speed: f64,
-    /// Number of events that should have been shown so far at the speed of the playback, with a
-    /// fraction.
+    /// Number of events that should have been shown so far at the speed of the playback.
+    ///
+    /// The number has a fraction, because a frame may show less than one event.
     due: f64,
     /// Target of the seek in progress; `None` if there is none.
     target: Option<Target>,
-    /// Unfinished input of the user: whether it is a time and not a number of events, and its
-    /// characters.
+    /// Unfinished input of the user: whether a time is entered (or a number of events), and the
+    /// text.
     asked: Option<(bool, String)>,
     /// Error of a failed attempt to start the run again.
     failed: Option<String>,
@@ -425,7 +426,7 @@ mod tests {
 
     /// Plays the run for `seconds`, with a deadline that is too late to matter.
     ///
-    /// At first it waits until the run's thread has computed the events.
+    /// Before it begins, the function waits until the run's thread has computed the events.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

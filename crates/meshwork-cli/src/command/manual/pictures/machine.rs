@@ -157,9 +157,9 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block with the fewest held nodes for the waiting job.
+/// Corner of that block for the waiting job in which the fewest nodes are held.
 ///
-/// The letters of the jobs on this block are returned too.
+/// The result also names the letters of the jobs that hold these nodes.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

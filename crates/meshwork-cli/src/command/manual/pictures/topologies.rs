@@ -98,7 +98,7 @@ fn grid(topology: &Topology, words: &str) -> String {
                 }
                 continue;
             }
-            // Draw a link that wraps around as a stub at either end.
+            // Draw a link that wraps around as a stub at each of its two ends.
             let to = if dy != 0 && (dx == 0 || !is_layered) && [least[1], most[1]].contains(&y) {
                 [x, y - 34 * dy.signum()]
             } else if dy == 0 && !is_layered && [least[0], most[0]].contains(&x) {

@@ -51,7 +51,7 @@ pub(super) struct View {
     moved: (usize, usize),
     /// Whether a processor may take two columns, which makes its picture about square.
     is_square: bool,
-    /// Seconds per unit of the clock, if known.
+    /// Seconds per unit of the run's clock, if known.
     seconds: Option<f64>,
 }
 
@@ -90,7 +90,9 @@ impl View {
         self
     }
 
-    /// Sets the seconds per unit of the clock; if known, times are shown in days and hours too.
+    /// Sets the seconds per unit of the run's clock.
+    ///
+    /// If they are known, times are also shown in days and hours.
     pub(super) fn seconds(mut self, seconds: Option<f64>) -> View {
         self.seconds = seconds;
         self
@@ -289,7 +291,8 @@ impl View {
         for (site, topology) in self.scene.topologies().iter().enumerate() {
             let map = Map::new(topology, width);
             let (map_width, map_height) = map.size();
-            // A processor gets two columns only if enough columns remain for the lists.
+            // A processor gets two columns only if there is still room for the lists beside the
+            // map.
             let is_roomy = self.is_square && rows == 1 && 2 * map_width + GAP + LISTS <= width;
             let wide = if is_roomy { 2 } else { 1 };
             let map_width = wide * map_width;
@@ -426,7 +429,8 @@ impl View {
     }
 
     fn colour(&self, letter: char) -> Style {
-        // Upper and lower case have different colours: lower case is shifted by half the palette.
+        // Upper-case and lower-case letters have different colours: lower case is shifted by half
+        // the palette.
         let place = (letter.to_ascii_uppercase() as usize).saturating_sub(usize::from(b'A'));
         let place = if letter.is_ascii_lowercase() { place + COLOURS.len() / 2 } else { place };
         let colour = COLOURS[place % COLOURS.len()];
