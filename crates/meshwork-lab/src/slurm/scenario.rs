@@ -153,7 +153,8 @@ fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
 
 /// The types of a partition's nodes, in the form of the key `nodes` of a machine.
 ///
-/// They are read from a `slurm.conf` and a `gres.conf`. Sockets are islands if they divide the CPUs and the GPUs of a node equally.
+/// They are read from a `slurm.conf` and a `gres.conf`. Sockets are islands if they
+/// divide the CPUs and the GPUs of a node equally.
 fn types_of(
     files: &Files,
     path: &str,
