@@ -74,10 +74,9 @@ impl PhillyJob {
                 let all: Option<f64> = lengths.sum();
                 all.filter(|_| last.is_some()).map(Cell::Number)
             }
-            "placement" => number(last?.detail.len()),
             "unequal machines" => unequal.map(|roles| Cell::Text(roles.into())),
             "machines" | "GPUs" if unequal.is_some() => None,
-            "machines" => number(last?.detail.len()),
+            "placement" | "machines" => number(last?.detail.len()),
             "GPUs" => number(last?.detail.iter().map(|machine| machine.gpus.len()).sum()),
             "further attempts" => number(self.attempts.len().saturating_sub(1)),
             _ => None,
