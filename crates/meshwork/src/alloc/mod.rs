@@ -11,8 +11,9 @@ pub mod shared;
 pub mod subcube;
 
 use crate::form::{Asks, Finds};
+use crate::geometry::NodeSet;
 use crate::geometry::orientation::Rotation;
-use crate::job::{JobId, Request, Time};
+use crate::job::{Inside, JobId, Request, Time};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
@@ -40,6 +41,14 @@ pub trait Allocator: Send {
     /// holds.
     fn finds(&self) -> Option<Finds> {
         None
+    }
+
+    /// Leaves or blocks of the machine that the allocator's parameters list.
+    ///
+    /// All pieces of a job can be required to be inside one of them. The result is empty if there
+    /// are none, as where the topology has leaves and groups of its own.
+    fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
+        Vec::new()
     }
 
     /// Returns the reason why the rules of the machine never permit a request.

@@ -13,7 +13,7 @@ use crate::alloc::parts::{NodeAllocator, PiecesAllocator};
 use crate::alloc::{self, AllocatorEntry};
 use crate::catalogue::Catalogue;
 pub use crate::catalogue::SITE_FAMILY;
-use crate::job::{Pieces, Request};
+use crate::job::{Inside, Pieces, Request};
 use crate::machine::Site;
 use crate::offer::ManagedSite;
 use crate::presets::{self, MachineEntry};
@@ -24,7 +24,7 @@ use crate::registry::{
 use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::speeds::{self, Speeds};
-use crate::topology::{Topology, Wiring};
+use crate::topology::{ListedParts, Topology, Wiring};
 
 /// The keys of a machine with several sites.
 pub static SITES: &[Param] = &[
@@ -106,6 +106,33 @@ impl SiteSpec {
         let stream = Stream::new(seed, replication, &format!("allocator.{index}"));
         Ok(ManagedSite::new(site, allocator, entry, stream, rule))
     }
+}
+
+/// The topology with the leaves and blocks that the allocator's parameters list.
+///
+/// They are needed only where jobs share nodes, and the topology has no leaves and groups itself.
+fn with_listed_parts(
+    entry: &AllocatorEntry,
+    allocator: &Params,
+    topology: Topology,
+) -> Result<Topology, Problem> {
+    if topology.types().is_none() || topology.tiers().is_some() {
+        return Ok(topology);
+    }
+    let own = (entry.build)(allocator, &topology)?;
+    let nodes = topology.nodes();
+    let [leaf, block] = [Inside::Leaf, Inside::Block].map(|inside| {
+        let parts = own.parts(inside);
+        let mut of = vec![None; if parts.is_empty() { 0 } else { nodes as usize }];
+        for (part, index) in parts.iter().zip(0..) {
+            // Lists may name nodes that the machine does not have.
+            for node in part.iter().take_while(|&node| node < nodes) {
+                of[node as usize].get_or_insert(index);
+            }
+        }
+        of
+    });
+    Ok(topology.with_parts(ListedParts { leaf, block }))
 }
 
 /// Converts a machine in words, such as `mesh:8x8` or `hypercube:10`, to its table.
@@ -280,6 +307,7 @@ pub(crate) fn allocators_for(
         };
         let entry = catalogue.entry::<AllocatorEntry>(allocator.name());
         serves(catalogue, entry, &allocator, &topology)?;
+        let topology = with_listed_parts(entry, &allocator, topology)?;
         let speed = site.number("speed");
         let choice = match topology.types() {
             Some(_) => Some(choice_of(catalogue, scenario)?),

@@ -225,6 +225,7 @@ impl Topology {
             grid,
             table: None,
             types: None,
+            parts: None,
         })
     }
 }

@@ -278,6 +278,7 @@ impl Topology {
             grid,
             table: None,
             types: None,
+            parts: None,
         })
     }
 }

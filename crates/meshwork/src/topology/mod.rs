@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use toml::Table;
 
+use crate::job::Inside;
 use crate::registry::{About, DefaultValue, Kind, Named, Param, Params, Problem, join};
 
 mod dragonfly;
@@ -228,6 +229,17 @@ pub struct Topology {
     table: Option<Arc<Table>>,
     /// Types of the nodes, if jobs share nodes.
     types: Option<Arc<types::NodeTypes>>,
+    /// Leaves and blocks that are listed for a topology without leaves and groups of its own.
+    parts: Option<Arc<ListedParts>>,
+}
+
+/// For each node of a machine, the index of its leaf and of its block; `None` outside of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedParts {
+    /// Index of the leaf of each node; empty if no leaves are listed.
+    pub leaf: Vec<Option<u32>>,
+    /// Index of the block of each node; empty if no blocks are listed.
+    pub block: Vec<Option<u32>>,
 }
 
 /// Topologies are equal if their descriptions and types of nodes are equal.
@@ -235,8 +247,8 @@ pub struct Topology {
 /// The description contains all parameters except the types of nodes.
 impl PartialEq for Topology {
     fn eq(&self, other: &Topology) -> bool {
-        (self.wiring, &self.grid, &self.text, &self.types)
-            == (other.wiring, &other.grid, &other.text, &other.types)
+        (self.wiring, &self.grid, &self.text, &self.types, &self.parts)
+            == (other.wiring, &other.grid, &other.text, &other.types, &other.parts)
     }
 }
 
@@ -306,6 +318,7 @@ impl Topology {
             wires: None,
             table: None,
             types: None,
+            parts: None,
         })
     }
 
@@ -336,6 +349,7 @@ impl Topology {
             wires: Some(wires),
             table: None,
             types: None,
+            parts: None,
         })
     }
 
@@ -368,7 +382,16 @@ impl Topology {
             return Err(TopologyError::TooFewRouters { nodes: grid.nodes(), room: nodes });
         }
         let (tiers, wires) = (Some(tiers), Some(wires));
-        Ok(Topology { wiring, grid, text: text.into(), tiers, wires, table: None, types: None })
+        Ok(Topology {
+            wiring,
+            grid,
+            text: text.into(),
+            tiers,
+            wires,
+            table: None,
+            types: None,
+            parts: None,
+        })
     }
 
     /// The topology of a grid with `each` processors at each of its points.
@@ -403,6 +426,7 @@ impl Topology {
             wires: Some(Arc::new(GridWires::new(&self.grid, each))),
             table: None,
             types: None,
+            parts: None,
         })
     }
 
@@ -421,6 +445,30 @@ impl Topology {
     #[must_use]
     pub fn without_types(self) -> Topology {
         Topology { types: None, ..self }
+    }
+
+    /// The topology with leaves and blocks of a list, for jobs whose pieces must be inside one.
+    #[must_use]
+    pub fn with_parts(self, parts: ListedParts) -> Topology {
+        Topology { parts: Some(Arc::new(parts)), ..self }
+    }
+
+    /// Index of the smallest part of the machine of the kind `inside` that contains a node.
+    ///
+    /// The result is `None` if the node is in no such part, or if the machine has none. For
+    /// [`Inside::Island`] it is the node, which has all of its islands.
+    #[must_use]
+    pub fn part_of(&self, inside: Inside, node: Node) -> Option<u32> {
+        let listed = |parts: &Vec<Option<u32>>| *parts.get(node as usize)?;
+        match (inside, self.tiers, &self.parts) {
+            (Inside::Anywhere, ..) => Some(0),
+            (Inside::Node | Inside::Island, ..) => Some(node),
+            (Inside::Leaf, Some(tiers), _) => Some(node / tiers.leaf),
+            (Inside::Block, Some(tiers), _) => Some(node / tiers.group),
+            (Inside::Leaf, None, Some(parts)) => listed(&parts.leaf),
+            (Inside::Block, None, Some(parts)) => listed(&parts.block),
+            (Inside::Leaf | Inside::Block, None, None) => None,
+        }
     }
 
     /// The types of the nodes; `None` if each node is free or held as a whole.

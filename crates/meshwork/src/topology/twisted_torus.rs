@@ -196,6 +196,7 @@ impl Topology {
             grid,
             table: None,
             types: None,
+            parts: None,
         })
     }
 }

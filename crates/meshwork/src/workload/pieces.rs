@@ -2,7 +2,7 @@
 
 use super::table::{Cell, Column, Row, pieces as of_row};
 use super::{Submission, Submissions, WorkloadContext, WorkloadError};
-use crate::job::{Inside, Job, Pieces, Request};
+use crate::job::{Job, Pieces, Request};
 use crate::registry::{Params, Problem};
 use crate::topology::Topology;
 
@@ -26,11 +26,13 @@ fn check(job: &Job, machine: &Topology) -> Result<(), WorkloadError> {
 /// The error is the end of a sentence, to which the caller adds the subject.
 fn suits(request: &Pieces, machine: &Topology) -> Result<(), String> {
     match request.inside {
-        Inside::Leaf | Inside::Block if machine.tiers().is_none() => Err(format!(
-            "wants its pieces inside a {}, which a machine `{}` does not have: fat trees and dragonflies do",
-            request.inside.word().unwrap_or_default(),
-            machine.wiring().name()
-        )),
+        inside if (0..machine.nodes()).all(|node| machine.part_of(inside, node).is_none()) => {
+            Err(format!(
+                "wants its pieces inside a {}, which this machine does not have: fat trees, dragonflies and the \
+                 allocator `tree` do",
+                inside.word().unwrap_or_default(),
+            ))
+        }
         _ => Ok(()),
     }
 }

@@ -1007,6 +1007,40 @@ fn blocks_are_made_of_nodes_on_which_pieces_fit() {
     assert!(found > 5 && missed > 5, "{found} and {missed}");
 }
 
+/// Tests that pieces inside a leaf are placed whenever they fit on one of the allocator's leaves.
+#[test]
+fn pieces_inside_a_leaf_are_on_a_listed_one() {
+    let text = "machine = { topology = 'flat', processors = 8, nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }\n\
+                allocator = { name = 'tree', switches = [{ nodes = [0, 1] }, { nodes = [2, 3, 4] }, { nodes = [5, 6, 7] }, \
+                { children = [0, 1] }, { children = [2, 3] }] }";
+    let leaf_of = [0_usize, 0, 1, 1, 1, 2, 2, 2];
+    let mut rng = Stream::new(9, 0, "leaves");
+    let (mut found, mut missed) = (0, 0);
+    for round in 0..60 {
+        let mut facility = scenario(text).setup(0).unwrap().facility;
+        let job = |pieces: Pieces| Job::new(1, Time::ZERO, Request::pieces(pieces), 1.0);
+        let mut free = [8, 12, 12];
+        for _ in 0..rng.below(10) {
+            let taken = 1 + rng.below(4) as u32;
+            let one = Pieces { inside: Inside::Node, ..gpus(1, taken) };
+            let Some(proposal) = facility.propose_at(0, &job(one), Time::ZERO) else { continue };
+            let node = proposal.placement.parts.as_ref().unwrap().parts[0].node;
+            free[leaf_of[node as usize]] -= taken;
+            facility.claim(0, &proposal.placement, Time::ZERO).unwrap();
+        }
+        let count = 1 + rng.below(14) as u32;
+        let wanted = Pieces { inside: Inside::Leaf, ..gpus(count, 1) };
+        let own = facility.propose_at(0, &job(wanted), Time::ZERO);
+        let fits = free.iter().any(|&room| room >= count);
+        assert_eq!(own.is_some(), fits, "round {round}: {count} pieces, {free:?}");
+        let parts = own.map(|own| own.placement.parts.unwrap().parts).unwrap_or_default();
+        let leaves: Vec<usize> = parts.iter().map(|part| leaf_of[part.node as usize]).collect();
+        assert!(leaves.iter().all(|leaf| *leaf == leaves[0]), "{leaves:?}");
+        if fits { found += 1 } else { missed += 1 }
+    }
+    assert!(found > 10 && missed > 5, "{found} and {missed}");
+}
+
 /// Tests that allocators of counts place pieces whenever they fit on any nodes.
 ///
 /// The numbers of pieces on the nodes may have to differ.

@@ -9,7 +9,7 @@ use crate::alloc::{Allocator, AllocatorEntry, Ask, RecallError, nothing_to_recal
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
 use crate::geometry::ranked::of_set;
-use crate::job::{Constraints, Request, Time, hostlist};
+use crate::job::{Constraints, Inside, Request, Time, hostlist};
 use crate::machine::{Placement, Site};
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, Node, Topology, Wiring};
@@ -298,6 +298,10 @@ impl RuleAllocator {
 }
 
 impl Allocator for RuleAllocator {
+    fn parts(&self, inside: Inside) -> Vec<NodeSet> {
+        self.rule.parts(inside)
+    }
+
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
         let Ask { request, site, now, .. } = ask;
         site.count_if_free(request)?;

@@ -7,6 +7,7 @@ use std::fmt;
 use super::runs::Runs;
 use super::{NodeRequest, Nodes};
 use crate::geometry::NodeSet;
+use crate::job::Inside;
 use crate::topology::Node;
 
 /// Decision of a rule on a job.
@@ -133,6 +134,13 @@ pub trait Rule: fmt::Debug + Send + Sync {
     /// jobs.
     fn base_blocks(&self) -> &[NodeSet] {
         &[]
+    }
+
+    /// The parts of the machine that can hold all pieces of a job: leaves, or blocks.
+    ///
+    /// The result is empty if the rule lists no such parts.
+    fn parts(&self, inside: Inside) -> Vec<NodeSet> {
+        if inside == Inside::Block { self.base_blocks().to_vec() } else { Vec::new() }
     }
 
     /// Whether the rule also places jobs of one node. Otherwise such a job gets the lightest free

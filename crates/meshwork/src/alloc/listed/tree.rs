@@ -10,6 +10,7 @@ use super::runs::Runs;
 use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
 use crate::geometry::NodeSet;
+use crate::job::Inside;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::Node;
 
@@ -529,6 +530,16 @@ impl Tree {
 }
 
 impl Rule for Tree {
+    fn parts(&self, inside: Inside) -> Vec<NodeSet> {
+        let level = match inside {
+            Inside::Leaf => 0,
+            Inside::Block => 1,
+            _ => return Vec::new(),
+        };
+        let own = self.switches.iter().filter(|switch| switch.level == level);
+        own.map(|switch| switch.nodes.clone()).collect()
+    }
+
     fn attempt(
         &self,
         nodes: &Nodes,

@@ -14,6 +14,7 @@ mod carve;
 mod ranked;
 mod shortage;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -68,6 +69,8 @@ pub struct PiecesAllocator {
     ranked: Vec<Ranked>,
     /// Number of uses of rankings so far. It serves to find the least recently used ranking.
     asked: u64,
+    /// Listed leaf or block in which the request that is being placed must be; `None` if anywhere.
+    within_part: Option<u32>,
     /// Nodes that other roles (kinds of pieces) of the current job use, with the amounts left on
     /// them.
     taken: Vec<(Node, Vec<u32>)>,
@@ -121,6 +124,7 @@ impl PiecesAllocator {
             within,
             ranked: Vec::new(),
             asked: 0,
+            within_part: None,
             taken: Vec::new(),
         }
     }
@@ -165,6 +169,9 @@ impl PiecesAllocator {
     ) -> Option<Vec<NodePart>> {
         let [leaf, group, all] = self.spans();
         let size = match request.inside {
+            Inside::Leaf | Inside::Block if self.topology.tiers().is_none() => {
+                return self.place_in_listed(request, amounts, now, rng);
+            }
             Inside::Leaf => leaf,
             Inside::Block => group,
             Inside::Node | Inside::Island if request.roles.len() > 1 => 1,
@@ -189,6 +196,40 @@ impl PiecesAllocator {
             spans.sort_by_key(|&(room, (from, _))| (room, from));
         }
         spans.into_iter().find_map(|(_, span)| self.place_in(request, amounts, span, now, rng))
+    }
+
+    /// Places a request within one listed leaf or block, like [`place`](PiecesAllocator::place).
+    ///
+    /// The parts on which the fewest pieces of the first role fit are tried first.
+    fn place_in_listed(
+        &mut self,
+        request: &Pieces,
+        amounts: &Amounts,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Vec<NodePart>> {
+        let all = self.topology.nodes();
+        let mut parts: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for role in 0..request.roles.len() {
+            let at = self.rank(request, role, amounts);
+            for node in 0..all {
+                let Some(part) = self.topology.part_of(request.inside, node) else { continue };
+                let rooms = parts.entry(part).or_insert_with(|| vec![0; request.roles.len()]);
+                rooms[role] += u64::from(self.ranked[at].fits_on(node));
+            }
+        }
+        let has_room = |rooms: &Vec<u64>| {
+            rooms.iter().zip(&request.roles).all(|(room, piece)| *room >= u64::from(piece.count))
+        };
+        let enough = parts.into_iter().filter(|(_, rooms)| has_room(rooms));
+        let mut enough: Vec<(u64, u32)> = enough.map(|(part, rooms)| (rooms[0], part)).collect();
+        enough.sort_unstable();
+        let found = enough.into_iter().find_map(|(_, part)| {
+            self.within_part = Some(part);
+            self.place_in(request, amounts, (0, all), now, rng)
+        });
+        self.within_part = None;
+        found
     }
 
     /// Places a request within a range of nodes, like [`place`](PiecesAllocator::place).
@@ -252,8 +293,11 @@ impl PiecesAllocator {
             return false;
         }
         let [leaf, group, _] = self.spans();
-        let PiecesAllocator { ranked, domain, .. } = self;
+        let PiecesAllocator { ranked, domain, topology, within_part, .. } = self;
         let one = &mut ranked[at];
+        let is_within = |node: Node| {
+            within_part.is_none() || topology.part_of(request.inside, node) == *within_part
+        };
         let in_groups = |one: &mut Ranked, shares: Vec<Share>, picks: &mut SmallVec<_>| {
             shares.into_iter().all(|(part, count)| {
                 let span = (part * group, (part + 1) * group);
@@ -279,7 +323,7 @@ impl PiecesAllocator {
                 // The pieces are put on them in their order, at most `most` on each.
                 let mut ask = |one: &Ranked, each: u32, count: u32, most: u32| {
                     let mut free = NodeSet::empty(site.grid().nodes());
-                    let has_room = |node: &Node| one.fits_on(*node) >= each;
+                    let has_room = |node: &Node| one.fits_on(*node) >= each && is_within(*node);
                     (span.0..span.1).filter(has_room).for_each(|node| free.insert(node));
                     show(own.allocator.as_mut(), site, &free, now);
                     let Some(request) = (own.form)(count) else { return false };
@@ -308,6 +352,7 @@ impl PiecesAllocator {
                 // Different numbers on the nodes that have any room: the fewest nodes that could
                 // hold all pieces are tried first, all nodes last.
                 let mut rooms: Vec<u32> = (span.0..span.1)
+                    .filter(|&node| is_within(node))
                     .map(|node| one.fits_on(node))
                     .filter(|&room| room > 0)
                     .collect();
@@ -412,16 +457,14 @@ impl Allocator for PiecesAllocator {
         let fits = |piece: &Piece, node: Node| {
             u64::from(fits(&idle.of(node), piece, request, self.types.of(node).suits(piece)))
         };
-        let [leaf, group, all] = self.spans();
-        let size = match request.inside {
-            Inside::Anywhere => all,
-            Inside::Block => group,
-            Inside::Leaf => leaf,
-            Inside::Node | Inside::Island => 1,
-        };
         let most = |piece: &Piece| {
-            let within = |at| (at * size..(at + 1) * size).map(|node| fits(piece, node)).sum();
-            (0..all / size).map(within).max().unwrap_or(0)
+            let mut rooms: BTreeMap<u32, u64> = BTreeMap::new();
+            for node in 0..self.topology.nodes() {
+                if let Some(part) = self.topology.part_of(request.inside, node) {
+                    *rooms.entry(part).or_default() += fits(piece, node);
+                }
+            }
+            rooms.into_values().max().unwrap_or(0)
         };
         let mut roles = request.roles.iter().map(|piece| (piece, most(piece)));
         let Some((role, most)) = roles.find(|(piece, most)| *most < u64::from(piece.count)) else {
@@ -467,6 +510,7 @@ impl Allocator for PiecesAllocator {
             within: self.within,
             ranked: Vec::new(),
             asked: 0,
+            within_part: None,
             taken: Vec::new(),
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Gauge, JobValue, Measure, MetricEntry};
 use crate::gpus::{GpuNode, TypicalTasks};
-use crate::job::{Job, Request, Time, WHOLE_SHARE};
+use crate::job::{Inside, Job, Request, Time, WHOLE_SHARE};
 use crate::machine::tasks::{put_into, task_of};
 use crate::machine::{Amounts, NodeAmounts, Parts};
 use crate::observe::{Event, JobId, MachineState, Observer, Running};
@@ -424,9 +424,7 @@ fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
 
 spread!(ISLANDS_PER_JOB, "islands", "islands", island);
 spread!(NODES_PER_JOB, "nodes", "nodes", |_, node, _| Some(node));
-spread!(LEAVES_PER_JOB, "leaves", "leaves", |topology, node, _| Some(
-    node / topology.tiers()?.leaf
-));
-spread!(BLOCKS_PER_JOB, "blocks", "blocks", |topology, node, _| Some(
-    node / topology.tiers()?.group
-));
+spread!(LEAVES_PER_JOB, "leaves", "leaves", |topology, node, _| topology
+    .part_of(Inside::Leaf, node));
+spread!(BLOCKS_PER_JOB, "blocks", "blocks", |topology, node, _| topology
+    .part_of(Inside::Block, node));
