@@ -428,12 +428,22 @@ impl Study {
         Ok(())
     }
 
+    /// Whether a setting of the command line is of the table `[compare]`.
+    fn sets_compare(&self) -> bool {
+        self.settings.iter().any(|setting| is_within(&plain(&setting.key), "compare"))
+    }
+
     fn read_compare(&mut self, path: &str, table: &Table) -> Result<(), Problem> {
         for (key, value) in table {
             let key = join(path, key);
             let at = join("compare", &key);
             if let Some(axis) = self.sweep.iter().find(|axis| axis.key == key) {
                 if !axis.values.iter().any(|swept| same(swept, value)) {
+                    // A setting that replaces the swept values leaves nothing to compare.
+                    let mut set = self.settings.iter().map(|setting| plain(&setting.key));
+                    if set.any(|set| set == axis.key) && !self.sets_compare() {
+                        continue;
+                    }
                     let values: Vec<String> = axis.values.iter().map(Value::to_string).collect();
                     let message = format!(
                         "`{at}` is {value}, but must be one of the swept values of `{key}`: {}",
@@ -534,6 +544,16 @@ mod tests {
 
     fn refusal(source: &str, settings: &[&str]) -> String {
         parse(source, settings).unwrap_err().0
+    }
+
+    #[test]
+    fn a_setting_of_a_swept_key_leaves_nothing_to_compare() {
+        let source = "[sweep]\nscheduler = ['fcfs', 'easy']\n[compare]\nscheduler = 'fcfs'";
+        let study = parse(source, &["scheduler=conservative"]).unwrap();
+        assert_eq!((study.sweep[0].values.len(), study.compare.len()), (1, 0));
+        assert_eq!(parse(source, &["scheduler=fcfs"]).unwrap().compare.len(), 1);
+        let refused = refusal(source, &["scheduler=easy", "compare.scheduler=fcfs"]);
+        assert!(refused.contains("must be one of the swept values"), "{refused}");
     }
 
     #[test]
