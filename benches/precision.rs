@@ -36,7 +36,7 @@ type Rule = fn(f64, &mut Stream, Draw) -> Stopped;
 /// Outcome of a stopping rule in one scenario.
 struct Stopped {
     values: Vec<f64>,
-    /// Whether the interval that the rule watched misses the mean.
+    /// Whether the last interval that the stopping rule computed does not contain the true mean.
     is_missed: bool,
 }
 

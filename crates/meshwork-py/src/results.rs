@@ -44,8 +44,9 @@ pub(crate) struct Results {
 
 /// Runs of a scenario in the form in which they are passed to another process.
 ///
-/// The first value tells whether one run stands for all replications. Then come the finished runs,
-/// as lines of a store, and the failed runs, each with its replication and message.
+/// The first value is true if all replications are equal, so that one run stands for all of them.
+/// The second has the finished runs as lines of a store. The third has the failed runs, each with
+/// its replication and error message.
 type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
 
 impl Results {

@@ -339,7 +339,7 @@ pub struct OwnWishes {
 }
 
 impl OwnWishes {
-    /// The text of the note on the job that stores what its user requested.
+    /// Text of the note in which the agent stores, at the job, what its user requested.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));

@@ -67,8 +67,9 @@ fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), cra
     Ok(())
 }
 
-/// Formats replications as `replications 0-4, 7`. If their numbers are not known, the text says
-/// that more are needed.
+/// Formats missing replications as `replications 0-4, 7`.
+///
+/// If their numbers are not known yet, the text only says that more replications are needed.
 pub(super) fn replications(units: &[Unit]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in units.iter().filter_map(|unit| unit.replication) {

@@ -59,7 +59,7 @@ struct State {
     /// Results of runs so far, by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
-    /// Version of the results, increased on every change of the runs.
+    /// Number of changes of the runs so far. By it, a page knows whether its results are current.
     version: u64,
     has_ended: bool,
     /// Time of the last request of a page, `None` before the first request.

@@ -50,9 +50,10 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds that a claim sets in a cell, in the unit of the claim's metric. A cell is one of the
-/// combinations of swept values for which the claim is checked. The flag is true for an upper
-/// bound.
+/// Bounds that a claim sets in a cell, each with a flag that is true for an upper bound.
+///
+/// A cell is one of the combinations of swept values for which the claim is checked. Bounds are in
+/// the unit of the claim's metric.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -95,7 +96,9 @@ impl Own<'_> {
         self.study.sweep[at].values.iter().position(|other| same(other, value))
     }
 
-    /// Label of a swept key's value in the cell of the claim, or of the key's only value.
+    /// Label of the value that a swept key has where the claim is checked.
+    ///
+    /// A key with a single value has this value everywhere.
     fn label(&self, key: &str) -> Option<&str> {
         let axis = self.axes.iter().find(|axis| axis.key == key)?;
         let place = self.place(key).or((axis.count() == 1).then_some(0))?;

@@ -32,7 +32,7 @@ pub struct SummarySentence {
     pub text: String,
     /// Whether the difference that the sentence states is significant.
     pub is_clear: bool,
-    /// Values of the selectors of the first figure for which the sentence holds, as key and value.
+    /// Selections in the first figure for which the sentence holds, each as key and value.
     pub at: Vec<(String, String)>,
 }
 

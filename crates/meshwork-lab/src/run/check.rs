@@ -40,7 +40,7 @@ pub struct StoreCheck {
     pub stored: usize,
     /// Runs that were repeated, ordered by key.
     pub checked: Vec<CheckedRun>,
-    /// Problems of the store that did not stop the check.
+    /// Sentences about problems of the store in spite of which the check could go on.
     pub warnings: Vec<String>,
 }
 

@@ -304,7 +304,7 @@ impl Ended {
         row
     }
 
-    /// Rebuilds a run from its row.
+    /// Rebuilds a run from its row in the columns of all runs.
     fn run(&self, row: usize) -> Run {
         let short = u32::try_from(row).unwrap_or(u32::MAX);
         let none = Batches::default();

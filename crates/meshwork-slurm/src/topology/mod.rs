@@ -118,7 +118,7 @@ pub struct SlurmTorus {
     pub dims: Xyz,
     /// The nodes of all cells of the torus, as a host list.
     pub nodes: Option<Text>,
-    /// Boxes within the torus (regions) whose nodes are listed separately.
+    /// Regions of the torus: boxes, each with a list of its own nodes.
     pub regions: Vec<Region>,
     pub placements: Vec<ListedPlacement>,
 }

@@ -82,8 +82,7 @@ impl MemoryWriter {
         self.number(self.waiting.get(&ticket).copied().unwrap_or(GONE));
     }
 
-    /// Writes the queue position of a job that has started, by the waiting job behind which it
-    /// stood.
+    /// Writes where in the queue a started job stood: the place of the waiting job before it.
     pub(crate) fn started(&mut self, ticket: Ticket) {
         let before = self.waiting.range(..ticket).next_back();
         self.number(before.map_or(GONE, |(_, place)| *place));

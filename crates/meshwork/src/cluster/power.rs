@@ -339,8 +339,9 @@ impl Site {
         if self.asleep.contains(block.base) { 0 } else { shares }
     }
 
-    /// Marks a GPU as in service. Returns its size in thousandths of a GPU if its node is awake,
-    /// otherwise 0.
+    /// Puts a GPU, or a share of one, back into service.
+    ///
+    /// Returns its size in thousandths of a GPU if its node is awake, otherwise 0.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

@@ -145,7 +145,7 @@ impl Cluster<'_> {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
     }
 
-    /// Whether the run has outages, preemptions or access rules.
+    /// Whether nodes may become unavailable in the run, by outages, preemption or access rules.
     pub(crate) fn has_outages(&self) -> bool {
         self.service.is_some() || self.gate.is_some()
     }

@@ -156,7 +156,7 @@ pub enum PlanError {
     /// The memory is of a later instant than the state.
     #[error("the memory is of {0}, later than {1}, the present instant")]
     Later(Time, Time),
-    /// The memory was not written by this policy.
+    /// Error: the given memory of an earlier plan was written by another policy.
     #[error("the memory is not one of this policy: {0}")]
     Memory(#[from] RecallError),
     /// A component broke its contract while deciding.

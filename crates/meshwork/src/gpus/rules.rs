@@ -42,7 +42,7 @@ pub trait ScoreRule {
 pub struct GpuRuleEntry {
     /// Name of the rule in the results that Weng et al. published.
     pub name: &'static str,
-    /// Effect of the rule, in one line.
+    /// Summary of how the rule chooses, in one line.
     pub summary: &'static str,
     /// Builds the rule for a workload with the given typical tasks. A rule that chooses at random
     /// draws from the stream.

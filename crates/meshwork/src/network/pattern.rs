@@ -67,7 +67,7 @@ impl Named for PatternEntry {
 pub struct PatternContext<'a> {
     /// Parameters of the pattern.
     pub params: &'a Params,
-    /// The order in which a process sends to several other processes.
+    /// Order of the receivers, if a process sends to several others.
     pub destinations: Destinations,
     /// Number of messages to draw, for a pattern whose receivers are drawn.
     pub messages: u64,

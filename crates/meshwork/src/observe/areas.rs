@@ -5,7 +5,7 @@ use super::MachineState;
 /// State variable of the machine over which a metric integrates in time.
 #[derive(Clone, Copy, Debug)]
 pub enum Integrand {
-    /// The constant 1, so that the integral is the elapsed time.
+    /// The constant 1, whose integral over time is the elapsed time.
     Time,
     /// Number of processors of the machine.
     Nodes,

@@ -15,7 +15,7 @@ pub enum PoolError {
     GoneBy {
         /// Instant that the clock of the pool shows.
         now: Time,
-        /// The earlier instant to which the clock should have advanced.
+        /// Instant before `now`, to which the caller wanted to set the clock.
         to: Time,
     },
     /// Error: a placement cannot be claimed.

@@ -130,7 +130,9 @@ impl Scheduler for Scan {
 }
 
 impl Scan {
-    /// The next class with waiting jobs in the direction of the scan; the current class comes last.
+    /// Index of the next size class with waiting jobs, in the direction of the scan.
+    ///
+    /// The current class is looked at last. `None` if no job waits.
     fn next(&self) -> Option<usize> {
         let classes = self.queues.classes().len();
         let turn = |step| {

@@ -91,7 +91,7 @@ struct Level {
     down: u32,
     /// Number of links from a switch to the level above; 0 at the top.
     up: u32,
-    /// Number of the first switch of the level.
+    /// Index of the first switch of this level among all switches.
     ///
     /// `copies` is the number of switches of the level that are above the same nodes.
     first: Router,

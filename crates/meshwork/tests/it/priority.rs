@@ -347,7 +347,7 @@ struct Rules {
     /// For each job, its run time so far and the placement on which it was last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// Present instant, and the queues of jobs that were stopped at that instant.
+    /// The present instant, and for each job that was stopped at it, the number of its queue.
     now: (Time, Vec<u32>),
 }
 

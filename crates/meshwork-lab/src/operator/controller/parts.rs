@@ -106,8 +106,9 @@ impl PartsDesk {
         }
     }
 
-    /// Nodes on which backfill starts a job, without the withheld nodes `kept`. `None` if the job
-    /// does not fit on the other nodes.
+    /// Nodes on which backfill can start a job that must not use the nodes `kept`.
+    ///
+    /// `None` if the job does not fit on the other nodes.
     pub(super) fn begin(
         &self,
         partition: usize,

@@ -272,7 +272,7 @@ impl BackfillPlan {
         &self.released[self.running.partition_point(|own| own.0 <= time)]
     }
 
-    /// Time before which reservations are known to leave too few nodes for a request.
+    /// Time before which a request cannot start, because reservations leave too few nodes.
     fn crowded_until(&self, request: &ResolvedRequest) -> Second {
         let known = self.crowded.get(&request.kind);
         let shorter = known.and_then(|own| own.range(..=request.limit).next_back());

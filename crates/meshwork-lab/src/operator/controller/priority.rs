@@ -82,9 +82,9 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the children of accounts with equal levels.
+    /// Ranks the child associations of accounts whose fair-share levels are equal.
     ///
-    /// `is_tied` tells whether the first child has the same rank as the user before it.
+    /// With `is_tied`, the first child gets the same rank as the user that was ranked last.
     fn level(&mut self, parents: &[usize], mut is_tied: bool) {
         let children = |parent: usize| {
             self.associations

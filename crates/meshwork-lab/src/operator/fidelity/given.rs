@@ -114,7 +114,7 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
-    /// Jobs to which the placement rule gives their recorded nodes if they are the next to start.
+    /// Indices of the jobs that the placement rule puts on their recorded nodes if they start next.
     alone: BTreeSet<usize>,
     cycles: Cycles,
     /// Jobs that have just ended, with their ends and nodes.

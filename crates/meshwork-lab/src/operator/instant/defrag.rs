@@ -232,7 +232,7 @@ fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<
     Some(ahead)
 }
 
-/// The plans as JSON.
+/// Plans that free a place, each with its moves of jobs, as JSON.
 #[must_use]
 pub fn json(instant: &Instant, site: usize, plans: &[InstantPlan]) -> Json {
     let text = |placement: &Placement| instant.text(site, placement);

@@ -30,7 +30,7 @@ const STEPS: [i64; 21] = [
     14 * DAY,
 ];
 
-/// Possible distances of ticks that are a month or longer, in months.
+/// Distances in months that ticks on an axis of dates may have, if at least a month.
 const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
 /// Average length of a month in seconds.

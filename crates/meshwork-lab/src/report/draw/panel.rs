@@ -13,7 +13,7 @@ use crate::report::views::{Bound, FigureView, Scale, Style};
 
 const SMALL: f64 = 11.0;
 
-/// Font size at which a text is as wide as a bold text of the usual size.
+/// Font size in pixels at which a plain text is as wide as a bold text of the usual size.
 const BOLD: f64 = 13.0;
 const SMALLER: &str = " font-size=\"11\"";
 

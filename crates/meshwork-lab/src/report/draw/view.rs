@@ -20,7 +20,7 @@ pub(super) struct Point {
     pub(super) panel: usize,
 }
 
-/// Whether the view gives its differences in percent too.
+/// Whether the view of a plot has differences in percent beside the absolute ones.
 pub(super) fn has_percent(view: &FigureView) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }

@@ -426,5 +426,5 @@ pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("partition", Of("partition")),
 ];
 
-/// Number of columns at the beginning of [`HISTORY_COLUMNS`] that describe parts of nodes.
+/// Number of the first columns of [`HISTORY_COLUMNS`], which describe requests for parts of nodes.
 pub(super) const SHARED_COLUMNS: usize = 7;

@@ -59,7 +59,7 @@ const LATER: u8 = 8;
 const REQUEST: u32 = 4;
 /// Form of a request for pieces of nodes, which is stored as text.
 const PIECES: u8 = 3;
-/// Flag of a placement that has parts of nodes, which follow it.
+/// Flag of a recorded placement with parts of nodes. The parts are stored after the placement.
 const PARTS: u8 = 1;
 /// Largest length in bytes of a request that is stored as text.
 const MAX_WORDS: u64 = 1 << 16;

@@ -529,7 +529,7 @@ impl Opened {
         self.level.most_lower.is_some()
     }
 
-    /// Whether nodes are taken from the lower block that contains a base block.
+    /// Whether the segment already uses nodes of the lower block that contains a base block.
     pub(crate) fn lower_is_used(&self, block: usize) -> bool {
         self.lower_used[self.lower_of(block)]
     }

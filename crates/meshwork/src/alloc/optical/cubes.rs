@@ -81,7 +81,7 @@ impl Cubes {
         Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
     }
 
-    /// Records which nodes are free, for later queries.
+    /// Stores for each cube which of its nodes are free. Later queries refer to this state.
     ///
     /// # Complexity
     /// **O(n)** for *n* nodes.

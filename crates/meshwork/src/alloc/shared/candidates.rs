@@ -14,7 +14,7 @@ pub(super) struct Candidates {
     pub forced: NodeSet,
     /// For each switch of a tree, the number of candidates below it; `None` if unknown.
     pub below: Option<Vec<i64>>,
-    /// Whether the candidates suffice for the job.
+    /// Whether the collected nodes have enough CPUs and GPUs for the job.
     pub are_enough: bool,
 }
 

@@ -46,7 +46,9 @@ pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// For each node, the index of its entry in `fits`; empty if a single node is examined.
+    /// For each node, the index in `fits` of what the job can get of the node.
+    ///
+    /// The list is empty if a single node is examined.
     pub slots: Vec<u32>,
     /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
     /// nodes have been examined.
@@ -134,7 +136,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The amounts that the job lacks at the start of an attempt.
+    /// Amounts that the job still needs at the start of an attempt, when it has no nodes yet.
     ///
     /// The attempt aims at the minimum number of nodes if `always_least` is set, or if GPUs are
     /// requested for the whole job.
@@ -315,7 +317,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Removes taken nodes that have no cores left.
+    /// Removes from the taken nodes those of which the job can get no core.
     pub(super) fn leave_out_empty(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -429,7 +431,7 @@ fn one_node(
     None
 }
 
-/// Repeats attempts to place a job on several nodes, with fewer and fewer nodes available.
+/// Tries to place a job on several nodes, again and again with fewer nodes available.
 fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     let needs = attempt.needs;
     let most_nodes = attempt.nodes_left;

@@ -189,7 +189,7 @@ impl NearGpus {
     }
 }
 
-/// A request with its needs derived for a machine, for repeated queries about its job.
+/// What a job needs on a machine, derived once from its request for repeated queries.
 #[derive(Clone, Debug)]
 pub struct SharedLookup {
     wanted: Wanted,

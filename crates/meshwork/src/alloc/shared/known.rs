@@ -25,9 +25,10 @@ pub(super) struct SingleTree {
 }
 
 impl SingleTree {
-    /// Describes the tree of a machine; `None` if the tree does not have a single top switch.
+    /// Describes the tree of a machine, if it is a plain tree.
     ///
-    /// Also `None` if the machine has no tree, or if a node or switch is below two others.
+    /// `None` if the machine has no tree, if the tree does not have a single top switch, or if a
+    /// node or switch is below two others.
     pub(super) fn of(machine: &SharedMachine) -> Option<SingleTree> {
         let Domains::Tree(list) = &machine.domains else { return None };
         let mut leaf_of = vec![u32::MAX; machine.count() as usize];
@@ -111,7 +112,7 @@ pub(super) enum KnownChoice {
     Nodes(Chosen),
     /// The nodes do not suffice for the job.
     Nothing,
-    /// Stored fits do not suffice for a decision, so all nodes have to be examined.
+    /// No decision is possible from what is stored of the nodes, so all nodes must be examined.
     Unknown,
 }
 
@@ -144,7 +145,7 @@ impl Known {
         known
     }
 
-    /// Examines a node that has changed, and updates its stored fit.
+    /// Examines a node that has changed, and stores anew what the job could take of it.
     ///
     /// # Complexity
     /// **O(h + log w)** for *h* levels of switches and *w* weights.

@@ -59,7 +59,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The largest supported dimension of a hypercube, for which 184,756 codes are needed.
+/// Largest dimension of a hypercube that the allocator serves. It needs 184,756 Gray codes there.
 const MAX_DIMENSIONS: u32 = 20;
 
 /// Multiple Gray codes, which are tried in the order of [`symmetric_chains`].

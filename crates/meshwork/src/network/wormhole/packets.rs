@@ -39,7 +39,7 @@ struct Packet {
     /// `legs` is the number of legs of the route.
     leg: u8,
     legs: u8,
-    /// Number of links that are left on the current leg.
+    /// Number of links that the packet has yet to cross on the present leg of its route.
     to_go: u32,
 }
 

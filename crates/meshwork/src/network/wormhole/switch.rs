@@ -39,7 +39,10 @@ impl Switch {
         }
     }
 
-    /// Appends to `moves` the lanes among `ready` whose flits cross the switch in this cycle.
+    /// Chooses the input lanes whose flits cross the switch in this cycle.
+    ///
+    /// `ready` has a bit for each lane with a flit to send. The chosen lanes are appended to
+    /// `moves`.
     pub(super) fn choose(
         &mut self,
         router: usize,

@@ -405,7 +405,7 @@ impl WormEngine {
         (feeder != NONE).then_some(feeder)
     }
 
-    /// Records that a head arrives in a lane.
+    /// Records that the head flit of a packet arrives in an input lane.
     fn enter(&mut self, at: u32, packet: PacketId, arrives: Cycle) {
         let lane = &mut self.lanes[at as usize];
         if lane.front == NONE {

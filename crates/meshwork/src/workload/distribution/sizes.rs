@@ -248,7 +248,7 @@ pub struct SizeRange<'a> {
     of: usize,
     /// Least integer that is a size: 0 for the dimension of a subcube, otherwise 1.
     pub least: u32,
-    /// Integer that the largest site of the machine allows; a study may give a larger bound.
+    /// Largest number that fits the largest site of the machine. A study may give a larger bound.
     pub most: u32,
 }
 

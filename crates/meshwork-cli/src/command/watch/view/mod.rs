@@ -282,9 +282,10 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// Positions of the sites' maps side by side, as far as they fit, and their total size.
+    /// Position of each site's map, and the total size of all maps.
     ///
-    /// `rows` rows of a map are drawn in one line of the page.
+    /// Maps stand side by side as far as they fit into `width` columns. One line of the terminal
+    /// shows `rows` rows of a map.
     fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);

@@ -198,7 +198,7 @@ impl Peaks {
         }
     }
 
-    /// Sets `level` to the bases of blocks that begin or end at an edge of a held block along `d`.
+    /// Sets `level` to the bases of blocks with a side along `d` that is level with a held block's.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);

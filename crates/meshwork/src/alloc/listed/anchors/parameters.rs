@@ -6,7 +6,7 @@ use super::{Anchors, Entry, Shape, Torus};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node, Topology};
 
-/// Maximum length of an axis of a torus.
+/// Maximum number of nodes along one dimension of a torus.
 const LONGEST: u64 = 65_535;
 
 pub(super) const PLACEMENT: &[Param] = &[

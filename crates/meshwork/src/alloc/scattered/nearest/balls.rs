@@ -49,13 +49,13 @@ struct Sum {
     dimension: usize,
     /// Counts of free nodes in the balls of all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// For the largest radius so far, counts of each ball's nodes that are not below the centre.
+    /// For each centre, the number of nodes in its ball whose coordinate is not below the centre's.
     ///
-    /// Positions below the centre are lower positions along `dimension`.
+    /// The coordinate is along `dimension`, and the ball has the largest radius so far.
     ahead: Vec<u16>,
-    /// For the largest radius so far, counts of each ball's nodes that are below the centre.
+    /// For each centre, the number of nodes in its ball whose coordinate is below the centre's.
     ///
-    /// Positions below the centre are lower positions along `dimension`.
+    /// The coordinate is along `dimension`, and the ball has the largest radius so far.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
@@ -243,7 +243,9 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// Computes the counts for the next radius from counts of balls over one dimension fewer.
+    /// Computes the counts for the next larger radius.
+    ///
+    /// They follow from the counts of balls in the dimensions before `dimension`.
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =

@@ -1,4 +1,6 @@
-//! Hops over all pairs of nodes along one dimension, from the number of nodes at each coordinate.
+//! Sum of the distances between all pairs of nodes along one dimension.
+//!
+//! It is computed from the number of nodes at each coordinate.
 
 /// The sum of distances over all pairs of items on a line or ring.
 ///

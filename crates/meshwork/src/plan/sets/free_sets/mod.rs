@@ -433,7 +433,7 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
-    /// Placements that hold nodes, each with the begin and end of the interval in which it does.
+    /// Held placements, each with the begin and the end of the interval in which it is held.
     type Holds = Vec<(u32, u32, Placement)>;
 
     const NODES: u32 = 24;
