@@ -80,7 +80,7 @@ fn length(year: i64, month: i64) -> i64 {
 
 /// Days from 1970-01-01 to a date.
 pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Only leap days of earlier years count.
+    // Leap days of earlier years. A leap day of this year is counted with its months.
     let before = year - 1;
     let leap_days = before / 4 - before / 100 + before / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400);
     let months: i64 = (1..month).map(|month| length(year, month)).sum();

@@ -1,6 +1,7 @@
 //! Tests of the command with bad input.
 //!
-//! Each error is one clear sentence with the right exit status, and no other results are lost.
+//! Each error is one clear sentence with the right exit status, and the results of other runs are
+//! kept.
 
 use std::fs;
 use std::io::Write;
@@ -300,7 +301,7 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
     );
     assert_eq!(said.status, Some(1));
     let row = said.out.lines().find(|line| line.starts_with("good.swf")).expect("the other run");
-    // Waits of 0 and 5: two jobs are too few for an interval.
+    // The two jobs wait for 0 and 5. Two waits are too few for an interval.
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["good.swf", "2.5", "2", "0"]);
     let stored = fs::read_to_string(folder.path().join("out/runs.jsonl")).unwrap();
     assert_eq!(stored.lines().count(), 1);
@@ -752,7 +753,7 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let said = said(&output);
     let lines: Vec<&str> = said.out.lines().collect();
     let at = lines.iter().position(|line| *line == "status 1").expect("it fails");
-    // The printed results do not depend on what could be stored.
+    // The printed results do not depend on which results could be stored.
     let table = |text: &str| text.split("\nwritten to").next().unwrap().to_owned();
     assert_eq!(table(&said.out), table(&elsewhere.out));
     let errors: Vec<&str> = said.err.lines().collect();
@@ -796,7 +797,7 @@ fn what_takes_too_much_memory_is_refused_with_the_estimate_before_it_is_taken() 
         "{}",
         said.err
     );
-    // Memory for logs and tables, and for the results of many runs.
+    // The limit also covers the memory for logs and tables, and for the results of many runs.
     let rows: String = (0..50_000).map(|i| format!("{i},5,1\n")).collect();
     fs::write(folder.path().join("jobs.csv"), format!("submit,runtime,nodes\n{rows}")).unwrap();
     let log: String = (1..50_000).map(|i| line(i, i, 5, 1, 5)).collect();

@@ -62,7 +62,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let page = Page::open(&browser, &page_of(folder.path(), "load.toml"));
-    // Means, differences, waits, and the course of the runs.
+    // The four figures show the means, the differences, the waits, and the course of the runs.
     page.wait(&format!("{DRAWN} === 4"));
     // Every plot has its caption in its label for screen readers.
     let told = page.value(
@@ -73,7 +73,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
         })",
     );
     assert_eq!(told, true);
-    // Another metric, with the keyboard alone.
+    // Select another metric, with the keyboard alone.
     page.act("document.querySelector('figure select').focus()");
     page.press("ArrowDown");
     page.wait(
@@ -100,7 +100,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     rows.sort();
     shown.sort();
     assert_eq!(shown, rows);
-    // New data keeps the selection, and adds no second plot.
+    // New data keeps the selected metric, and adds no second plot.
     page.act(
         "const data = JSON.parse(document.getElementById('report-data').textContent);
          const shown = data.sections[0].figures[0].views.find(({ y, at }) => y.key === 'utilization' && at[1] === 0);
@@ -135,7 +135,7 @@ fn what_is_saved_is_what_the_command_writes() {
     let page = Page::open(&browser, &page);
     page.wait(&format!("{DRAWN} === 4"));
     page.act(KEEP);
-    // Every figure with its initial selection.
+    // Save every figure with its initial selection.
     page.act("for (const button of document.querySelectorAll('.save button')) if (button.textContent !== 'PNG') button.click()");
     page.wait("saved.length === 8");
     let saved = page.value("saved");
@@ -221,7 +221,7 @@ fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
     choose("out-means", "along", "allocator");
     page.wait("document.querySelector('#out-means figcaption').textContent.includes('a row for each load')");
     assert!(page.value("location.hash").as_str().unwrap().contains("along=allocator"));
-    // Differences from one of two allocators: one row, with a mark for each load.
+    // The differences from one of two allocators are one row, with a mark for each load.
     choose("out-differences-0", "along", "allocator");
     page.wait("document.querySelectorAll('#out-differences-0 .legend li').length === 5");
     page.act("document.querySelector('#out-means details').open = true");
@@ -296,7 +296,7 @@ fn bars_sizes_and_one_scenario_have_their_pages() {
     assert_eq!(meshwork(folder.path(), &arguments).status, Some(0));
     assert_eq!(meshwork(folder.path(), &["report", "out", "--out", "one.html"]).status, Some(0));
     let page = Page::open(&browser, &folder.path().join("one.html"));
-    // A single scenario has no means to compare, but the course of its run.
+    // For a single scenario the page compares no means, but shows the course of its run.
     page.wait(&format!("{DRAWN} === 2"));
     assert_eq!(page.value("document.querySelector('.numbers').open"), true);
     fits_everywhere(&page);
@@ -332,7 +332,7 @@ fn papers_have_every_figure_beside_its_claims() {
     let authors =
         ["Chang & Mohapatra", "Mohapatra, Yu, Das & Kim", "Shih, Huang & Chung"].map(str::to_owned);
     assert_eq!(table, serde_json::json!(authors));
-    // A claim that is not checkable has its reason.
+    // The page shows the reason why a claim is not checkable.
     page.wait("document.querySelector('.overview').textContent.includes('The log that it reads is missing.')");
     // Every link has a target.
     let dead = page.value(

@@ -25,7 +25,7 @@ fn plots_and_the_machine_change_while_the_study_runs() {
     let canvas = "document.querySelector('#live-machine canvas').toDataURL()";
     let words = "document.querySelector('#live-machine figcaption').textContent";
     assert!(page.value(words).as_str().unwrap().contains("replication"));
-    // The map is that of a report, with its colour of free processors, its lists and its words.
+    // The map has the lists and sentences of the map in a report.
     let lists = "[...document.querySelectorAll('#live-machine caption')].map((c) => c.textContent.split(':')[0])";
     assert_eq!(page.value(lists), serde_json::json!(["Running", "Waiting"]));
     let said = "document.querySelector('#live-machine .m-now').textContent";
@@ -64,7 +64,7 @@ fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
     );
     page.wait(&format!("{DRAWN} === 2"));
     assert_eq!(page.value("document.getElementById('live-bar').hidden"), true);
-    // All runs have ended, and both counts are equal.
+    // All runs have ended, so the two counts of runs are equal.
     let said = page.value("document.querySelector('#live-machine .m-now').textContent");
     assert!(said.as_str().unwrap().contains(" processors were held"), "{said}");
     let caption = page.value("document.querySelector('#live-machine figcaption').textContent");

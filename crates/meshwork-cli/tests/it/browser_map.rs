@@ -157,7 +157,7 @@ impl Shown {
         assert_eq!(drawn, json!(holders));
     }
 
-    /// Checks that hold for the map of any machine.
+    /// Makes the checks that hold for the map of any machine.
     fn is_right(&self) {
         let mut pictures: Vec<Value> = Vec::new();
         for share in [0.2, 0.5, 0.85] {
@@ -406,7 +406,7 @@ fn the_keyboard_is_enough() {
     page.wait(&format!("{MACHINE}.time > {still}"));
     page.press(" ");
     assert_eq!(page.value(&format!("{MACHINE}.isPlaying")), false);
-    // A job is selected in the list, and deselected.
+    // Select a job in the list, and deselect it.
     page.act("document.querySelector('.m-list tbody button').focus()");
     page.press("Enter");
     page.wait(
@@ -553,12 +553,12 @@ fn the_map_is_saved_as_it_is_seen() {
          HTMLAnchorElement.prototype.click = () => {};
          for (const button of document.querySelectorAll('.m-save button')) button.click()",
     );
-    // A bitmap, a vector drawing, and a table.
+    // The page saves a bitmap, a vector drawing, and a table.
     page.wait("saved.length === 3");
     page.act("saved.sort((a, b) => a.type.localeCompare(b.type))");
     page.act("saved[1].text().then((text) => { window.drawing = new DOMParser().parseFromString(text, 'image/svg+xml'); })");
     page.wait("window.drawing");
-    // The area in colours of jobs is that of the held processors.
+    // The area that is drawn in colours of jobs is the area of the held processors.
     let area = page.value(&format!(
         "(() => {{
             const jobs = new Set({MACHINE}.theme.jobs);
@@ -593,7 +593,7 @@ fn more_lanes_than_rows_are_put_together() {
     let page = &shown.page;
     shown.slide(0.5);
     assert_eq!(page.value(&format!("{MACHINE}.gantt.isDense({MACHINE}.gantt.bands[0])")), true);
-    // The number of held processors in every row equals that of the map.
+    // In every row of the chart, the number of held processors equals the number on the map.
     let wrong = page.value(&format!(
         "(() => {{
             const {{ gantt, maps, time }} = {MACHINE};

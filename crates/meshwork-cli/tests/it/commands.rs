@@ -82,7 +82,7 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
     let shown = meshwork(folder.path(), &["show", "study.toml", "--json"]);
     let shown: Value = serde_json::from_str(shown.out.lines().nth(1).unwrap()).unwrap();
     assert_eq!(shown["speeds"], lines[1]["speeds"]);
-    // With two sites, a variance of 0.02 means a deviation of 0.1 on either side of 1.
+    // With a variance of 0.02, one of the two relative speeds is 0.1 above 1, the other 0.1 below.
     for speeds in shown["speeds"].as_array().unwrap() {
         let (first, second) = (speeds[0].as_f64().unwrap(), speeds[1].as_f64().unwrap());
         assert!(((first - 1.0).abs() - 0.1).abs() < 1e-12, "{speeds}");

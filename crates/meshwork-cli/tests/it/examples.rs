@@ -107,7 +107,7 @@ fn the_log_of_the_examples_is_made_by_the_command_that_one_names() {
     fs::create_dir(folder.path().join("examples")).unwrap();
     let said = meshwork(folder.path(), &arguments);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    // Compared uncompressed, as the compressed form depends on the compressor's version.
+    // Compare the files uncompressed, as the compressed form depends on the compressor's version.
     let unpacked = |path: &Path| {
         let mut text = String::new();
         GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();

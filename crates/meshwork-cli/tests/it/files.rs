@@ -19,7 +19,7 @@ fn a_device_stays_a_device() {
     use std::os::unix::fs::FileTypeExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("null");
-    // The device number of /dev/null.
+    // The device gets the device number of /dev/null.
     let made = Command::new("mknod").arg(&path).args(["c", "1", "3"]).output();
     if !made.is_ok_and(|made| made.status.success()) || fs::write(&path, "x").is_err() {
         skip("tools", "no device can be made here: that takes the rights of root");
@@ -282,7 +282,7 @@ fn an_import_replaces_only_what_an_import_wrote() {
     );
     assert_eq!(said.status, Some(2));
     assert!(fs::read_to_string(path.join("site/jobs.csv")).unwrap().contains("1011"));
-    // An older site, which does not record its files.
+    // A site of an earlier version does not record its files.
     fs::write(path.join("site/quality.json"), "{\"stays\": 1}").unwrap();
     assert_eq!(import().status, Some(0));
 }

@@ -160,7 +160,7 @@ fn a_co_process_has_its_own_names_back_and_none_is_obeyed() {
     for op in ["allocate", "sow", "release", "release"] {
         let line = serde_json::json!({ "op": op, "id": NAME, "nodes": 2 });
         let line = if op == "release" { serde_json::json!({ "op": op, "id": NAME }) } else { line };
-        // Unescaped, as far as JSON allows.
+        // The line has the characters unescaped, as far as JSON allows.
         writeln!(input, "{}", line.to_string().replace("\\u009b", "\u{9b}")).unwrap();
     }
     writeln!(input, "{{\"op\":\"{}\"}}", WORD.replace(['\u{1b}', '\u{7}'], "")).unwrap();

@@ -71,7 +71,8 @@ fn compared(folder: &Path, more: &[&str]) -> Json {
 fn what_another_list_changes_is_what_it_is_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     small(folder.path(), |_| {});
-    // With runs of four at any position, nodes 6, 7, 0 and 1 are free at second 40.
+    // If blocks of four nodes may begin at any node, nodes 6, 7, 0 and 1 are free for job 5 at
+    // second 40.
     fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
     fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
     let json = compared(folder.path(), &["fine.yaml", "same.yaml", "--cleanup", "0"]);
@@ -85,12 +86,13 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
         ("wait_for_shape", 4.0, 0.0),
         ("wait_for_priority", 0.0, 0.0),
         ("wait_for_reserved", 0.0, 0.0),
-        // Job 5 runs for 60 s: (40 + 60) / 60 and (20 + 60) / 60, and the others 1.
+        // Slowdowns are 1, except for job 5, which runs for 60 s: (40 + 60) / 60 and (20 + 60) /
+        // 60.
         ("bounded_slowdown", (4.0 + 100.0 / 60.0) / 5.0, (4.0 + 80.0 / 60.0) / 5.0),
         ("padding_node_hours", 0.0, 0.0),
         ("rejected_node_hours", 0.0, 0.0),
         ("never", 0.0, 0.0),
-        // From second 0 to second 20: 2 nodes for 20 s, 1 for 15, 1 for 10, 2 for 5.
+        // Use up to second 20: 2 nodes for 20 s, 1 node for 15 s, 1 node for 10 s, 2 nodes for 5 s.
         ("utilization", 75.0 / 160.0, 75.0 / 160.0),
     ] {
         assert!((value(0, key) - own).abs() < 1e-12, "{key}: {json:#}");
@@ -107,7 +109,8 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     // Five jobs, one of which waits 20 s less: mean -4, s = √80, t(4) = 2.776.
     let half = topology(1)["differences"]["wait"]["half_width"].as_f64().unwrap();
     assert!((half - 2.776_445 * 80.0_f64.sqrt() / 5.0_f64.sqrt()).abs() < 1e-3, "{half}");
-    // The half width would have to shrink to 4, with the square root of the length of the history.
+    // To decide the difference, the half width would have to shrink to 4. It shrinks with the
+    // square root of the length of the history.
     let span = json["last"].as_f64().unwrap() - json["first"].as_f64().unwrap();
     let weeks = topology(1)["differences"]["wait"]["weeks_to_decide"].as_f64().unwrap();
     assert!((weeks - ((half / 4.0).powi(2) - 1.0) * span / 604_800.0).abs() < 1e-9, "{weeks}");
@@ -117,7 +120,7 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     );
     assert_eq!(json["baseline"], json!("fine.yaml"));
     assert_eq!(json["topologies"][1]["differences"]["wait"]["mean"], json!(4.0));
-    // The text output.
+    // Check the text output.
     let said = meshwork(
         folder.path(),
         &["ops", "compare", "site", "fine.yaml", "--cleanup", "0", "--anyway"],
@@ -137,7 +140,7 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
     fs::write(folder.path().join("few.yaml"), row(&[(1, 1), (4, 4)])).unwrap();
     let json = compared(folder.path(), &["few.yaml", "--cleanup", "0"]);
     let values = &json["topologies"][1]["values"];
-    // Jobs 1 and 4 get two more nodes, for 40 s and for 85 s.
+    // Jobs 1 and 4 get two more nodes each. They run for 40 s and for 85 s.
     let padding = 2.0 * 125.0 / 3600.0;
     assert!((values["padding_node_hours"].as_f64().unwrap() - padding).abs() < 1e-12, "{json:#}");
     assert_eq!(values["never"], json!(0.0));
@@ -184,8 +187,8 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     assert!(plots.iter().all(|svg| svg.contains("aria-label=\"")), "each says what it shows");
     let differences = plots.iter().find(|svg| svg.contains("Difference (%)")).unwrap();
     assert_eq!(differences.matches("<circle").count(), 3);
-    // The wait for nodes under both topologies and the wait for shape under the site's own. Each
-    // node is drawn once for each topology.
+    // The bars are the wait for nodes under both topologies and the wait for shape under the site's
+    // own topology. Each node is drawn once for each topology.
     let waits = plots.iter().find(|svg| svg.contains("Mean wait (seconds)")).unwrap();
     assert_eq!(waits.matches("<rect").count(), 3, "{waits}");
     let maps: Vec<_> = plots.iter().filter(|svg| svg.contains("of the time")).collect();
@@ -194,7 +197,7 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     assert!(page.contains("With &lt;fine&gt;.yaml the mean wait falls by"), "{page}");
     assert!(tables.iter().any(|table| table.contains("nodes asked for")));
     assert!(page.contains("differs from"));
-    // Up to the last submission, node 0 is held by job 1 from second 0 on, and node 7 is free.
+    // Before the last submission, node 0 is always held by job 1, and node 7 is always free.
     assert_eq!(page.matches(r#"fill-opacity="1""#).count(), 2 * 2, "two nodes of job 1");
     assert!(page.contains(r#"fill-opacity="0""#));
     assert!(!page.contains("http:") && !page.contains("https:"), "nothing is fetched");
@@ -209,7 +212,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
     small(folder.path(), |_| {});
     fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
-    // In the history all of its jobs have the same node.
+    // The recorded history has all jobs on the same node, which the model does not reproduce.
     let said = meshwork(folder.path(), &["ops", "compare", "site", "fine.yaml"]);
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
     let says = "error: site: the site is not modelled well enough to go on: 0.0 % of the decisions are those of the rule";
@@ -222,7 +225,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
     assert!(fs::read_to_string(folder.path().join("a.html")).unwrap().contains(says));
     let json = compared(folder.path(), &["fine.yaml"]);
     assert!(!json["doubts"].as_array().unwrap().is_empty(), "{json:#}");
-    // A well modelled site needs no option.
+    // A site that is modelled well needs no option.
     small(folder.path(), |history| {
         let lists = ["n[0-1]", "n2", "n3", "n[4-5]", "n[0-3]", ""];
         for (stay, list) in history.stays.iter_mut().zip(lists) {
@@ -237,7 +240,7 @@ fn a_site_that_is_not_modelled_well_is_compared_only_if_that_is_wanted() {
 #[test]
 fn nodes_that_jobs_share_are_used_once() {
     let folder = tempfile::tempdir().unwrap();
-    // Eight jobs use one of a node's eight processors each, and two jobs have whole nodes.
+    // Eight jobs use one processor each of a node with eight processors. Two jobs hold whole nodes.
     small(folder.path(), |history| {
         let stay = history.stays[0].clone();
         let own = |number: usize, start: i64, end: i64, nodes: u32, exclusive: bool| JobRecord {
@@ -260,13 +263,14 @@ fn nodes_that_jobs_share_are_used_once() {
     fs::write(folder.path().join("same.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
     let json = compared(folder.path(), &["same.yaml", "--cleanup", "0", "--baseline", "site"]);
     let used = json["topologies"][0]["values"]["utilization"].as_f64().unwrap();
-    // From second 0 to second 100: one node shared by all eight for 57 s, and two nodes for 50 s.
+    // Use up to second 100: one node, shared by eight jobs, for 57 s, and two nodes for 50 s.
     assert!((used - (57.0 + 100.0) / 800.0).abs() < 1e-12, "{json:#}");
     let found = json["not_modelled"].as_array().unwrap();
     let keys: Vec<&str> = found.iter().map(|own| own["key"].as_str().unwrap()).collect();
     assert_eq!(keys, ["shared_nodes", "gres"], "{json:#}");
     assert_eq!((&found[0]["stays"], &found[1]["stays"]), (&json!(8), &json!(1)));
-    // Eight jobs of 50 to 57 s on one node, beside 100 and 50 s.
+    // The eight jobs run for 50 to 57 s on one node. The two other jobs use 100 and 50
+    // node-seconds.
     let share = found[0]["node_seconds_share"].as_f64().unwrap();
     assert!((share - 428.0 / 578.0).abs() < 1e-12, "{json:#}");
 }
@@ -366,7 +370,8 @@ fn another_conf_changes_what_it_names() {
     let confs = ["--conf", "builtin.conf", "--conf", "slurm.conf"];
     let json = compared(folder.path(), &[&confs[..], &["--cleanup", "0"]].concat());
     let wait = |number: usize| &json["topologies"][number]["values"]["wait"];
-    // Without backfill the short job waits for both others, and its limit lets it start before.
+    // Without backfill, the short job waits for both other jobs. With backfill, its time limit lets
+    // it start before the wide job.
     assert!(wait(0).as_f64().unwrap() + 100.0 < wait(1).as_f64().unwrap(), "{json:#}");
     assert_eq!(wait(2), wait(0));
     assert_eq!(json["topologies"][1]["name"], "builtin.conf");
@@ -375,7 +380,7 @@ fn another_conf_changes_what_it_names() {
     let said = meshwork(folder.path(), &words);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     assert!(said.out.contains("Differences are from the site as it is"), "{}", said.out);
-    // The page shows the lines that differ.
+    // The page shows the lines of `slurm.conf` that differ.
     let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
     assert!(page.contains("SchedulerType=sched/builtin"), "{page}");
 }
@@ -387,7 +392,7 @@ fn limits_of_a_site_hold_under_every_file() {
     let others = ["site/topology.yaml", "--conf", "slurm.conf", "--cleanup", "0"];
     let json = compared(folder.path(), &others);
     let wait = |number: usize| json["topologies"][number]["values"]["wait"].as_f64().unwrap();
-    // The third job waits for the first, which is of the same user.
+    // The third job waits for the first job, which has the same user.
     assert!(wait(0) > 300.0, "{json:#}");
     assert_eq!((wait(1), wait(2)), (wait(0), wait(0)));
 }

@@ -103,7 +103,7 @@ fn the_rule_and_the_clean_up_of_a_known_history_are_found() {
         }
         assert_eq!(json["cleanup_seconds"], json!(cleanup as f64));
         assert!(json["by"]["backfill"]["decisions"].as_u64() > Some(20), "{json:#}");
-        // Copies with other fractions of seconds wait nearly as long.
+        // Replays with other random fractions of seconds have nearly the same waits.
         for own in json["waits"].as_array().unwrap() {
             let value = |key: &str| own[key].as_f64().unwrap();
             let difference = (value("real") - value("predicted")).abs();
@@ -118,7 +118,7 @@ fn the_one_decision_that_is_not_the_rules_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let mut altered = String::new();
     made(folder.path(), TORUS, 2, |history| {
-        // A single node that no other job has while this job runs.
+        // Find a single node that no other job holds while this job runs.
         let stays = history.stays.clone();
         let during = |a: &JobRecord, b: &JobRecord| {
             a.start < b.end.map(|end| end + 2) && b.start < a.end.map(|end| end + 2)
@@ -213,7 +213,7 @@ fn real_histories_follow_the_rule() {
             "{site}: {:#}",
             json["by"]
         );
-        // The logs of both show clean-up times below 0.2 s.
+        // The logs of both sites show clean-up times below 0.2 s.
         assert!(
             json["cleanup_seconds"].as_f64().unwrap() < 0.6,
             "{site}: {}",

@@ -257,7 +257,8 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
         format!("{id}|{id}|{name}|ada|1000|1001|1010|COMPLETED|2|n[0-1]|{line}\n")
     };
     let whole: String = (1..20).map(|id| record(id, "a", "sbatch -N2 a.sh")).collect();
-    // A bar in either text, in both, or several; the times between the texts resolve the columns.
+    // One or both of the texts contain bars, the separator of the columns. The columns of times
+    // between the two texts tell where each text ends.
     let barred = [("x|y", "b"), ("x", "b|c"), ("x|y", "-J x|y b"), ("||x||", "-J ||x|| b|c")];
     let barred: String =
         (20..).zip(barred).map(|(id, (name, line))| record(id, name, line)).collect();
@@ -270,8 +271,8 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
     );
     let jobs = fs::read_to_string(own.path().join("site/jobs.csv")).unwrap();
     assert_eq!(jobs.lines().filter(|line| line.contains(",1,ada,,")).count(), 23, "{jobs}");
-    // If no text column may hold a bar, or if the record is truncated, it is skipped; the first
-    // five skipped records are named.
+    // A record with too many cells is skipped if no text column may hold a bar, and so is a
+    // truncated record. The first five skipped records are named.
     let few = "JobID|Submit|Start|End|NNodes|NodeList";
     let torn: String = (2..9).map(|id| format!("{id}|1|x|2|3|1|n0|n1\n")).collect();
     let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));
@@ -328,7 +329,7 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
         ("memory", None),
     ];
     assert_eq!(found, expected, "{json:#}");
-    // 20 of 60 node-seconds.
+    // The nodes that jobs share make 20 of 60 node-seconds.
     let share = json["not_modelled"][0]["node_seconds_share"].as_f64().unwrap();
     assert!((share - 1.0 / 3.0).abs() < 1e-12, "{share}");
     let said = import(own.path(), &[]);
@@ -359,7 +360,7 @@ fn a_site_is_not_written_over_something_else() {
 #[test]
 fn a_log_without_nodes_is_imported_too() {
     let folder = folder("");
-    // Two processors make a node.
+    // The import counts two processors as a node.
     let log = "; UnixStartTime: 1000\n1 5 10 60 8 -1 -1 8 90 -1 1 7 -1 -1 -1 -1 -1 -1\n2 6 30 -1 -1 -1 -1 3 90 -1 5 7 -1 -1 -1 -1 -1 -1\n";
     fs::write(folder.path().join("log.swf"), log).unwrap();
     let words = [
@@ -522,7 +523,8 @@ fn accounting_in_json_is_that_in_text() {
             let said = meshwork(folder.path(), &words);
             assert_eq!(said.status, Some(0), "{}", said.err);
             let read = Folder::read(&folder.path().join("site")).unwrap();
-            // The commands of users, and what only they tell, are not in JSON of this version.
+            // JSON of this version of Slurm lacks the command lines of users, and all that only
+            // they tell.
             let told = |own: JobRecord| JobRecord {
                 partitions: String::new(),
                 options: String::new(),

@@ -60,7 +60,7 @@ something of 2x2 at 0: 5 nodes are free, enough for its 2x2, but in no allowed s
   could start now after a move of job a to 2,0:1x1
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
-    // Answers to `snapshot` are equivalent to the file of --state.
+    // A file with the answers to `snapshot` works like the file of --state.
     assert_eq!(ops(folder.path(), "explain answers.txt --shape 2x2").out, expected);
     let few = told(folder.path(), "explain state.json --shape 6");
     assert_eq!((&few["reason"], &few["free"]), (&json!("nodes"), &json!([5])));
@@ -114,7 +114,7 @@ job 4 waits at 2: it could start, but others come before it
   earliest start by the estimates: 12 on 0,0:2x2 if all start in order of arrival; if it were first: 2 on 5,0:2x2
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
-    // Under `easy` the fourth has started beside the third, which has a reservation.
+    // Under `easy` the fourth job has started beside the third, which has a reservation.
     let third = told(folder.path(), "explain results 3 --run 2 --at 2");
     assert_eq!((&third["reason"], &third["promised"]), (&json!("nodes"), &json!(6.0)));
     assert_eq!(
@@ -133,7 +133,7 @@ job 4 waits at 2: it could start, but others come before it
 fn what_is_wrong_is_one_sentence() {
     let (pool, run) = (saved(), results());
     let sealed = fs::read_to_string(pool.path().join("state.json")).unwrap();
-    // The format of the first release.
+    // This is a state in the format of the first release.
     let state = format!("{}}}\n", sealed.split_once(",\"blake3\"").unwrap().0);
     let write = |name: &str, text: String| fs::write(pool.path().join(name), text).unwrap();
     write("old.json", state.replace("\"model_version\":", "\"model_version\":9"));

@@ -203,7 +203,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
     let before = fs::read(folder.path().join("site/jobs.csv")).unwrap();
     assert_eq!(import(folder.path(), &["--kueue", "first.json", "second.json"]).status, Some(0));
     let lines = |bytes: &[u8]| {
-        // All columns but the line numbers of the jobs.
+        // Lines without the column of line numbers, which depend on the order of the files.
         String::from_utf8(bytes.to_vec())
             .unwrap()
             .lines()

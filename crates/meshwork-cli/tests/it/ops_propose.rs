@@ -103,7 +103,7 @@ fn a_better_list_that_was_planted_is_found() {
     );
     assert!(race["survivors"].as_u64() < race["finalists"].as_u64(), "{race}");
     assert!(race["bound"].as_f64().is_some_and(|bound| bound < 0.5), "{race}");
-    // On all jobs it gains at least most of the gain of the planted list.
+    // On all jobs, the proposed list gains more than 90 % of what the planted list gains.
     let said = meshwork(
         path,
         &[
@@ -123,13 +123,14 @@ fn a_better_list_that_was_planted_is_found() {
     let (own, planted, found) = (wait(0), wait(1), wait(2));
     assert!(planted < 0.5 * own, "there is something to find: {planted} against {own}");
     assert!(own - found > 0.9 * (own - planted), "{own}, planted {planted}, found {found}");
-    // The result does not depend on the number of threads, and the file has the text shown.
+    // The result does not depend on the number of threads, and the written file has the printed
+    // text.
     let (_, again) = proposed(path, &["--lists", "192", "--threads", "1"]);
     let text = fs::read_to_string(path.join("proposed.yaml")).unwrap();
     assert_eq!((&again, again["topology_yaml"].as_str()), (&json, Some(text.as_str())));
-    // Everything but the lists is left as written.
+    // The written file differs from the site's own only in the lists.
     assert!(text.starts_with(&torus(&[])), "{text}");
-    // The text output is a change of the file.
+    // The text output shows the change of the file.
     let words = ["ops", "propose", "site", "--cleanup", "0", "--lists", "192"];
     let said = meshwork(path, &words);
     assert_eq!((said.status, said.out.as_str()), (Some(1), ""));
@@ -169,7 +170,7 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
             |(stay, own): (&JobRecord, &JobOutcome)| own.start.unwrap() - stay.queued().unwrap();
         stays.iter().zip(outcomes).map(wait).sum::<i64>() as f64 / stays.len() as f64
     };
-    // Under the site's own list the cut has no effect: waits are those of the whole replay.
+    // Under the site's own list, the jobs of the second half wait as in a replay of all jobs.
     let whole = waits(&stays[200..], &outcomes[200..]);
     assert_eq!(json["wait"].as_f64(), Some(whole), "{json:#}");
     let alone = replayed(&stays[200..]);
@@ -215,7 +216,7 @@ fn sizes_of_blocks_are_proposed() {
     }
     site(folder.path(), &blocks, jobs(200, 5, &[4, 8, 16], 40.0));
     let (said, json) = proposed(folder.path(), &["--lists", "64"]);
-    // All eight choices of sizes are tried.
+    // All eight possible choices of block sizes are tried.
     assert_eq!(json["tried"], json!(8), "{} {json:#}", said.err);
     assert!(matches!(said.status, Some(0 | 1)));
 }

@@ -63,9 +63,10 @@ fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
 
     slurm.wait(ALL, "the job to be queued again runs", || slurm.state(&again) == "RUNNING");
     assert_eq!(slurm.ask("scontrol", &["requeue", &again]).status, Some(0));
-    // Otherwise a requeued job would wait for two minutes.
+    // Start the requeued job at once. By default Slurm would let it wait for two minutes.
     slurm.wait(ALL, "it waits again", || slurm.state(&again) == "PENDING");
-    // In the second of the kill Slurm may take the new start for a part of the old one.
+    // Pause first: within the second of the kill, Slurm may count the new start as part of the old
+    // one.
     std::thread::sleep(std::time::Duration::from_millis(1500));
     slurm.ask("scontrol", &["update", &format!("jobid={again}"), "starttime=now"]);
     assert_eq!(slurm.ask("scancel", &[&never]).status, Some(0));

@@ -122,7 +122,7 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
             waited += 1;
             let free = 12 - state.running.iter().map(|holder| holder.nodes.count()).sum::<u32>();
             assert_eq!(free < size, matches!(explained.reason, WaitReason::Nodes(_)));
-            // Each end alone.
+            // Ends of single running jobs that would each let the waiting job start.
             let ends: Vec<usize> = all
                 .iter()
                 .copied()
@@ -133,7 +133,7 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
                 })
                 .collect();
             assert_eq!(explained.ends, ends);
-            // The smallest set of ends, over all sets.
+            // Size of the smallest set of ends that would let the job start, over all sets of ends.
             let fewest = (0_u32..1 << all.len())
                 .filter(|gone| {
                     let rest: Vec<usize> =
@@ -145,8 +145,9 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
             if topology != BLOCKS {
                 assert_eq!(explained.nearest.first().map(|near| near.jobs.len() as u32), fewest);
             }
-            // Backfill plans it at an end, by time limits, after which it starts: it looks at ends
-            // that are close together as one, at the last of them.
+            // Backfill plans the start of the job at an end of a running job (by its time limit)
+            // from which on the job finds nodes. Ends that are close together count as one, at the
+            // last of them.
             let mut times: Vec<i64> =
                 state.running.iter().filter_map(|holder| holder.until).collect();
             times.sort_unstable();
@@ -183,7 +184,7 @@ fn plans_of_moves_are_the_cheapest_of_all_and_each_step_is_legal() {
             let cost = [Cost::Moves, Cost::Nodes, Cost::NodeSeconds][round % 3];
             let target =
                 DefragTarget { size, exempt: exempt.clone(), cost, ..DefragTarget::default() };
-            // Exhaustive search: every place, and no stopping early.
+            // Search exhaustively: try every place, and never stop early.
             let mut best: Option<i64> = None;
             for (_, place) in places(site, size, None) {
                 let mut jobs: Vec<&RunningJob> =
@@ -397,7 +398,8 @@ fn planned_starts_are_those_of_a_real_slurm() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.txt"), &jobs).unwrap();
     let file = |name: &str| from.join(name).display().to_string();
-    // The time in UTC and the nodes of backfill's plan for the first three jobs of 16 nodes.
+    // Start in seconds since 1970 and nodes, as backfill plans them, of the first three jobs of 16
+    // nodes.
     for (job, at, nodes) in [
         ("1109", 1_795_272_906, "n[32-39,48-55]"),
         ("1114", 1_795_273_026, "n[32-39,48-55]"),
@@ -461,7 +463,7 @@ fn times_of_a_running_machine_are_those_of_its_own_clock() {
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 local time: "), "{text}");
     assert!(!text.contains("UTC"), "{text}");
     assert_eq!(json["time"], json!("2026-07-01 12:10:00 local time"));
-    // With a named zone they are instants.
+    // With a named time zone, the times are instants.
     let zone = ["--time-zone", "Europe/Berlin"];
     let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &zone);
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 +02:00: "), "{text}");
@@ -497,7 +499,7 @@ fn what_slurm_does_not_consider_is_told_slurms_own_reason() {
         assert_eq!(json["reason"], json!(kind), "{more}: {text}");
         assert!(text.contains(says) && !text.contains("nodes are kept"), "{more}: {text}");
         assert!(!text.contains("starts by limits"), "{text}");
-        // No nodes are kept for it.
+        // No nodes are kept for job 2, so job 3 waits only for its turn.
         let (_, json) = explained(&jobs, "", "3", &[]);
         assert_eq!(json["reason"], json!("turn"), "{more}: {json:#}");
     }
@@ -557,7 +559,7 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
         json["jobs"].as_array().unwrap().iter().map(|own| own[key].as_str().unwrap_or("")).collect()
     };
     assert_eq!(of("job"), ["2", "3", "4", "5", "6"]);
-    // The first one starts in the next pass, the second lacks nodes, and the third is behind it.
+    // Job 2 starts in the next pass, job 3 lacks nodes, and job 4 is behind job 3.
     assert_eq!(
         of("slurm"),
         ["Priority", "Resources", "Priority", "JobHeldUser", "QOSGrpNodeLimit"]

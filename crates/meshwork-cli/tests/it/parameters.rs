@@ -71,7 +71,8 @@ fn component(family: &Family, about: &About) -> Value {
         table.insert("load".to_owned(), Value::Float(0.5));
     }
     if about.name == "slices" {
-        // Slices that fit the small machine: if nearly all are refused, a queue takes long to fill.
+        // Slices must fit the small machine. If nearly all were refused, the queue would fill
+        // slowly.
         table.insert("longest".to_owned(), Value::Integer(1));
     }
     if about.name == "swf" {
@@ -136,7 +137,8 @@ fn everywhere() -> Vec<(String, Table)> {
                 Some((outer, inner)) => {
                     let outer = scenario[outer].as_table_mut().unwrap();
                     if inner == "estimates" {
-                        // Some estimators hold all jobs, whose number must then be limited.
+                        // Some estimators hold all jobs of the workload, so the number of jobs must
+                        // be limited.
                         outer.insert("first_jobs".to_owned(), Value::Integer(40));
                     }
                     if inner == "dependencies" {
@@ -215,7 +217,8 @@ fn no_number_anywhere_makes_it_panic() {
                     assert!(said.err.contains(key), "{}", context());
                     assert_eq!(said.err.lines().count(), 1, "{}", context());
                 }
-                // Values that would run forever fail, and some errors only show with a job.
+                // A run that would go on forever fails, and some errors show only once a job
+                // arrives.
                 Some(1) => {
                     let is_told = GIVEN_UP.iter().any(|reason| said.err.contains(reason));
                     assert!(is_told && !NEVER.contains(value), "{}", context());

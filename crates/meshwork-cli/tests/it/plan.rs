@@ -28,7 +28,7 @@ fn a_policy_decides_about_nodes_by_name() {
     assert!(said.out.contains(r#""starts":[],"reserved":[]"#), "{}", said.out);
 }
 
-/// The memory of one answer lets the next state be decided as in one run.
+/// Tests that a state with the memory of an earlier answer is decided as in one continuous run.
 #[test]
 fn a_memory_continues_a_plan() {
     let folder = tempfile::tempdir().unwrap();
@@ -54,7 +54,7 @@ fn a_memory_continues_a_plan() {
     let mut second = second;
     second["memory"] = first["memory"].clone();
     assert_eq!(answer(&second, &fair)["starts"][0]["id"], "z");
-    // A running job needs nothing but its nodes and times; the memory has the rest.
+    // The state gives only the nodes and times of a running job. Its other data is in the memory.
     let held = json!({ "id": "x", "nodes": first["starts"][0]["nodes"], "since": 0, "until": 50 });
     second["running"] = json!([held]);
     second["now"] = json!(20);
@@ -63,7 +63,7 @@ fn a_memory_continues_a_plan() {
     assert_eq!(later["memory"]["running"][0]["job"]["user"], "ann");
     assert_eq!(later["reserved"][0]["id"], "z");
     assert_eq!(later["reserved"][0]["nodes"].as_array().unwrap().len(), 16);
-    // What cannot be a memory is said.
+    // A value that is no memory of this policy is refused with a reason.
     for (key, value, words) in [
         ("at", json!(99), "the memory is of 99, later than 20"),
         ("scheduler", json!("1 2"), "the memory is not one of this policy"),

@@ -62,7 +62,7 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
         let kept = lines(&out);
         assert!(kept >= wanted, "{kept} runs are kept");
         was_interrupted |= kept < RUNS;
-        // The torn line that a kill may leave.
+        // Append a torn line, as a kill may leave it.
         let torn = fs::OpenOptions::new().append(true).open(out.join("runs.jsonl"));
         std::io::Write::write_all(&mut torn.unwrap(), b"{\"key\":\"0a").unwrap();
         assert_eq!(run(&name, "1"), undisturbed, "after {kept} runs");

@@ -136,7 +136,7 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     let said = meshwork(folder, &["status", "shared"]);
     let begin = format!("shared: {} of 36 runs done, 0 running, ", number("done"));
     assert!(said.out.starts_with(&begin), "{}", said.out);
-    // Before collecting, and after.
+    // Write the report before the shards are collected, and again after that.
     for _ in 0..2 {
         let said = meshwork(folder, &["report", "shared", "--jobs", "0"]);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{}", said.out);
@@ -254,7 +254,8 @@ fn random_kills(kills: u64, replications: u64) {
     let folder = folder.path();
     let mut chance = Stream::new(7, kills, "kills");
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    // The time until an attempt writes: kills fall before, at, and after it.
+    // Estimated time from the start of a process to its first write. Kills fall before, at and
+    // after it.
     let mut first_word = Duration::from_millis(50);
     for kill in 0..kills {
         let shard = format!("{}/3", (chance.unit() * 3.0) as u64);
@@ -274,7 +275,8 @@ fn random_kills(kills: u64, replications: u64) {
         if chance.unit() < 0.1 {
             copies.push(start());
         }
-        // Every second kill waits for completed runs, the others for an instant.
+        // Every second kill comes at a random instant at the latest, the others after completed
+        // runs.
         let wait = first_word.mul_f64(2.0 * chance.unit());
         let latest = (kill % 2 == 1).then(|| Instant::now() + wait);
         wait_for(folder, &mut copies, (chance.unit() * 4.0) as usize, latest);
@@ -329,7 +331,7 @@ fn two_copies_of_a_shard_at_once_give_the_same() {
         command(folder, &arguments).stdout(Stdio::null()).spawn().unwrap()
     };
     let mut copies = [copy("0/2"), copy("0/2"), copy("1/2"), copy("0/1")];
-    // Collected repeatedly in the meantime.
+    // Collect the results repeatedly while the processes run.
     while copies.iter_mut().any(|copy| copy.try_wait().unwrap().is_none()) {
         if folder.join("shared/experiment.toml").exists() {
             let said = collected(folder);
@@ -532,7 +534,7 @@ fn wrong_requests_get_a_sentence() {
         said.err
     );
     fs::write(&asked, &text).unwrap();
-    // A torn line in the middle of a segment.
+    // Tear a line in the middle of a segment.
     let segment =
         fs::read_dir(folder.join("shared/runs")).unwrap().flatten().next().unwrap().path();
     let text = fs::read_to_string(&segment).unwrap();

@@ -147,7 +147,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
         "8",
         "--mem",
         "200M",
-        // Slurm's shortest limit: a task is told to end in the middle of its runs.
+        // Slurm's shortest time limit, with which Slurm ends a task in the middle of its runs.
         "--time",
         "1m",
     ];
@@ -176,8 +176,8 @@ fn nothing_that_slurm_does_changes_a_byte() {
         sleep(Duration::from_secs(1));
         slurm.ask("scontrol", &["update", &name, "state=resume"]);
     }
-    // Tasks are requeued until one was in the middle of its runs, and restart at once. A copy of
-    // the first run of one continues beside it.
+    // Requeue tasks until one was stopped in the middle of its runs. Slurm restarts them at once.
+    // Another process runs the shard of the first requeued task at the same time.
     let mut copies = Vec::new();
     loop {
         slurm.wait(ALL, "a task writes", || !slurm.writers().is_empty() || slurm.is_idle());
@@ -217,7 +217,7 @@ fn nothing_that_slurm_does_changes_a_byte() {
     let collected = slurm.meshwork(&["collect", "S"]);
     assert_eq!(collected.status, Some(3), "{}{}", collected.out, collected.err);
 
-    // Incomplete runs are submitted again until none is missing.
+    // Submit incomplete runs again until none is missing.
     for _ in 0..4 {
         let again = slurm.meshwork(&[&arguments[..], &["--missing"]].concat());
         assert_eq!(again.status, Some(0), "{}", again.err);

@@ -45,7 +45,8 @@ fn all_studies() -> BTreeMap<String, String> {
         let text = fs::read_to_string(&file).unwrap();
         for (i, block) in text.split("```toml\n").skip(1).enumerate() {
             let block = block.split("```").next().unwrap();
-            // Other blocks are parts of studies or other files, or name a chapter's strategy.
+            // All other blocks are parts of studies, are other files, or name a strategy of a
+            // chapter.
             if block.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workload"))
                 && Study::parse("a.toml", block, "".as_ref(), &[]).and_then(|s| expand(&s)).is_ok()
             {
@@ -190,7 +191,7 @@ fn a_log_is_replayed_on_the_machine_of_its_header() {
     }
     let results = folder.path().join("lublin-replay");
     assert!(results.join("report.html").is_file());
-    // A repetition reads the stored runs; the folder is that of an ordinary study.
+    // The repeated command reads the stored runs. Its folder is that of an ordinary study.
     let again = meshwork(folder.path(), &["replay", "lublin.swf.gz"]);
     assert_eq!((again.status, &again.out), (Some(0), &said.out));
     let run = meshwork(folder.path(), &["run", "lublin-replay/experiment.toml"]);

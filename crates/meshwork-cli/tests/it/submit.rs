@@ -130,7 +130,7 @@ fn every_engine_is_given_a_script_that_runs() {
             "{called}{input}"
         );
         assert!(called.contains(collect), "{called}");
-        // The tasks in any order, and one of them twice, as an engine may run them.
+        // Run the tasks in any order, and one of them twice, as a batch system may do.
         for index in [2, 0, 1, 0] {
             let task = Command::new("bash")
                 .arg(&script)
@@ -191,7 +191,8 @@ fn what_is_missing_is_dealt_again_and_long_arrays_are_split() {
         ]
     );
     assert!(called.contains("--dependency=afterany:5:5:5 "), "{called}");
-    // Task 1 of the array that begins with shard 3 is shard 4; and one task beyond.
+    // Run task 1 of the array that begins with shard 3, and task 0 of the array that begins with
+    // shard 6.
     for (first, index) in [("3", "1"), ("6", "0")] {
         let mut task = Command::new("bash");
         task.arg(&script).arg(first).env("SLURM_ARRAY_TASK_ID", index);
@@ -324,7 +325,7 @@ fn a_race_goes_on_round_by_round_until_it_prints_the_result() {
     }
     assert!(last.contains("Choice: allocator = first_fit"), "{last}");
     assert!(folder.join("S/winner.toml").exists());
-    // One process decides the same.
+    // A choice that is made in one process has the same result.
     let words =
         [&["choose", "study.toml", "--out", "T", "--json", "--quiet"][..], &choice].concat();
     let alone = meshwork(folder, &words);

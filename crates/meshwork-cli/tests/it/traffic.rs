@@ -45,7 +45,7 @@ fn a_network_that_takes_too_much_memory_is_refused_with_the_estimate() {
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
     assert!(said.err.contains("takes about 11 GiB of memory"), "{}", said.err);
     assert!(said.err.contains("which is more than the 4 GiB of `--max-memory`"), "{}", said.err);
-    // Two networks at once exceed the limit, one does not.
+    // Two networks at once exceed the limit, but one network does not.
     let small = "--topology mesh --dims 64,64 --loads 0.1,0.2 --cycles 100 --max-memory 6M";
     let said = traffic(&format!("{small} --threads 2"));
     assert_eq!(said.status, Some(2), "{}", said.err);

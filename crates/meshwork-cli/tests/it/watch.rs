@@ -198,7 +198,7 @@ fn signals_end_it_and_the_terminal_is_as_it_was() {
 
 #[test]
 fn it_ends_with_its_terminal() {
-    // In a new session the program gets no signal when the terminal closes, but its input ends.
+    // In a new session, the program gets no signal when the terminal closes, but its input ends.
     for (name, before) in [("closed", "exec "), ("ended", "setsid -w ")] {
         let Some(terminal) = Terminal::open(name) else {
             skip("tools", "there is no tmux here, or it cannot open a terminal");

@@ -251,8 +251,7 @@ impl Confirmation<'_> {
     /// time.
     fn held_out(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
-        // Treat the values as if they varied between replications, because each run is the only
-        // one.
+        // Do not let either run stand for all replications, since it is the candidate's only run.
         let results = Results { constant: vec![false; 2], ..results.clone() };
         let ratio = ratio(self.raced.study, &results, (0, 1), &scale.metric)?;
         let base = results.runs[1].measured(&scale.metric).next()?.1;

@@ -43,9 +43,10 @@ pub const CHOICE: &str = "choice.json";
 /// Name of the file with the winner's study, in a results folder.
 pub const WINNER: &str = "winner.toml";
 
-/// Number of pairs of replications before a candidate may be dropped: `[logarithmic, raw]` scale.
+/// Number of pairs of replications before a candidate may be dropped, for each scale.
 ///
-/// The raw scale needs more pairs, because its values are skewed.
+/// The first number is for the logarithmic scale. The second is for the raw scale, which needs more
+/// pairs because its values are skewed.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
 
 /// Options for making a choice among the candidates of a study.
@@ -83,8 +84,10 @@ impl Default for ChooseOptions<'_> {
     }
 }
 
-/// Scale on which the metric of candidates is compared: logarithmic or raw. Smaller values are
-/// better on it; for a metric of which larger values are better, the sign is reversed.
+/// Scale on which the metric of candidates is compared: logarithmic or raw.
+///
+/// On the scale, smaller values are better: if larger values of the metric are better, the sign is
+/// reversed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) metric: String,

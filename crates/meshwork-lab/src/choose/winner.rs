@@ -55,7 +55,7 @@ const BACKFILL: &str = "sched/backfill";
 
 /// Parameters of the scheduler `slurm` without a line of their own in `slurm.conf`.
 ///
-/// Each is given with the place where Slurm has it.
+/// The text beside a parameter tells where Slurm has this setting.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("bf_rounding", "the version of Slurm decides"),
     ("PriorityWeightSite", "the site factor of jobs counts in full"),
@@ -256,7 +256,8 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
         lines.extend(change);
     } else if old != new {
         lines.push("slurm.conf:".to_owned());
-        // The names and the place in the file mean nothing without a file.
+        // Leave out the head of the diff: file names and a position, which mean nothing without a
+        // file.
         lines.extend(change.skip(3));
     }
     let [topology, old_topology] = [&own, &other].map(|scenario| name(scenario, "slurm"));

@@ -23,11 +23,10 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects the metrics that a table shows: those that the study of `scenario` names.
+    /// Selects the metrics that the study names, according to `scenario`.
     ///
-    /// If the study names none, all metrics are selected except uninformative ones. These are
-    /// counts that have a note instead, and shares that are 0, or equal to another share, in all
-    /// scenarios.
+    /// If the study names none, all measured metrics are selected except those shown only on
+    /// request, and except shares that are 0 or equal to another share in all scenarios.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;

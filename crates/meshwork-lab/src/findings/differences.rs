@@ -130,8 +130,8 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 /// Values of a metric in two scenarios, paired by run and by batch of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of values from batches of the same jobs, if a scenario has only one run. `None` for
-    /// windows of a log, or if both scenarios have several replications.
+    /// Pairs of values from batches of the same jobs. `None` for windows of a log, and unless there
+    /// is only one pair of runs or a run stands for all replications.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }

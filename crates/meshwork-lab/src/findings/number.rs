@@ -25,11 +25,12 @@ impl Rounded {
             return Rounded { mean: significant(mean, 5), ..Rounded::default() };
         };
         let decimals = if half_width > 0.0 { decimals(half_width, 2) } else { 0 };
-        // The interval is mere rounding error, or the numbers are too small to be written out.
+        // Tiny: the interval is mere rounding error, or the numbers are too small to be written
+        // out.
         let is_tiny = decimals > 9 || half_width > 0.0 && decimals + magnitude(mean).max(0) > 12;
         let (mean, half_width) = match half_width {
             0.0 => (significant(mean, 5), "0".to_owned()),
-            // A mean within its interval is not known to more digits.
+            // No more digits are known of a mean whose interval contains 0.
             _ if is_tiny && mean.abs() <= half_width => {
                 (significant(mean, 2), scientific(half_width, 2))
             }

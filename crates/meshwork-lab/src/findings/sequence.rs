@@ -287,8 +287,8 @@ mod tests {
 
     #[test]
     fn wins_by_an_independent_sum() {
-        // The mixture in closed form for few pairs: ∫ 2^n p^s (1 - p)^(n - s) dBeta(½, ½), with
-        // p = sin²(θ), of which θ is uniform.
+        // Integrate the mixture numerically for few pairs: ∫ 2^n p^s (1 - p)^(n - s) dBeta(½, ½),
+        // where p = sin²(θ) and θ is uniform.
         let parts = 200_000;
         for (won, lost) in [(3_u64, 0_u64), (7, 2), (10, 10)] {
             let mean = (0..parts)

@@ -109,7 +109,7 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
     }
     let count = values.len() as f64;
     let mean = mean(values)?;
-    // Second pass around the mean: the difference of two large sums loses digits.
+    // Sum the squares around the mean: the difference of two large sums would lose digits.
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     let deviation = (squares / (count - 1.0)).sqrt();
     Some(t_quantile(values.len() as u64 - 1) * deviation / count.sqrt())
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
-        // To the three decimals that every table of t prints.
+        // Compare to the three decimals that tables of Student's t print.
         for (degrees, table) in [
             (1, 12.706),
             (2, 4.303),
@@ -312,7 +312,8 @@ mod tests {
         ] {
             assert!((t_quantile(degrees) - table).abs() < 5.1e-4, "{degrees}");
         }
-        // In closed form: one degree is a Cauchy distribution, two have a square root.
+        // Closed forms: with one degree of freedom, the distribution is that of Cauchy; with two,
+        // the quantile is a square root.
         let cauchy = (std::f64::consts::PI * 0.475).tan();
         assert!((t_quantile(1) - cauchy).abs() < 1e-9);
         let two = 0.95 * (2.0 / (1.0_f64 - 0.95 * 0.95)).sqrt();
@@ -330,7 +331,7 @@ mod tests {
 
     #[test]
     fn intervals_by_hand() {
-        // 4, 8: mean 6, s = 2√2, s/√2 = 2.
+        // Values 4 and 8: mean 6, s = 2√2, s/√2 = 2.
         let two = interval(&[4.0, 8.0], &[1.0, 2.0]);
         assert_eq!((two.mean, two.replications), (Some(6.0), 2));
         assert!((two.half_width.unwrap() - 2.0 * 12.706_204_736_174_7).abs() < 1e-8);
@@ -383,8 +384,8 @@ mod tests {
             naive += u32::from(off <= half_width(&batches).unwrap());
             clear += u32::from(mean(&batches).unwrap() > half);
         }
-        // The nominal coverage is 95 %, slightly less with skewed waits; treating batches as
-        // independent covers less.
+        // The nominal coverage is 95 %, and slightly less with skewed waits. Intervals that treat
+        // batches as independent cover less.
         assert!((435..=490).contains(&covered), "{covered} of 500");
         assert!(naive + 8 < covered, "{naive} against {covered}");
         assert!(clear > 450, "the star is there where it should be: {clear}");
@@ -413,7 +414,7 @@ mod tests {
         let values: Vec<f64> = (0..9).map(|i| f64::from(i % 3)).collect();
         let apart = half_width_of_windows(&values, 1.0).unwrap();
         assert!((apart - half_width(&values).unwrap()).abs() < 1e-12);
-        // Nine windows, each half over the next, fill the time of five.
+        // Nine windows, each of which overlaps half of the next, fill the time of five windows.
         let overlapping = half_width_of_windows(&values, 0.5).unwrap();
         let by_hand = t_quantile(4) * (6.0 / 9.0 * 5.0 / 4.0 / 5.0_f64).sqrt();
         assert!((overlapping - by_hand).abs() < 1e-12 && overlapping > apart);

@@ -99,7 +99,8 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
             }
             let having = having(family, &compared, &kind);
             done.push(kind);
-            // Forms of one strategy are already told apart by their labels.
+            // Two forms of one strategy are not reported, because their labels already tell them
+            // apart.
             let differ = having.iter().any(|(own, value)| {
                 having
                     .iter()

@@ -61,8 +61,9 @@ pub struct ExpectedEnds {
 }
 
 impl ExpectedEnds {
-    /// Predicts run times from the jobs of a history that ended on their own or at their time
-    /// limits.
+    /// Predicts run times from the jobs of a history that have run.
+    ///
+    /// Runs that ended by a requeue, a node failure or a preemption do not count.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* records.

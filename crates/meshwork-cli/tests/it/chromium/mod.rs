@@ -139,7 +139,8 @@ impl Page {
             width,
             height,
             device_scale_factor: 1.0,
-            // A phone would zoom out of a page that is too wide, and hide the overflow.
+            // A simulated phone would zoom out of a page that is too wide, which would hide the
+            // overflow.
             mobile: false,
             scale: None,
             screen_width: None,

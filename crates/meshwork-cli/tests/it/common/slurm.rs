@@ -91,7 +91,7 @@ impl Munge {
         if !quiet("install", &folder) {
             return Err(unable());
         }
-        // In the foreground it is a child process, which can be ended.
+        // In the foreground, munge is a child process, which can be ended.
         let words =
             ["--reuid=munge", "--regid=munge", "--init-groups", "/usr/sbin/munged", "--foreground"];
         let nothing = Stdio::null;
@@ -133,7 +133,7 @@ pub(crate) fn ports(count: usize) -> Vec<u16> {
 
 /// First of `count` consecutive ports that are free on this computer.
 ///
-/// It is below the ports that the system gives to other programs without being asked.
+/// The ports are below the range from which the system assigns ports automatically.
 pub(crate) fn consecutive_ports(count: u16) -> u16 {
     let first = std::process::id() as u16 % 1_000 * 20;
     let candidates = (0..1_000).map(|turn| 10_000 + (first + turn * 20) % 20_000);
@@ -211,7 +211,7 @@ impl Slurm {
             slurm.daemon("slurmd", &["-D", "-N", &format!("n{node}")]);
         }
         slurm.until_up("slurmctld", |slurm| {
-            // A node has a line for each of its partitions.
+            // `sinfo` prints a node once for each of its partitions.
             let said = slurm.ask("sinfo", &["--noheader", "-N", "-o", "%N %T"]);
             let idle = said.out.lines().filter(|line| line.ends_with(" idle"));
             idle.collect::<BTreeSet<&str>>().len() == wanted.nodes
@@ -253,7 +253,7 @@ impl Slurm {
     /// daemon.
     fn until_up(&self, daemon: &str, is_up: impl Fn(&Slurm) -> bool) -> Result<(), String> {
         while !is_up(self) {
-            // Hundreds of nodes take their time.
+            // A Slurm of hundreds of nodes needs more time to start.
             if self.began.elapsed() > Duration::from_secs(60 + self.nodes as u64 / 2) {
                 let log = fs::read_to_string(self.home.path().join(format!("log/{daemon}.log")));
                 return Err(format!("{daemon} does not come up: {}", log.unwrap_or_default()));

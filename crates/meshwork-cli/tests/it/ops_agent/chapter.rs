@@ -45,7 +45,7 @@ fn files(page: &str) -> Vec<(&str, &str)> {
 fn the_chapter_tells_one_story() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = fs::read_to_string(root.join("docs/live.md")).unwrap();
-    // Without accounts of users, only these programs are needed.
+    // Without accounting, only these programs are needed.
     let munge = match Munge::begin(&["slurmctld", "slurmd", "sbatch", "scontrol"]) {
         Ok(munge) => munge,
         Err(why) => return skip("slurm", &format!("the chapter docs/live.md: {why}")),
@@ -81,7 +81,8 @@ fn the_chapter_tells_one_story() {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
-    // The story: a record, a choice, placed jobs that ran where they were placed, and the way back.
+    // The output has each part of the story: a record, a choice, placed jobs that ran where they
+    // were placed, and the way back.
     for part in ["starts", "Choice: ", "job ", " 0 of them another now", "is open"] {
         assert!(out.contains(part), "{part}: {out}\n{err}");
     }

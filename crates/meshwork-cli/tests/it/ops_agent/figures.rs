@@ -23,7 +23,7 @@ fn figures_of_the_agent() {
     let slurm = Slurm::begin(&NodeRequest { nodes: 16, conf, topology: None, accounts }).unwrap();
     let home = slurm.home().to_owned();
     fs::write(home.join("policy.toml"), POLICY.replace("8x8", "4x4")).unwrap();
-    // Seconds from submission to running, for jobs that are submitted one after the other.
+    // Times in seconds from submission to running, for jobs that are submitted one after the other.
     let latency = |partition: &str| {
         let mut all: Vec<f64> = Vec::new();
         for _ in 0..40 {
@@ -47,11 +47,11 @@ fn figures_of_the_agent() {
     println!("agent, poll 0.3 s: median {:.2} s, p90 {:.2} s", placed.0, placed.1);
     println!("added: median {:.2} s", placed.0 - plain.0);
     drop(agent);
-    // A look with 10,000 pending jobs, all but a few too large to start.
+    // Prepare a query of Slurm with 10,000 pending jobs, all but a few of them too large to start.
     let fixed = ["-N16", "-t5", "-o", "/dev/null", "--wrap", "sleep 600", "--array", "1-10000"];
     let said = slurm.ask("sbatch", &[&fixed[..], &["-p", "in"]].concat());
     assert_eq!(said.status, Some(0), "{}", said.err);
-    // An array is one record until its tasks differ.
+    // Slurm keeps an array as one record until its tasks differ.
     let array = slurm.ask("squeue", &["-h", "-p", "in", "-o", "%F"]).out;
     let array = array.lines().next().unwrap().trim();
     let lines: String =
@@ -60,7 +60,7 @@ fn figures_of_the_agent() {
         slurm.command("scontrol").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     apart.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     assert!(apart.wait().unwrap().success());
-    // CPU seconds of ended children with theirs, and of the controller.
+    // CPU seconds of this program's ended child processes, and of the controller.
     let used = || {
         let controller = fs::read_to_string(home.join("slurmctld.pid")).unwrap();
         let of = |process: &str, fields: std::ops::Range<usize>| {

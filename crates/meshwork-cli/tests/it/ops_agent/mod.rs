@@ -139,13 +139,14 @@ impl Parked {
                     [id, "in", _, why] if why.contains("requeued held") => {
                         self.slurm.ask("scontrol", &["release", id]);
                     }
-                    // A requeued job, which the agent has taken back, would begin in two minutes.
+                    // A requeued job that the agent has taken back would start only after two
+                    // minutes.
                     [id, "in", _, "BeginTime"] => {
                         let id = format!("jobid={id}");
                         self.slurm.ask("scontrol", &["update", &id, "starttime=now"]);
                     }
-                    // An end that the controller had not saved before its crash is lost, and Slurm
-                    // finds out minutes later. No job here takes twenty seconds.
+                    // Slurm loses an end that the controller had not saved before its crash, and
+                    // notices it only minutes later. No job here runs for twenty seconds.
                     [id, "run" | "other", time, _]
                         if !time.starts_with("0:0") && !time.starts_with("0:1") =>
                     {
@@ -167,12 +168,12 @@ impl Parked {
     /// Each job must have run on the nodes chosen for it, without sharing them. Each decision in
     /// the log of the agent must come out the same when it is repeated.
     ///
-    /// Jobs write themselves when and where they begin and end, so that what they write lies within
-    /// the time for which they really held their nodes. The controller's records are no such
-    /// evidence. A new controller goes back to a saved state that is some seconds old. It records
-    /// an end in these seconds a second time, when it is found out, and other jobs may have run on
-    /// the nodes by then. Only jobs that run while the controller is killed may share nodes with
-    /// others, because the next controller may not know of them.
+    /// Each job itself writes when and where it begins and ends, so the written times lie within
+    /// the time for which it really held its nodes. The controller's records are no such evidence.
+    /// A new controller goes back to a saved state that is some seconds old. If a job ended in
+    /// these seconds, the new controller records its end a second time, at a later time, when other
+    /// jobs may already run on the nodes. Only jobs that run while the controller is killed may
+    /// share nodes with others, because the next controller may not know of them.
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");
@@ -226,7 +227,9 @@ struct Run {
     end: Option<f64>,
 }
 
-/// Runs of jobs, from what they wrote: job, process, and nodes or `end`, with the time.
+/// Runs of jobs, read from the lines that the jobs wrote.
+///
+/// A line has the job, its process, the names of its nodes (or `end`), and the time.
 fn runs(own: &str) -> Vec<Run> {
     let mut runs: BTreeMap<(&str, &str), Run> = BTreeMap::new();
     for line in own.lines() {
@@ -277,7 +280,8 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
         Err(why) => return skip("slurm", &format!("an agent beside a real Slurm: {why}")),
     };
     let slurm = &parked.slurm;
-    // A name of one job and a comment of another look like something else.
+    // The name of the first job and the comment of the second look like output of Slurm on other
+    // jobs.
     let odd = parked.submit(2, "0.5", &["-J", "x SubmitTime=1 Partition=in\nJobId=9"]);
     parked.submit(4, "0.5", &["--comment", "block=2x2\n9|run|R"]);
     parked.submit(1, "0.5", &["-x", "n1,n2"]);
@@ -306,7 +310,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
             }
             _ => {}
         }
-        // Dropping it is `kill -9`.
+        // To drop the agent is to kill it, as by `kill -9`.
         drop(agent);
     }
     slurm.ask("scontrol", &["update", "nodename=n20", "state=resume"]);
@@ -439,7 +443,7 @@ fn what_an_agent_cannot_do_is_said() {
         assert_eq!(twice.status, Some(1));
         assert!(twice.err.contains("must be different partitions"), "{}", twice.err);
     }
-    // What a command says before it ends is said.
+    // The error message repeats the error that `scontrol` printed before it ended.
     let folder = home.path().join("commands");
     fs::create_dir(&folder).unwrap();
     let text = "#!/bin/sh\necho 'scontrol: fatal: no configuration' >&2\nexit 1\n";

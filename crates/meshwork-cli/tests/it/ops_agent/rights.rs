@@ -77,7 +77,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
         return skip("slurm", "an agent of an Operator: the user daemon cannot run this build");
     }
 
-    // Users submit to the parking partition alone, and change no list of nodes.
+    // Users can submit jobs only to the parking partition, and cannot change a job's list of nodes.
     let refused = job("1", &["-p", "run"]);
     assert!(refused.err.contains("submit to the partition 'in'"), "{}", refused.err);
     let id = job("2", &[]).out.trim().to_owned();
@@ -87,7 +87,7 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
         assert_ne!(said.status, Some(0), "{change}: {}", said.out);
     }
 
-    // Without rights it places nothing.
+    // Without rights the agent places nothing.
     let without = agent(&["--looks", "2", "--poll", "200ms"]);
     assert!(without.out.contains("Slurm refuses"), "{}{}", without.out, without.err);
     let manage = |words: &[&str]| {
@@ -104,7 +104,8 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     slurm
         .wait(60, "it runs", || slurm.ask("squeue", &["-h", "-t", "PD", "-j", &id]).out.is_empty());
 
-    // The end of the first of two jobs that need all nodes wakes the agent, long before a look.
+    // The end of the first of two jobs that need all nodes wakes the agent, long before its next
+    // query.
     let last = [job("4", &[]), job("4", &[])].map(|said| said.out.trim().to_owned());
     let (uid, gid, port) =
         (format!("--reuid={AGENT}"), format!("--regid={AGENT}"), port.to_string());
@@ -132,13 +133,14 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     });
     drop(woken);
 
-    // Only administrators change partitions, so that the kill switch and the watchdog need one.
+    // Only administrators may change partitions, so only they can use the kill switch and the
+    // watchdog.
     let open =
         || run_as(&slurm, AGENT, &[meshwork, "ops", "agent", ".", "--state", "own", "--open"]);
     let refused = open();
     assert_eq!(refused.status, Some(1), "{}", refused.out);
     assert!(refused.err.contains("an administrator of Slurm"), "{}", refused.err);
-    // A switch that cannot be set leaves agents at work.
+    // A refused command leaves no kill switch behind, so that agents go on.
     assert!(!home.join("own/off").exists());
     let state = || slurm.ask("scontrol", &["show", "partition", "in", "-o"]).out;
     assert!(state().contains("State=DOWN"), "{}", state());
@@ -167,7 +169,7 @@ fn the_units_of_the_service_can_be_read() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if name.starts_with("meshwork-") {
-            // The program is not where the units look for it.
+            // The tested program is not at the path that the units name.
             let text = fs::read_to_string(&path).unwrap();
             let text = text.replace("/usr/local/bin/meshwork", env!("CARGO_BIN_EXE_meshwork"));
             fs::write(scratch.path().join(&name), text).unwrap();

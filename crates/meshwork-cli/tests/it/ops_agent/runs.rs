@@ -1,5 +1,5 @@
 //! Four long runs of the agent on a real Slurm, started on demand. They have 820 jobs in all, and
-//! the agent is killed at any instant.
+//! the agent is killed at random or chosen instants.
 //!
 //! `cargo test -p meshwork-cli --test it ops_agent::runs -- --ignored --nocapture --test-threads 1`
 

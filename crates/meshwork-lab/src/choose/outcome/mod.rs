@@ -86,8 +86,8 @@ pub struct Effect {
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of replications over which the means are taken. They are the first ones, which all
-    /// candidates have.
+    /// Number of replications over which the means are taken. They are the first replications,
+    /// which all candidates have run.
     pub replications: u64,
 }
 
@@ -460,9 +460,9 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 
 /// Mean effect of each value of each swept key, over the replications that all candidates have.
 ///
-/// Candidates are grouped so that those of a group differ only in this key. Only groups in which
-/// every value of the key has a candidate with results count. Otherwise a value would gain if bad
-/// candidates with this value left the race because their queues grow.
+/// Candidates are grouped so that the candidates of a group differ only in this key. A group counts
+/// only if every value of the key has a candidate with results in it. Otherwise a value would gain
+/// if bad candidates with this value left the race because their queues grow.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =
@@ -495,7 +495,7 @@ fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
             };
             let difference = |row: usize| {
                 let difference = centre(&with, row) - centre(&fit, row);
-                // The means of equal values differ by rounding errors, at most by this much.
+                // The means of equal values differ only by rounding errors, up to this bound.
                 let largest =
                     fit.iter().map(|&own| race.values(own)[row].abs()).fold(0.0, f64::max);
                 let is_rounding = difference.abs() <= fit.len() as f64 * f64::EPSILON * largest;

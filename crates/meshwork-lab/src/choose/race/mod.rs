@@ -12,10 +12,10 @@
 //! candidate. This holds however the candidates' results are correlated, and whenever the race is
 //! stopped.
 //!
-//! With constraints, half of α is spent on them, and only candidates that certainly meet them may
-//! drop others or lead. If there are many candidates, a screening by successive halving first
-//! chooses finalists. The race then uses fresh replications only, and the guarantee covers the
-//! finalists.
+//! With constraints, half of α is spent on them. Only a candidate that certainly meets them may
+//! drop others or has a finite bound. If there are many candidates, a screening by successive
+//! halving first chooses finalists. The race then uses fresh replications only, and the guarantee
+//! covers the finalists.
 
 use crate::findings::sequence::{RunningMoments, factor};
 use crate::findings::statistics::quantile;
@@ -316,8 +316,10 @@ impl Race {
         (moments.mean(), moments.half_width(self.level_of_constraints()))
     }
 
-    /// Upper bound on a survivor's distance from the best candidate. It is infinite while too few
-    /// pairs of replications have been run.
+    /// Upper bound on a survivor's distance from the best candidate.
+    ///
+    /// It is infinite while too few pairs of replications have been run, or while the survivor does
+    /// not certainly meet all constraints.
     #[must_use]
     pub fn bound(&self, candidate: usize) -> f64 {
         self.bound_by(candidate, &self.racing(), factor(self.pairs() as f64, self.level()))
@@ -349,7 +351,9 @@ impl Race {
     ///
     /// A survivor is certain if its bound is within the indifference zone. If the leader is
     /// certain, the race goes on to tell which other survivors are certain too. It is over if all
-    /// are. It is also over at twice the number of pairs at which the leader became certain, or if
+    /// are, if more than a few survivors are left, or at twice the number of pairs at which the
+    /// leader became certain. It is also over without survivors, after an error, and after the
+    /// largest number of replications.
     /// more than a few survivors are left.
     #[must_use]
     pub fn is_decided(&self) -> bool {
@@ -374,7 +378,7 @@ impl Race {
         let more = ROUND.div_ceil(racing) as u64;
         let mut next = if self.is_decided() { self.seen } else { self.seen + more };
         if self.pairs() < self.rules.least {
-            // Do not exceed the first decision, which may already end the race.
+            // Do not go beyond the first decision, which may already end the race.
             next = next.min(self.offset + self.rules.least);
         }
         let of = |(fate, values): (&Fate, &Vec<f64>)| match fate {

@@ -58,8 +58,8 @@ fn raced(field: &Known, rules: RaceRules) -> Race {
 
 #[test]
 fn the_chosen_is_within_the_zone_of_the_best() {
-    // In 200 races among nearly equal candidates, at most 5 % and three standard errors may go
-    // wrong.
+    // At most 5 % of 200 races among nearly equal candidates may go wrong, plus three standard
+    // errors.
     let mut wrong = 0;
     for seed in 0..200 {
         let mut draws = Stream::new(9, seed, "means");
@@ -149,7 +149,7 @@ fn the_cost_of_two_stages_is_that_of_their_formula() {
     let race = raced(&field, rules(0.25));
     let moments: RunningMoments =
         (0..20).map(|r| field.value(0, r).unwrap() - field.value(1, r).unwrap()).collect();
-    // The tables give t(0.95; 19) = 1.729.
+    // Tables of Student's t give t(0.95; 19) = 1.729.
     let each = (1.729_133 * 1.729_133 * moments.variance() / 0.0625).ceil() as u64;
     assert_eq!(race.clark_yang(), Some(2 * each));
 }

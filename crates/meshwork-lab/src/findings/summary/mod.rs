@@ -296,14 +296,14 @@ mod tests {
         let text = example().csv();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "scheduler,workload.load,metric,mean,half_width,replications,method");
-        // 10, 20, 30: s = 10, t(2) = 4.3027, half width 24.84.
+        // Values 10, 20 and 30: s = 10, t(2) = 4.3027, half width 24.84.
         assert!(lines[1].starts_with("fcfs,0.5,wait,20,24.84"), "{}", lines[1]);
         assert!(lines[1].ends_with(",3,replications"));
         assert_eq!(lines[2], "fcfs,0.5,throughput,,,0,");
-        // One run with batches 4 and 8: t(1) × 2 = 25.41.
+        // One run with the batches 4 and 8: t(1) × 2 = 25.41.
         assert!(lines[3].starts_with("fcfs,1,wait,5,25.41"), "{}", lines[3]);
         assert!(lines[3].ends_with(",1,batch_means"));
-        // 9, 27: mean 18, half width 12.706 × 9 = 114.36.
+        // Values 9 and 27: mean 18, half width 12.706 × 9 = 114.36.
         assert!(
             lines[5].starts_with("\"{ name = \"\"sjf\"\" }\",0.5,wait,18,114.3"),
             "{}",

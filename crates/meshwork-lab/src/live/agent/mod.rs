@@ -90,7 +90,7 @@ pub struct PlacementAgent<'a> {
     backed_off: BTreeMap<Key, BackOff>,
     /// Jobs that the agent does not place, each with the reason.
     unsuited: BTreeMap<Key, String>,
-    /// Running jobs for which the agent has checked that Slurm uses the nodes that it chose.
+    /// Running jobs for which the agent has checked that Slurm uses the nodes that the agent chose.
     verified: BTreeSet<Key>,
     /// Nodes that a dry run has logged for each job, so that it logs them only once. The list is
     /// empty for a job that the agent does not place.

@@ -330,7 +330,10 @@ impl Comparison {
         })
     }
 
-    /// Weeks of further history that would decide a difference; `None` if it is decided, or 0.
+    /// Weeks of further history that would decide a difference.
+    ///
+    /// `None` if the interval of the difference excludes 0 already, or if the difference is 0 or
+    /// has no interval.
     #[must_use]
     pub fn weeks_to_decide(&self, difference: &Interval) -> Option<f64> {
         let weeks = (self.span.1 - self.span.0) as f64 / (7.0 * 86_400.0);

@@ -77,7 +77,7 @@ impl<'a> ReplayState<'a> {
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
-    /// That of [`recorded`](ReplayState::recorded), and a query to the placement rule for each
+    /// The time of [`recorded`](ReplayState::recorded), and a query to the placement rule for each
     /// submission, and for each partition in each pass.
     pub(in crate::operator) fn reasons(
         machine: &'a SlurmMachine,

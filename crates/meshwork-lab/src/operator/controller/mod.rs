@@ -295,8 +295,8 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) came once
-    /// more.
+    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) was submitted
+    /// again.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -532,13 +532,13 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
         let part_depth = parameters.partition_job_depth;
-        // Completing nodes do not count as a reason to skip a partition.
+        // Nodes that are completing count as open, but the scheduler starts no job on them.
         let (mut kept, completing) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let mut considered = vec![0_usize; self.desks.len()];
         let mut open = self.open_partitions();
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded, which are undone after the pass.
+        // Jobs whose starts are not recorded. These starts are undone after the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for pair in &pairs {
@@ -673,14 +673,14 @@ impl<'a> Controller<'a> {
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Starts that are not recorded, which are undone after the pass.
+        // Jobs whose starts are not recorded. These starts are undone after the pass.
         let mut tried = Vec::new();
         // Nodes on which the last candidate could start, and the end of its time limit.
         let mut last_start: Option<(NodeSet, Second)> = None;
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
-            // A reservation of the plan lasts for one pass, so none is needed if no later job can
-            // start.
+            // A reservation of the plan lasts for one pass. So no reservation is needed if no later
+            // job can start.
             while last_start.is_none()
                 && let Some(last) = candidates.last().map(|last| &pairs[*last])
             {
@@ -927,7 +927,7 @@ mod tests {
                     PartitionName=high Nodes=n[0-7] PriorityTier=5\n\
                     PartitionName=other Nodes=n[8-15]\n";
         let machine = machine(conf, "", "");
-        // The second job of the higher tier finds no nodes, but leaves n[8-15] to other partitions.
+        // Job 3 of the higher tier finds no nodes, but leaves n[8-15] to other partitions.
         let jobs = [
             job("1", "low", 9),
             job("2", "high", 5),

@@ -110,10 +110,10 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// Wait reason of each waiting job in Slurm's words, if nothing is known of the past.
+    /// Wait reason of each waiting job in Slurm's words, if earlier passes are not known.
     ///
-    /// It is the reason after a pass of the main scheduler over the whole queue. Jobs that start in
-    /// this pass wait for their priority.
+    /// It is the reason after a pass of the main scheduler over the whole queue. Jobs that would
+    /// start in this pass have the reason `Priority`.
     ///
     /// # Complexity
     /// The time of a pass of the main scheduler.
@@ -147,10 +147,10 @@ impl<'a> Controller<'a> {
 
     /// Notes the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
     ///
-    /// The starts of the pass have been made. A job that could start nevertheless counts as one
-    /// that starts if `starts`, and otherwise as one that does not find nodes. A job that the pass
-    /// does not reach keeps its reason, as does a job behind one that blocks its partition, unless
-    /// it has none or waits for nodes.
+    /// The starts of the pass have been made. Another job that could start counts as started if
+    /// `starts` is true, and otherwise as a job without nodes. A job that the pass does not reach
+    /// keeps its reason. So does a job behind a job that blocks its partition, unless it has no
+    /// reason or waits for nodes: then its reason becomes `Priority`.
     ///
     /// # Complexity
     /// A query to the placement rule for each partition and each job that could start.
@@ -240,7 +240,8 @@ impl<'a> Controller<'a> {
         let finds = own.requests.iter().any(|request| {
             let mut busy = self.closed(now);
             busy.unite(&self.completing);
-            // Of an end and a submission in one second, the submission is taken to come first.
+            // If a job ends and another is submitted in one second, the submission is taken to come
+            // first.
             if let Some((_, nodes)) = reasons.freed.as_ref().filter(|own| own.0 == now) {
                 busy.unite(nodes);
             }

@@ -27,7 +27,7 @@ pub(super) struct PartsDesk {
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
-    /// Weights of nodes with GPUs. A search for nodes changes them, but nothing else.
+    /// Weights of nodes with GPUs. They are the only data that a search for nodes changes.
     near: RefCell<NearGpus>,
     /// The two jobs submitted last without and with a request for GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
@@ -98,8 +98,8 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) came once
-    /// more.
+    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) was submitted
+    /// again.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);

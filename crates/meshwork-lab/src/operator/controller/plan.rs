@@ -145,9 +145,9 @@ impl BackfillPlan {
     /// reservation is the next candidate start.
     ///
     /// `gone` are nodes of running jobs that the planned job may preempt. `parts` are the parts of
-    /// nodes that running jobs hold. `now` finds nodes that are free now, outside of its argument.
-    /// `reserved` adds the nodes that the site's reservations withhold from the job at a start, and
-    /// returns the first end of these reservations.
+    /// nodes that running jobs hold. `now` finds nodes that are free now, without the nodes that it
+    /// is given. `reserved` adds the nodes that the site's reservations withhold from the job at a
+    /// start, and returns the first end of these reservations.
     ///
     /// # Complexity
     /// One query to the placement rule for each attempt, and **O(log t)** attempts for each
@@ -168,7 +168,7 @@ impl BackfillPlan {
         }
         let mut allowed = site.whole.clone();
         allowed.intersect(request.may());
-        // If only the count of nodes matters, a start is ruled out by the nodes of one span.
+        // If only the count of nodes matters, too few nodes at a start itself already rule it out.
         let mut by_count = gone.is_empty() && request.needs_only_count();
         let (mut is_tried, mut may_be_tried, mut is_crowded) = (false, false, true);
         let (mut from, mut search, mut possible) = (self.now, SpanSearch::default(), None);
@@ -203,7 +203,8 @@ impl BackfillPlan {
                     match next {
                         Some(time) => from = time,
                         None if is_tried => return Some(Planned::Never),
-                        // Whether the job counts as tested is not known yet.
+                        // Search again without this shortcut, to learn whether the job counts as
+                        // tested.
                         None => (from, search, by_count) = (self.now, SpanSearch::default(), false),
                     }
                     continue;
@@ -228,7 +229,8 @@ impl BackfillPlan {
                     }
                     None => {
                         if is_crowded {
-                            // For a longer time limit, the search may go on from here.
+                            // If nothing changes later, a request with a longer time limit may
+                            // continue its search from here.
                             self.note_crowded(request, later.map_or(from, |_| Second::MAX));
                         }
                         return None;

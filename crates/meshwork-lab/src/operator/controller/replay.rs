@@ -74,6 +74,7 @@ pub struct ControllerReplay<'a> {
 impl ControllerReplay<'_> {
     /// Runs the replay, and returns the outcome of each record.
     ///
+    /// # Errors
     /// One sentence, if the simulation engine cannot run.
     ///
     /// # Complexity
@@ -429,7 +430,7 @@ impl<'a> Turn<'a> {
             self.controller.ran(true);
             self.make(cluster, now, starts, StartedBy::Backfill);
         }
-        // Starts at a submission, or by an unknown scheduler.
+        // Make the given starts that happened at a submission, or by an unknown scheduler.
         if follows {
             let starts = self.given_starts(now, |_| true);
             self.make(cluster, now, starts, StartedBy::Unknown);
