@@ -526,9 +526,9 @@ mod tests {
                 if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
                     param.kind
                 {
-                    // A family that is no kind has no pages: its entries are described where a
-                    // parameter names the family. That suffices if each entry has a summary and no
-                    // parameters.
+                    // A family that `list` does not know as a kind has no pages. A parameter that
+                    // names such a family describes its entries. That suffices if each entry has a
+                    // summary and no parameters.
                     let plain =
                         |about: &&About| !about.summary.is_empty() && about.params.is_empty();
                     assert!(

@@ -367,7 +367,7 @@ fn a_job_that_waits_says_why() {
         }
     }
     assert!(seen.len() > 1, "{seen:?}");
-    // The cause follows the time: a running job does not wait.
+    // The shown cause changes with the selected instant: a job that runs then has no cause to wait.
     let started =
         shown.happenings.iter().rfind(|own| matches!(own.what, EventKind::Started { .. })).unwrap();
     shown.page.act(&format!(

@@ -54,8 +54,8 @@ fn results(command: &[String], threads: &str) -> String {
     let mut text = said.out;
     let jobs = folder.path().join("results/jobs");
     if let Ok(index) = fs::read_to_string(jobs.join("index.csv")) {
-        // A file is named by the key of its run, which depends on the source of the model and so
-        // changes with it. It is replaced by the scenario.
+        // A file's name is the key of its run, which changes with the source of the model. The
+        // compared text has a name made of the scenario instead.
         let mut shown = index.clone();
         for line in index.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();

@@ -335,7 +335,7 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
     let said = import(own.path(), &[]);
     let line = "unmodelled  nodes shared by several jobs: 1 stay, 33.3 % of the node-seconds\n";
     assert!(said.out.contains(line), "{}", said.out);
-    // What is not modelled is stored with the site.
+    // The site stores which features are not modelled.
     let kept = fs::read_to_string(own.path().join("site/quality.json")).unwrap();
     let kept: Json = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["not_modelled"], json["not_modelled"]);

@@ -22,7 +22,7 @@ fn the_page_fills_in_while_the_study_runs() {
     let recording = &machine["recording"];
     assert_eq!(recording["sites"][0]["sides"], serde_json::json!([16, 16]));
     assert_eq!(recording["until"], machine["time"]);
-    // Only running jobs have a site.
+    // In the recording, only running jobs have a site.
     let columns = recording["columns"].as_array().unwrap();
     let started = columns.iter().find(|column| column[0] == "site").unwrap();
     assert_eq!(started[2], machine["running"]);

@@ -25,7 +25,7 @@ use crate::study::{Refused, Replications, Study};
 /// Number of fresh replications of the winner. The baseline gets the same number.
 const FRESH: u64 = 20;
 
-/// Largest number of job sizes for each of which the change against the baseline is reported.
+/// Largest number of classes of job sizes for which the change from the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
 /// End of the candidates' logs, which is held out from the race. Holds the time at which this end

@@ -128,7 +128,7 @@ impl Clock {
             Some((unit, _)) => (Some(unit), 1.0),
             None => (is_in_seconds.then_some("seconds"), 1.0),
         };
-        // Scaled arrivals have no dates.
+        // If arrivals are scaled, times of the clock do not correspond to dates.
         let scale = workload.get("arrival_scale").and_then(|scale| scale.as_float());
         let is_as_logged = scale.is_none_or(|scale| scale - 1.0 == 0.0);
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }

@@ -12,7 +12,7 @@ use super::{Killable, POLICY, Parked, agent};
 
 /// Script in place of `scontrol` that kills the agent which called it.
 ///
-/// If a file `die` exists, it does so at the next update of a job, before the update or after it.
+/// If a file `die` exists, the script does so just before or after the next update of a job.
 const DEADLY: &str = r#"#!/bin/bash
 while IFS= read -r line; do
     case $line in

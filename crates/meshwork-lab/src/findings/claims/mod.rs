@@ -104,7 +104,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Number of the claim's cells (combinations of swept values) that are in a state.
+    /// Number of the claim's cells (combinations of swept values) that are in the given state.
     #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64

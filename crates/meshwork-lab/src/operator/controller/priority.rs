@@ -9,7 +9,8 @@ use crate::operator::history::Second;
 pub(in crate::operator) struct FairTree {
     /// Processor-seconds used by the jobs of each association. They decay over time.
     usage: Vec<f64>,
-    /// Usage by jobs that ended after the last computation of priorities. It decays from then on.
+    /// Usage by jobs that ended after the last computation of priorities. The next one adds it to
+    /// `usage`.
     ended: Vec<f64>,
     /// Fair-share factor of each user's association, from the last computation.
     pub(super) factor: Vec<f64>,
