@@ -22,8 +22,7 @@ fn main() {
     println!("cargo::rustc-env=MESHWORK_SOURCE={:016x}{:016x}", digest[0], digest[1]);
 }
 
-/// Collects all Rust files in a folder and its subfolders. A file that moves unchanged counts as
-/// the same.
+/// Collects all Rust files in a folder and its subfolders.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -35,7 +34,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines that are code.
+/// The lines of a source file that go into the digest.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     let end = text.find("\n#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     text[..end].lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))

@@ -402,7 +402,8 @@ impl Results {
 impl Results {
     /// Appends the finished runs to the store of runs in a results folder.
     ///
-    /// Runs of which only the means are in memory are skipped; writing the tables makes them again.
+    /// Runs of which only the means are in memory are skipped here, and repeated when the tables
+    /// are written.
     fn keep(&self, folder: &Path) -> Result<(), Refused> {
         let mut store = Store::open(folder, &self.build)?;
         let files = Files::of(&self.study);

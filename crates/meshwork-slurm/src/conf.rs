@@ -27,7 +27,7 @@ pub struct Partition {
     pub name: String,
     /// The line of the partition in the file, from 1.
     pub line: usize,
-    /// The nodes of the partition, by their numbers in the hosts.
+    /// The nodes of the partition, as a set of node numbers.
     pub nodes: NodeSet,
     /// The first name in the partition's list of nodes that does not exist; `None` if all exist.
     pub unknown: Option<String>,

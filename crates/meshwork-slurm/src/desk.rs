@@ -208,7 +208,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// The nodes that a job may have in the current state, and its nodes on the empty machine.
+    /// The nodes that a job may have in the current state, and those that it may have on the empty
+    /// machine.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {
@@ -227,7 +228,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
         if let Some(excluded) = excluded {
             available.subtract(excluded);
-            // Slurm lets a job wait that excludes nodes of a torus, even if it can never start.
+            // Slurm lets a job that excludes nodes of a torus wait, even if it can never start.
             if !matches!(self.site.structure, Structure::Torus3d(..)) {
                 whole.subtract(excluded);
             }

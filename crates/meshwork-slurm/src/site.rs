@@ -109,7 +109,7 @@ pub fn read_texts(
         Some(Ok(conf)) => Some(conf),
         None => None,
     };
-    // An error of the topology is among the findings.
+    // If the topology is invalid, the findings say so.
     let _ = reading.build(topology);
     reading
 }
@@ -127,7 +127,7 @@ impl Reading {
                 ["flat", "default", "none"].iter().any(|kind| plugin.ends_with(kind))
             });
         let mut topologies = if lists_nothing && is_flat {
-            // In this case Slurm reads no topology file.
+            // With a flat topology plugin and an empty topology file, Slurm does not read the file.
             vec![topology::flat()]
         } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]

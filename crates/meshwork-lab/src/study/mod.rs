@@ -1,4 +1,4 @@
-//! Study files, which are parsed strictly.
+//! Study files in TOML, which are parsed strictly: an unknown or misplaced key is an error.
 
 pub mod asked;
 mod claims;
@@ -55,22 +55,23 @@ pub const SCENARIO_KEYS: &[&str] = &[
 pub enum Replications {
     /// The number of replications is fixed.
     Fixed(u64),
-    /// There are as many replications as a narrow interval of a metric's mean needs.
+    /// Replications are added until the confidence interval of a metric's mean is narrow enough.
     Precision {
-        /// Half width of the interval, as a fraction of the mean, at which replications end.
+        /// Half width of the confidence interval, relative to the mean, at which no replication is
+        /// added.
         target: f64,
-        /// Number of replications before the interval is first checked, at least 2.
+        /// Number of replications before the interval is first computed, at least 2.
         least: u64,
         /// Maximum number of replications.
         most: u64,
         /// Name of the metric whose interval is checked.
         of: String,
     },
-    /// The replications are windows of the log, with one run each.
+    /// The replications are windows of the log; each window is one run.
     Windows {
-        /// Length of a window in the log's time.
+        /// Length of a window, in the time unit of the log.
         length: f64,
-        /// Time between the starts of consecutive windows, in the log's time.
+        /// Time between the starts of consecutive windows, in the time unit of the log.
         stride: f64,
     },
 }
@@ -132,7 +133,7 @@ pub struct Setting {
     pub value: Value,
 }
 
-/// A parsed study. The keys of its scenario are checked only when its scenarios are made.
+/// A parsed study. The keys of its scenario are checked only when scenarios are built from them.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// Name of the study file, as messages show it.
@@ -154,7 +155,7 @@ pub struct Study {
     /// Formats in which the results of each job are requested.
     pub jobs: Vec<JobFormat>,
     /// Whether the first replication of every scenario is recorded, so that its events can be
-    /// replayed. `None` records it for up to ten scenarios that are compared.
+    /// replayed. If the value is `None`, it is recorded for up to ten scenarios that are compared.
     pub record: Option<bool>,
     /// Name, on the command line, of the paper that the study partly reproduces.
     pub paper: Option<String>,
@@ -168,14 +169,14 @@ pub struct Study {
     pub quick: Vec<String>,
     /// Claims of the paper, which the runs of the study test.
     pub claims: Vec<PaperClaim>,
-    /// Paths at which each input file may be, by its path in the study. It is empty except for the
-    /// `experiment.toml` in a results folder.
+    /// Paths at which each input file may be found, by the file's path in the study. The map is
+    /// empty unless the study is the `experiment.toml` of a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
     /// All `--set` settings of the command line, in order.
     pub settings: Vec<Setting>,
     /// Catalogue of the names that scenarios of the study may use.
     pub catalogue: Catalogue,
-    /// Texts of files, such as a topology, that became part of scenarios.
+    /// Texts of files, such as a topology, that scenarios contain after the files were read.
     pub(crate) companions: Companions,
     lines: Lines,
 }
@@ -253,7 +254,8 @@ impl Study {
         };
         for text in settings {
             let (key, value) = assignment(text)?;
-            // The command line overrides the file, even if the two keys exclude each other.
+            // The command line overrides the file, even if the file has a key that excludes this
+            // one.
             match key.as_str() {
                 "replications" => {
                     for other in [
@@ -270,7 +272,7 @@ impl Study {
                     document.remove("replications");
                     document.remove("windows");
                 }
-                // For most workloads, `load` and `scale` mean the same.
+                // For most workloads, `load` and `scale.load` mean the same.
                 "workload.load" => {
                     let scale = document.get_mut("workload").and_then(|own| own.get_mut("scale"));
                     scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
@@ -288,7 +290,7 @@ impl Study {
                 }
                 _ => {}
             }
-            // In `[sweep]` and `[compare]`, a dotted path is one key.
+            // In `[sweep]` and `[compare]`, a dotted path is a single key, so it is quoted.
             let plain = plain(&key);
             let path = ["sweep", "compare"]
                 .iter()
@@ -338,7 +340,8 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence that begins with the line of the study file at a path.
+    /// Converts the problem of a key into a sentence that begins with the key's line in the study
+    /// file. The key is given by its path.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -346,13 +349,13 @@ impl Study {
         }
     }
 
-    /// The last command line setting of the key at this path, or of a table around the key.
+    /// The last command line setting of the key at this path, or of a table that contains the key.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// Restores the name of a study from a results folder, and the paths of its input files. A
-    /// study without a name is called after its original file.
+    /// Takes over the original name of a study in a results folder, and the paths of its input
+    /// files. A study without a name is called after its original file.
     fn came_from(&mut self, asked: &StudyRequest) {
         self.found = asked.found(&self.folder);
         let names_itself =
@@ -471,7 +474,7 @@ impl fmt::Display for Study {
     }
 }
 
-/// Whether the dotted path `path` equals `around`, or names a key inside the value at `around`.
+/// Whether the dotted path `path` equals `around`, or leads to a key inside the value at `around`.
 pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }

@@ -1,4 +1,4 @@
-//! Papers with figures that built-in studies reproduce, and these studies.
+//! Papers with figures that built-in studies reproduce, and the texts of these studies.
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     files.into_iter()
 }
 
-/// Sort key by which file names with numbers are in numeric order, such as 2 before 10.
+/// Sort key that puts numbers in file names in numeric order, such as 2 before 10.
 fn by_figure(name: &str) -> Vec<(u64, String)> {
     name.trim_end_matches(".toml")
         .split(['_', '-'])
@@ -87,8 +87,8 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// Studies that reproduce a paper or one of its figures, in order, read with a catalogue. A setting
-/// of `workload.path` applies only to studies that read a log.
+/// Studies that reproduce a paper or one of its figures, in order. The catalogue gives the names
+/// that they may use. A setting of `workload.path` applies only to studies that read a log.
 ///
 /// # Errors
 /// If the paper has no such figure, or a setting is invalid.

@@ -28,7 +28,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     let mut writer = Writer { catalogue, definitions: Map::new() };
     let scenario: Vec<&Param> = scenario::PARAMS.iter().collect();
     let mut properties = writer.properties(&scenario);
-    // A machine of Slurm files has no allocator in its table, since the files decide it.
+    // If Slurm files describe the machine, its table has no allocator: the files decide it.
     let allocator = properties["allocator"].take();
     let with_slurm = json!({ "anyOf": [
         allocator,
@@ -36,7 +36,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
         { "type": "object", "properties": { "name": { "const": "slurm" } }, "required": ["name"] },
     ]});
     properties.insert("allocator".to_owned(), with_slurm);
-    // A number stands for an exponential distribution with that mean.
+    // A plain number stands for an exponential distribution with this mean.
     for key in ["mtbf", "repair"] {
         let given = properties["failures"]["properties"][key].take();
         properties["failures"]["properties"][key] =
@@ -90,8 +90,8 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     })
 }
 
-/// Schema of the values of a swept key. They are a list, or a table in which each parameter of a
-/// component has a list. `value` is the schema of a single value.
+/// Schema of the values of a swept key, where `value` is the schema of a single value. The values
+/// are a list, or a table in which each parameter of a component has a list.
 fn swept(value: &Json) -> Json {
     json!({ "anyOf": [
         { "type": "array", "minItems": 1, "items": value },
@@ -121,7 +121,7 @@ impl Writer<'_> {
                 ) {
                     value.as_object_mut().and_then(|value| value.remove("minItems"));
                 }
-                // Draft 7 ignores all keys beside a `$ref`.
+                // Draft 7 ignores all keys beside a `$ref`, so the `$ref` is wrapped in a list.
                 if value.get("$ref").is_some() {
                     value = json!({ "allOf": [value] });
                 }
@@ -181,7 +181,7 @@ impl Writer<'_> {
         if self.definitions.contains_key(&name) {
             return reference;
         }
-        // Families may be mutually recursive: a recursive call must find this entry present.
+        // Families may contain each other, so a recursive call must find this entry.
         self.definitions.insert(name.clone(), Json::Null);
         let entries = self.catalogue.entries(family);
         let alone: Vec<&About> = entries
@@ -197,7 +197,8 @@ impl Writer<'_> {
                 let params: Vec<&Param> = about.params.iter().chain(family.common).collect();
                 let mut table = self.table(&params);
                 table["properties"][family.key] = json!({ "enum": spellings(about) });
-                // A workload without a load of its own takes that of its `scale`.
+                // A workload without a parameter `load` still accepts `load`, which then sets
+                // `scale.load`.
                 if std::ptr::eq(family, &workload::FAMILY) && table["properties"]["load"].is_null()
                 {
                     table["properties"]["load"] = number(Range::Positive);
@@ -271,7 +272,7 @@ impl Writer<'_> {
                 slurm,
                 topograph,
                 folder,
-                // A table without a topology, which `[sweep]` supplies.
+                // A table without a topology, which `[sweep]` may supply.
                 { "type": "object", "not": { "anyOf": [
                     { "required": ["topology"] },
                     { "required": ["sites"] },
@@ -284,7 +285,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Adds the folder of a site to the forms of a workload.
+    /// Adds a form of a workload: a table whose key `site` names the folder of a site.
     fn allow_site(&mut self) {
         let mut folder = self.table(&workload::FAMILY.common.iter().collect::<Vec<_>>());
         folder["properties"]["site"] = json!({ "type": "string" });

@@ -45,8 +45,8 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Parses a `KEY=VALUE` of the command line. The value is TOML; a bare word that is not TOML is a
-/// text, so that names and paths need no quotes.
+/// Parses a `KEY=VALUE` of the command line. The value is TOML. A bare word that is not valid TOML
+/// is a text, so that names and paths need no quotes.
 ///
 /// ```
 /// use meshwork_lab::study::set::assignment;
@@ -56,15 +56,15 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
 /// ```
 ///
 /// # Errors
-/// If there is no `=`, no key, no value, or a value that begins like a TOML text, list or table and
-/// is none.
+/// If there is no `=`, no key or no value, or if the value begins like a TOML text, list or table
+/// but is not valid TOML.
 pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     let Some((key, value)) = text.split_once('=') else {
         return Err(Refused(format!("`--set {text}` has no `=`: write `--set KEY=VALUE`")));
     };
     let (key, value) = (key.trim(), value.trim());
     steps(key).map_err(|problem| Refused(format!("--set {text}: {problem}")))?;
-    // A line break could add a second key.
+    // A line break could add a second key to the parsed table.
     let parsed = if value.contains(['\n', '\r']) {
         None
     } else {
@@ -82,8 +82,8 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// Number of keys and list indices in a path. If one setting's path leads through another's, the
-/// shorter path is set first, so that the value at the longer path is not lost.
+/// Number of keys and list indices in a path. Settings with shorter paths are applied first, since
+/// setting a whole table would overwrite the keys inside it.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }

@@ -11,7 +11,7 @@ use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::{Point, Windows, expand};
 use crate::study::{Refused, Replications, Study};
 
-/// A study in a results folder, with the record of its request and with its scenarios.
+/// A study in a results folder, with its scenarios and the record of the command that ran it.
 pub struct Stored {
     pub study: Study,
     pub asked: StudyRequest,
@@ -23,7 +23,8 @@ pub struct Stored {
 impl Stored {
     /// Reads the study of a results folder. The input files of the study need not exist any more.
     ///
-    /// `guess` supplies a record of the request if the folder has no `asked.toml`.
+    /// The record of the command is in `asked.toml`. If the folder has no such file, `guess`
+    /// supplies the record.
     ///
     /// # Errors
     /// One sentence, if the study cannot be read.
@@ -34,7 +35,8 @@ impl Stored {
     ) -> Result<Stored, Refused> {
         let asked = StudyRequest::read(folder)?.unwrap_or_else(guess);
         let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
-        // Parse with the original file name, after which a study without a name is called.
+        // Parse with the original file name, because a study without a name is called after its
+        // file.
         let mut study =
             Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
         study.found = asked.found(folder);

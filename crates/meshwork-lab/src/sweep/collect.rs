@@ -1,5 +1,5 @@
 //! Merges the segments of a sweep, which hold the runs of its shards, into the study's store. The
-//! store is then identical to the store that a single process writes.
+//! resulting store is identical to the store that a single process would write.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -38,7 +38,7 @@ pub struct Collected {
 /// or the folder cannot be written; `runs.jsonl` is then unchanged.
 ///
 /// # Complexity
-/// **O(n log n)** for *n* runs. The memory is 64 MiB and 100 bytes for each run.
+/// **O(n log n)** for *n* runs. The memory is 64 MiB plus 100 bytes per run.
 pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;

@@ -22,7 +22,7 @@ pub fn nominal(scenario: &Scenario) -> f64 {
 /// Number of jobs that is assumed for a log, whose length is unknown before it is read.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
-/// Estimates the duration of a run of each scenario in seconds from measured runs.
+/// Estimates the seconds that one run of each scenario takes, from measured runs.
 ///
 /// The estimate for a scenario with measured runs is their mean duration. For other scenarios, it
 /// is the nominal cost times a factor: the measured seconds for each unit of nominal cost, over all
@@ -48,7 +48,8 @@ mod tests {
     #[test]
     fn what_was_measured_counts_and_the_rest_is_scaled_by_hand() {
         let costs = refined(&[10.0, 20.0, 40.0], &[(2, 6.0), (0, 0.0), (1, 9.0)]);
-        // 15 seconds for a nominal cost of 2 × 10 + 40 = 60: a quarter of a second for each unit.
+        // Measured are 15 seconds for a nominal cost of 2 × 10 + 40 = 60: a quarter of a second per
+        // unit.
         assert_eq!(costs, [3.0, 5.0, 9.0]);
         assert_eq!(refined(&[10.0, 20.0], &[(0, 0.0), (0, 0.0)]), [10.0, 20.0]);
     }

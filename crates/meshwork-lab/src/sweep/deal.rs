@@ -3,7 +3,7 @@
 //! Runs are assigned by expected cost, longest first, each to the shard with the least cost so far.
 //! The assignment depends only on the study, and on the file of the deal if there is one. It does
 //! not depend on which runs have ended or when a shard begins. So two attempts at a shard have the
-//! same runs, and all shards together have every run once.
+//! same runs, and each run is in exactly one shard.
 //!
 //! The file of a deal is a table with the columns `scenario,seconds,replications`. They hold the
 //! number of the scenario, from 1; the expected duration of one of its runs; and the numbers of its
@@ -34,12 +34,12 @@ pub struct Deal {
 }
 
 /// Whether a scenario is one unit of work. This is so if its number of replications depends on the
-/// results of the first ones.
+/// results of its first replications.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
         Replications::Precision { .. } => true,
-        // If the first two runs of a log are identical, no more are made.
+        // If the first two runs of a log are identical, no further replications are run.
         Replications::Fixed(count) => *count > 2 && has_same_jobs(&point.scenario),
         Replications::Windows { .. } => false,
     }
@@ -218,8 +218,8 @@ mod tests {
             prop_assert_eq!(all, expected);
             let cost = |unit: &Unit| costs[unit.scenario].1;
             let loads: Vec<f64> = hands.iter().map(|hand| hand.iter().map(cost).sum()).collect();
-            // With the longest units first, the last shard to end began its last unit before any
-            // other was done.
+            // When the shard with the most work got its last unit, it had the least work of all
+            // shards. So its work without this unit was at most the mean.
             let longest = units.iter().map(|(_, cost)| *cost).fold(0.0, f64::max);
             let mean = deal.cost() / of as f64;
             prop_assert!(loads.iter().all(|load| *load <= mean + longest + 1e-3));
@@ -237,8 +237,8 @@ mod tests {
         let of = |index| -> Vec<usize> {
             deal.hand(Shard { index, of: 2 }).iter().map(|unit| unit.scenario).collect()
         };
-        // Costs 5 and 4 go to the shards 0 and 1, then 3 to shard 1 (7), 3 to shard 0 (8), 3 to
-        // shard 1 (10).
+        // Costs 5 and 4 go to shards 0 and 1. Of the costs 3, the first goes to shard 1 (sum 7),
+        // the second to shard 0 (sum 8), the third to shard 1 (sum 10).
         assert_eq!((of(0), of(1)), (vec![0, 3], vec![1, 2, 4]));
     }
 }

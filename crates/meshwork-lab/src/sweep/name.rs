@@ -13,8 +13,8 @@ pub struct Shard {
     pub of: u64,
 }
 
-/// Limit on the number of shards, each of which has a file of its own. No workload manager starts
-/// as many processes.
+/// Maximum number of shards, each of which has a file. No workload manager starts as many
+/// processes.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
 /// How a workload manager numbers the processes that it starts.
@@ -79,8 +79,8 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Beginning of the names of the shard's segments: `3of20`, or `3of20d2` with the number of a
-    /// deal.
+    /// Beginning of the names of the shard's segments: `3of20`, or `3of20d2` for the shard in deal
+    /// 2.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));

@@ -31,8 +31,8 @@ const SKEW: Duration = Duration::from_secs(60);
 /// Progress of a sweep: the number of runs in each state, and the speed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepProgress {
-    /// Number of runs that the study needs, as far as it is known. If it depends on results, it
-    /// grows.
+    /// Number of runs that the study needs, as far as it is known. It may grow during the sweep if
+    /// the number of replications depends on results.
     pub total: u64,
     /// Number of runs that have ended successfully.
     pub done: u64,
@@ -41,10 +41,11 @@ pub struct SweepProgress {
     /// Number of runs that have not begun.
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts at shards that are still writing, and number of silent ones. The latter
-    /// stopped writing before they ended.
+    /// Numbers of attempts at shards that are still writing, and of silent attempts. A silent
+    /// attempt stopped writing before it ended.
     pub attempts: (u64, u64),
-    /// Runs that end per second, in the attempts that are writing now; `None` if there are none.
+    /// Number of runs that end per second in all attempts that are writing now. `None` if no
+    /// attempt is writing.
     pub rate: Option<f64>,
     /// Estimated seconds until all runs have ended. The estimate assumes that the threads of the
     /// current attempts share the remaining runs evenly.
@@ -164,7 +165,7 @@ pub(crate) fn failures(
 }
 
 /// Runs of a study that are neither stored nor failed. `has` tells whether the store has a run, and
-/// `find` returns its results, both by the run's key.
+/// `find` returns the results of a run; both take the run's key.
 pub(crate) fn missing(
     stored: &Stored,
     has: &(dyn Fn(u128) -> bool + Sync),
@@ -286,7 +287,7 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
 }
 
 /// Current time by the clock that sets the modification times of files in a folder. On a shared
-/// file system, it may differ from the clock of this computer. The latter is used only if the
+/// file system, this clock may differ from the clock of this computer, which is used only if the
 /// folder cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());

@@ -47,7 +47,7 @@ pub struct Script {
     pub partition: Option<String>,
     /// Account or project to which the tasks are charged.
     pub account: Option<String>,
-    /// Options of the race of which the submission runs a round; `None` for the runs of a study.
+    /// Options of the race, if the submission runs a round of a race; `None` if it runs a study.
     pub race: Option<RaceWords>,
 }
 
@@ -75,8 +75,7 @@ pub const SUBMISSIONS: &str = "submit";
 /// Name of the folder of task output in a results folder.
 pub const LOGS: &str = "log";
 
-/// Divisor that gives the last part of a task's time limit, in which no further run begins. It is
-/// 1/`LAST_PART` of the limit.
+/// Divisor of a task's time limit: no run begins in the last 1/`LAST_PART` of the limit.
 const LAST_PART: u32 = 20;
 
 impl Script {
@@ -136,7 +135,7 @@ impl Script {
             .collect()
     }
 
-    /// Largest number of tasks of one array that run at the same time.
+    /// Maximum number of tasks of each array that may run at the same time.
     fn at_once(&self) -> u64 {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
@@ -191,8 +190,7 @@ impl Script {
         text
     }
 
-    /// The `--set` settings of the study as arguments in a shell command, each with a space in
-    /// front.
+    /// The `--set` settings of the study as arguments of a shell command, each preceded by a space.
     fn settings(&self) -> String {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }

@@ -1,4 +1,5 @@
-//! Runs one shard of a study. An attempt at a shard may be followed by others that complete it.
+//! Runs one shard of a study. If an attempt at a shard ends early, later attempts complete the
+//! shard.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -30,7 +31,7 @@ pub struct ShardWork<'a> {
     pub max_memory: Option<u64>,
     /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer that is told of the runs' events. Results do not depend on it.
+    /// Observer that receives the events of the runs, and does not change their results.
     pub watcher: Option<&'a dyn Watcher>,
     pub build: String,
     /// Function that is called before every run. If it returns `true`, the attempt stops.
@@ -49,8 +50,8 @@ pub struct Ended {
     pub failures: Vec<String>,
 }
 
-/// Makes the runs of a shard that earlier attempts have not completed. Finished runs are appended
-/// to a segment of this attempt.
+/// Runs the part of a shard that earlier attempts have not completed. Finished runs are appended to
+/// a segment of this attempt.
 ///
 /// # Errors
 /// If the study, its inputs, the deal or the folder are invalid; in that case nothing has run.
@@ -127,7 +128,7 @@ pub(crate) fn failure(
     format!("{}: the run of {place}replication {replication} failed: {message}", study.file)
 }
 
-/// Number of a deal's submission, with which the name of the deal's file begins.
+/// Number of the submission to which a deal belongs, from the beginning of the deal's file name.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())

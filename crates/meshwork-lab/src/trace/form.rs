@@ -92,8 +92,8 @@ fn parquet(name: &str) -> Result<Form, Refused> {
     Err(Refused(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET)))
 }
 
-/// Date at which the clock of a log or table is 0, in seconds since 1970. `None` if neither its
-/// header nor its dates tell it.
+/// Date at which the clock of a log or table is 0, in seconds since 1970. `None` if neither the
+/// header of the log nor the dates in the table tell it.
 pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
     if !matches!(form, Form::Log { .. }) {
         return Ok(Listed::read(table_rows(files, path)?, path)?.origin);
@@ -102,7 +102,7 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     for line in records(files.text(path)?, path) {
         match line? {
             LogLine::Comment(comment) => header.add(&comment),
-            // Comments after the header are remarks on jobs.
+            // A comment after the header is about single jobs, and does not tell the date.
             LogLine::Record { .. } => break,
         }
     }
@@ -149,8 +149,8 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns of tables of jobs that hold text there, but numbers in a log. Each has the index of the
-/// log's field.
+/// Columns that hold texts in a table of jobs, but numbers in a log. Each is given with the index
+/// of the log's field.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))

@@ -69,7 +69,8 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
     if output.is_file() {
         return info(output);
     }
-    // A pipe or a device cannot be read back, so the statistics are those of the log in memory.
+    // The output may be a pipe or a device, which cannot be read back. So the statistics are
+    // computed from the log in memory.
     let log = form::bytes(Form::Log { is_compressed: false }, &header, &kept);
     let shown = output.display().to_string();
     let statistics = Statistics::of(Box::new(Cursor::new(log)), &shown);

@@ -390,7 +390,8 @@ mod tests {
         let found = resampled(&path, &ways, 40).unwrap();
         let of =
             |name: &str| found.statistics.iter().find(|own| own.name.starts_with(name)).unwrap();
-        // Users and their sizes stay in each resampling; weeks can lose or repeat the second user.
+        // Resampling by users keeps each user once. Resampling by weeks can lose or repeat the week
+        // of the second user.
         let jobs = of("jobs per week");
         assert!((0..3).all(|way| !jobs.is_outside(way)), "{jobs:?}");
         let is_same = jobs.bands[0].iter().all(|end| (end - jobs.log).abs() < 1e-9);

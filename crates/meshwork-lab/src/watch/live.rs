@@ -16,7 +16,7 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, point_at};
 use crate::study::{Refused, Study};
 
-/// Maximum number of events by which a run is ahead of its consumer, which takes the events.
+/// Maximum number of events by which a run is ahead of the consumer of its events.
 const AHEAD: usize = 1024;
 
 /// An owned copy of an event of a run.
@@ -115,7 +115,8 @@ pub enum Next {
 }
 
 impl Live {
-    /// Starts the run of a replication of a scenario of a study. Both are counted from 0.
+    /// Starts the run of one replication of a scenario of a study. Scenarios and replications are
+    /// counted from 0.
     ///
     /// # Errors
     /// If the study is invalid or has no such scenario, its input cannot be opened, or no thread

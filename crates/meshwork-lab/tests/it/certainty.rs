@@ -22,7 +22,7 @@ fn log(folder: &Path, jobs: u32, load: f64) {
         let nodes = 1 + stream.below(8);
         let runtime = -10.0 * stream.unit().ln();
         writeln!(text, "{at},{runtime},{},{nodes}", 2.0 * runtime).unwrap();
-        // 4.5 processors for 10 units of time each, on average.
+        // A job takes 4.5 processors for 10 units of time on average.
         at += -45.0 / 16.0 / load * stream.unit().ln();
     }
     fs::write(folder.join("log.csv"), text).unwrap();
@@ -79,7 +79,8 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
         let notes = notes(folder.path(), &text, &found);
         assert!(notes.len() == 1 && notes[0].contains("nothing random differs"), "{notes:?}");
     }
-    // The page does not expect replications that are not run.
+    // The page shows scenarios that run only once as complete, although 5 replications are
+    // requested.
     let out = folder.path().join("out");
     let options = Options { out: Some(out.clone()), ..Options::default() };
     finished(folder.path(), &format!("replications = 5\n{STUDY}"), &options);
@@ -108,7 +109,8 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let options = Options { out: Some(out.clone()), ..Options::default() };
     let found = finished(folder.path(), &text, &options);
     let counts: Vec<usize> = found.results.runs.iter().map(ScenarioRuns::len).collect();
-    // If any free processors suffice, `random` draws, but all results are equal.
+    // `first_fit` draws no random numbers, so it runs only once. The allocator `random` draws, but
+    // its results may be equal.
     assert_eq!(counts[0], 1);
     let wait = found.summary.rows[1].differences[0].metrics[0].1;
     assert!(wait.half_width.unwrap() > 0.0, "{wait:?}");
@@ -116,7 +118,7 @@ fn where_only_one_scenario_draws_only_that_is_replicated() {
     let found = finished(folder.path(), &shuffled, &Options::default());
     assert!(found.results.runs.iter().all(|runs| runs.len() == 4));
     assert_eq!(found.summary.rows[0].metrics[0].1.method, Some(Method::Replications));
-    // A page of the folder has the note of the run.
+    // The report of the results folder repeats the note of the run.
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].notes.iter().any(|note| note.contains("nothing random")));
 }
@@ -205,7 +207,7 @@ fn windows_of_a_log_are_its_replications() {
     let more = finished(folder.path(), &stride, &Options::default());
     assert!(more.points[0].windows.as_ref().unwrap().count() >= 15);
     assert!(more.summary.rows[0].metrics[0].1.half_width.unwrap() > 0.4 * wait.half_width.unwrap());
-    // No run is repeated, and the page needs no log.
+    // A report repeats no run, and does not need the log.
     fs::remove_file(folder.path().join("log.csv")).unwrap();
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].tables[0].rows[0].len() == 3, "{:?}", report.sections[0].tables[0]);
@@ -234,7 +236,7 @@ fn windows_without_jobs_are_left_out_and_it_is_said() {
     let said = notes(folder.path(), &text, &found);
     let expected = "in 3 of 6 windows of log.csv no job arrives: they are left out";
     assert!(said.iter().any(|note| note == expected), "{said:?}");
-    // The page knows the windows without the log.
+    // A report knows the windows without the log.
     fs::remove_file(folder.path().join("log.csv")).unwrap();
     let report = Report::read(&out).unwrap();
     let runs = &report.sections[0].facts.iter().find(|fact| fact.name == "Runs");
@@ -357,7 +359,7 @@ fn runs_of_another_build_are_not_taken_and_that_is_said() {
     );
     assert_ne!(edited.results.runs[0].key(0), first.results.runs[0].key(0));
     assert_eq!(load(&out).unwrap().records.len(), 4);
-    // A page shows the runs of the latest build.
+    // A report shows the runs of the latest build.
     assert!(finished(folder.path(), STUDY, &with("a")).warnings.is_empty(), "nothing is run");
     let report = Report::read(&out).unwrap();
     assert!(report.sections[0].tables[0].rows.len() == 2);

@@ -71,7 +71,8 @@ fn a_race_killed_and_resumed_gives_the_same_bytes() {
     let killed = tempfile::tempdir().unwrap();
     let (mut kills, mut draws) = (0, Stream::new(1, 0, "kills"));
     loop {
-        // What is stored is asked about again, so every attempt may come a little further.
+        // `stop` is also called for stored runs. So it must allow more calls than runs are stored,
+        // or the choice would make no progress.
         let stored = fs::read_to_string(killed.path().join("runs.jsonl")).unwrap_or_default();
         let most = stored.lines().count() as u64 + 1 + draws.below(5);
         let begun = AtomicU64::new(0);
@@ -89,7 +90,7 @@ fn a_race_killed_and_resumed_gives_the_same_bytes() {
         }
         kills += 1;
         assert!(kills < 500, "it gets nowhere");
-        // A kill may tear the last line.
+        // A kill may leave an incomplete last line.
         let runs = killed.path().join("runs.jsonl");
         let mut bytes = fs::read(&runs).unwrap();
         bytes.truncate(bytes.len() - draws.below(40).min(bytes.len() as u64) as usize);
@@ -160,7 +161,7 @@ fn races_of_studies_choose_within_the_zone_of_the_best() {
         let chosen = choice.recommended.unwrap();
         wrong += u32::from(means[chosen] > best + 0.1_f64.ln_1p());
     }
-    // 5 % of 60, and three standard errors.
+    // At most 5 % of the choices may be wrong: 3 of 60, plus three standard errors.
     assert!(wrong <= 8, "{wrong} of 60");
 }
 
@@ -184,7 +185,7 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// Tests that effects of the swept keys are computed without combinations whose queue grows.
+/// Tests that effects of swept keys are computed without the combinations whose queue grows.
 ///
 /// One of six combinations is left out here.
 #[test]
@@ -197,7 +198,8 @@ fn effects_compare_complete_combinations() {
     let is_growing = |own: usize| choice.candidates[own].fate == Fate::Growing;
     let growing = (0..6).filter(|&own| is_growing(own)).count();
     assert_eq!(growing, 1, "frame sliding with fcfs");
-    // The effects of a key cancel, because each value has the same combinations.
+    // The effects of a key's values sum to 0, because all values are compared in the same
+    // combinations of the other keys.
     for key in ["scheduler", "allocator"] {
         let own: Vec<_> = choice.effects.iter().filter(|effect| effect.key == key).collect();
         assert!(!own.is_empty() && own.iter().all(|effect| effect.candidates == own[0].candidates));
@@ -251,7 +253,7 @@ fn exact_ties_are_printed_as_equal() {
     let survivors = choice.rows();
     assert!(survivors[1][5] == "survives, and none is better", "{survivors:?}");
     assert!(!choice.json().to_string().contains("-0.0"));
-    // A gain of nothing is a gain that is not confirmed.
+    // Against a baseline with equal results, a gain is not confirmed.
     let few = tied.replace("['fcfs', 'sjf']", "['fcfs']");
     let request = ChoiceRequest { budget: Some("18".to_owned()), ..ChoiceRequest::default() };
     let request = ChoiceRequest { baseline: vec!["allocator=paging".to_owned()], ..request };
@@ -263,7 +265,7 @@ fn exact_ties_are_printed_as_equal() {
     assert!(said.contains(&wins.to_owned()), "{said:?}");
 }
 
-/// Writes a pod of Slurm with two lists of boxes, and a `slurm.conf`.
+/// Writes a `slurm.conf` and two topology files, which list different boxes in a torus of 64 nodes.
 fn slurm_files(folder: &Path) {
     let yaml = |boxes: &str| {
         format!(
@@ -309,7 +311,7 @@ fn the_winner_has_lines_for_slurm_conf() {
     let folder = tempfile::tempdir().unwrap();
     slurm_files(folder.path());
     let sweep = "scheduler = 'slurm'\n[sweep]\n'scheduler.bf_interval' = [600, 10]\n";
-    // With a file, the change is a patch of it.
+    // If there is a `slurm.conf`, the change is printed as a patch of this file.
     let study = of_slurm(folder.path(), "slurm = 'few.yaml', conf = 'slurm.conf'", sweep);
     assert_eq!(
         lines(&study),
@@ -325,7 +327,7 @@ fn the_winner_has_lines_for_slurm_conf() {
             " PartitionName=batch Nodes=ALL Default=YES Topology=pod OverSubscribe=EXCLUSIVE",
         ]
     );
-    // Without one, the lines of both candidates are compared.
+    // Without a `slurm.conf`, the lines of both candidates are compared.
     let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
     assert_eq!(
         lines(&study),
@@ -336,7 +338,7 @@ fn the_winner_has_lines_for_slurm_conf() {
             "+SchedulerParameters=bf_interval=10",
         ]
     );
-    // Another scheduler, whose other parameters are given too.
+    // If the scheduler changes, the other parameters of the new scheduler are printed too.
     let sweep = "[sweep]\nscheduler = ['fcfs', { name = 'slurm', bf_interval = 10, bf_continue = true, \
                  PriorityWeightAge = 1000, bf_rounding = 'up' }]\n";
     let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
@@ -352,13 +354,13 @@ fn the_winner_has_lines_for_slurm_conf() {
             "scheduler.bf_rounding: the version of Slurm decides",
         ]
     );
-    // A scheduler that Slurm has not.
+    // A scheduler that Slurm does not have is not a line of `slurm.conf`.
     let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf']\n";
     let study = of_slurm(folder.path(), "slurm = 'few.yaml'", sweep);
     assert_eq!(lines(&study), ["no line of Slurm sets: scheduler"]);
 }
 
-/// Tests that another list of boxes is printed as a patch of `topology.yaml`.
+/// Tests that a change of the listed boxes is printed as a patch of the topology file.
 ///
 /// The patch has the indentation of the file.
 #[test]
@@ -622,7 +624,7 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
         assert!(said.starts_with(begins) && said.ends_with(ends), "{what}: {said}");
         assert!(!said.contains('\n') && !said.contains(". "), "one sentence: {said}");
     }
-    // Differences have a place for zeros.
+    // Candidates are compared by differences, for which means of 0 are allowed.
     let request = ChoiceRequest { raw: true, within: "1".into(), ..ChoiceRequest::default() };
     assert!(made(&quiet, request, None).is_ok());
 }

@@ -117,7 +117,8 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
                 row.insert(column.name, cell);
             }
         }
-        // A piece has a core where the table says nothing of cores, and that is written.
+        // A piece has one core if the table does not state its cores. A conversion writes this
+        // number.
         if asked == "pieces" {
             row.entry("cpu").or_insert_with(|| "1".to_owned());
         }

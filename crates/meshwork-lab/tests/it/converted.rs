@@ -90,7 +90,7 @@ proptest! {
                 let expected = jobs(&old, &changes, seed);
                 prop_assert_eq!(&jobs(&new, "", seed), &expected);
                 prop_assert_eq!(done.jobs, expected.len() as u64);
-                // A conversion without changes only changes the note.
+                // A second conversion without changes keeps all jobs.
                 let again = folder.path().join("again.swf");
                 convert(&new, &again, &toml::Table::new(), (seed, 0)).unwrap();
                 prop_assert_eq!(jobs(&again, "", seed), expected);

@@ -137,7 +137,8 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         let would_do = |gone: &Vec<usize>| without(&named, &instant, gone).can(&wanted).is_some();
         let ends: Vec<usize> = (0..count).filter(|&job| would_do(&vec![job])).collect();
         assert_eq!(explained.ends, ends, "{text}");
-        // The nearest places, with only those jobs in the way that must end.
+        // Expected nearest place: the fewest jobs must end for it, and of such places it is free
+        // first.
         let until = |gone: &Vec<usize>| gone.iter().map(|&job| instant.running[job].until).max();
         let all = subsets(count);
         let first = all.iter().find(|gone| would_do(gone)).unwrap();
@@ -147,19 +148,20 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         assert!(nearest.iter().all(|near| would_do(&near.jobs)), "{text}");
         assert!(nearest.is_sorted_by_key(|near| (near.jobs.len(), near.until)), "{text}");
         if entry(&named) == (true, Finds::SomeBlocks) {
-            // Such an allocator may need more jobs to end than are on any block.
+            // An allocator that does not find every free block may need more jobs to end than hold
+            // nodes of any one block.
             assert!(nearest[0].jobs.len() >= soonest.len(), "{text}");
         } else {
             assert_eq!(nearest[0].jobs.len(), soonest.len(), "{text}");
             assert_eq!(nearest[0].until, until(soonest).flatten(), "{text}");
         }
-        // The time of its start if it were first in the queue.
+        // Expected start of the job if it were first in the queue.
         let mut times: Vec<Time> = instant.running.iter().filter_map(|own| own.until).collect();
         times.sort();
         let ended = |at: &Time| {
             let mut ended: Vec<usize> = (0..count).collect();
             ended.retain(|&job| instant.running[job].until <= Some(*at));
-            // In the order of their ends.
+            // Jobs leave in the order of their ends.
             ended.sort_by_key(|&job| instant.running[job].until);
             would_do(&ended)
         };
@@ -282,7 +284,7 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
             }
             (_, Finds::AnyNodes) => assert_eq!(fewest, None, "moves free no nodes: {text}"),
             _ => {
-                // No plan has fewer moves than the jobs that must leave.
+                // A plan moves at least as many jobs as must leave to make room.
                 let would_do =
                     |gone: &Vec<usize>| without(&named, &instant, gone).can(&wanted).is_some();
                 let least =

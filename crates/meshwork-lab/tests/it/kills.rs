@@ -80,8 +80,8 @@ fn a_thousand_kills_lose_and_double_nothing() {
     for kill in 0..KILLS {
         let index = (chance.unit() * SHARDS as f64) as u64;
         let before = segments(&folder);
-        // Most attempts complete one run, which the kill may then remove, so that all kills are in
-        // the middle. Missing runs come first, so no completed run is counted here.
+        // Most attempts complete one run, and the kill may remove it. So the study is unfinished at
+        // every kill. An attempt begins with missing runs, so its limit counts no completed run.
         attempt(&study, &folder, index, u64::from(chance.unit() < 0.9));
         let new: Vec<PathBuf> = segments(&folder).difference(&before).cloned().collect();
         let [segment] = &new[..] else { panic!("an attempt has one segment: {new:?}") };

@@ -108,7 +108,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
                     series[column][i].as_f64().map_or_else(String::new, |value| value.to_string())
                 };
                 let found = [number("mean"), number("half"), series["replications"][i].to_string()];
-                // Another view with the same point has the same numbers.
+                // If another view of the figure has the same point, its numbers are equal.
                 let before = numbers.insert((keys.clone(), metric.clone()), found.clone());
                 assert!(before.is_none_or(|before| before == found));
             }
@@ -117,7 +117,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     numbers
 }
 
-/// Views of a figure that has on its x axis the key that the report puts there at first.
+/// Views of a figure whose x axis shows the key that the report selects initially.
 fn unturned(figure: &Figure) -> Vec<&FigureView> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()
@@ -189,7 +189,8 @@ fn the_settings_of_the_command_line_are_part_of_what_was_asked() {
         "{}",
         section.command
     );
-    // Without `asked.toml`, other runs are expected, none of which exists.
+    // Without `asked.toml`, the settings are unknown. So the report expects other runs, none of
+    // which exists.
     fs::remove_file(folder.path().join(ASKED)).unwrap();
     let section = &read(folder.path()).sections[0];
     assert!(section.notes[0].starts_with("No run has ended yet"), "{:?}", section.notes);
@@ -208,10 +209,10 @@ fn a_log_is_known_by_its_digest() {
     run_in(&out, text, &[&setting]);
     let wait = |report: &Report| report.sections[0].tables[0].rows[0][1].text.clone();
     let before = wait(&read(&out));
-    // The page no longer needs the file.
+    // The report no longer needs the log.
     fs::remove_file(&log).unwrap();
     assert_eq!(wait(&read(&out)), before);
-    // An older folder without digests: they are taken from the runs.
+    // A folder of an older version has no digests of inputs, so they are taken from the runs.
     fs::write(out.join("experiment.toml"), text.replace("'a'", &format!("'{}'", log.display())))
         .unwrap();
     fs::remove_file(out.join(ASKED)).unwrap();
@@ -272,7 +273,7 @@ fn failed_runs_are_told_and_the_others_shown() {
         section.facts[0].text,
         "1 of 2 runs, 2 scenarios, one replication of each; 1 failed"
     );
-    // After the log is repaired and the study run again, the failure is gone.
+    // After the log is repaired and the study is run again, the failure is gone.
     fs::copy(at("good"), at("bad")).unwrap();
     assert!(run_in(&out, &text, &[]).failures.is_empty());
     assert!(read(&out).sections[0].failures.is_empty());
@@ -320,7 +321,7 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
     assert_eq!(section.tables[0].rows.len(), 1000);
     let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
     let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.key.as_str()).collect();
-    // The last choice is for views with another key along the plot, which leave a key to select.
+    // Only views with another key on the x axis than initially use the last choice.
     assert_eq!(keys, ["metric", "along", "scheduler", "workload.sizes.max"]);
     assert!(unturned(figure).iter().all(|view| view.at[2].is_some() && view.at[3].is_none()));
     let points = |view: &FigureView| view.series.iter().map(|series| series.x.len()).sum::<usize>();
@@ -481,7 +482,8 @@ fn a_folder_of_folders_is_one_page_by_paper() {
         overview.papers[0].claims.iter().map(|(_, _, verdict)| verdict.as_str()).collect();
     assert_eq!(verdicts, ["borne out", "not borne out", "not checkable"]);
     let html = report.html();
-    // Every count links to the first of its claims, and section titles are unique.
+    // The count of each verdict links to the first claim with this verdict. Section titles are
+    // unique.
     let rsr = &overview.papers[0];
     for (section, claim, verdict) in &rsr.claims {
         let id = format!("{}-claim-{}", report.sections[*section].id, claim + 1);
@@ -544,7 +546,8 @@ fn which_is_lowest_and_by_how_much_stands_at_the_top() {
     run_in(folder.path(), &text, &["workload.load=0.9", "replications=8", "measure.jobs=500"]);
     let report = read(folder.path());
     let finding = &report.sections[0].findings[0];
-    // The difference of comparison.csv, as a share of the mean in summary.csv.
+    // Expected: the difference in `comparison.csv` as a share of the baseline's mean in
+    // `summary.csv`.
     let one = |table: Numbers, scheduler: &str| -> [f64; 2] {
         let keys = BTreeMap::from([("scheduler".to_owned(), scheduler.to_owned())]);
         let [mean, half, _] = &table[&(keys, "wait".to_owned())];
@@ -562,7 +565,7 @@ fn which_is_lowest_and_by_how_much_stands_at_the_top() {
     );
     assert!(finding.is_clear && finding.text.starts_with(&expected), "{}", finding.text);
     assert!(report.html().contains(&finding.text));
-    // A single replication each gives no certainty.
+    // Two replications with few jobs do not show which scheduler has the lower wait.
     let out = folder.path().join("two");
     run_in(&out, &text, &["workload.load=0.05", "replications=2", "measure.jobs=30"]);
     for finding in read(&out).sections.remove(0).findings {
@@ -587,7 +590,8 @@ fn any_number_of_allocators_stands_in_rows() {
     let view = &means.views[0];
     assert_eq!((view.style, view.sorted, view.x.names.len()), (Style::Rows, true, 11));
     assert!(view.colour.is_none() && view.panel.as_ref().unwrap().key == "scheduler");
-    // The initial selection of differences is never the baseline, which has none.
+    // The baseline 0.2 cannot be selected in the figure of differences, because it has no
+    // difference.
     let load = differences.choices.iter().find(|choice| choice.key.label == "load").unwrap();
     assert_eq!((load.key.label.as_str(), load.key.key.as_str()), ("load", "workload.load"));
     assert_eq!(load.values, ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);

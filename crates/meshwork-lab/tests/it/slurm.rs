@@ -283,7 +283,7 @@ fn a_study_places_jobs_as_the_desk_does() {
         let file = folder.path().join("study.toml");
         let mut study = Study::parse(&file.display().to_string(), study, folder.path(), &[]);
         if !text.contains("x: 4, y: 4, z: 4") {
-            // Strategies for grids do not serve other topologies.
+            // Allocators for grids cannot be swept on other topologies.
             let flat = "machine = { slurm = 'topology.yaml', conf = 'slurm.conf' }\nworkload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = 'constant', value = 1.0 } }\nmeasure = { jobs = 5 }\n";
             study = Study::parse(&file.display().to_string(), flat, folder.path(), &[]);
         }
@@ -390,7 +390,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
                     ..NodeRequest::of(constraints.nodes)
                 },
                 require: constraints.require.clone(),
-                // The partition as an exclusion of all other nodes.
+                // The partition `small` is expressed by excluding all other nodes.
                 exclude: constraints
                     .exclude
                     .clone()
@@ -413,10 +413,10 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
                 nodes.into_iter().map(|node| hosts[node as usize].clone()).collect()
             });
             assert_eq!(own, theirs, "{request}\n{text}");
-            // Slurm lets a job wait that excludes nodes of a torus.
+            // Slurm lets a job that excludes nodes of a torus wait, even if it can never start.
             let waits = matches!(told, SlurmAnswer::Wait(..)) && asked.exclude.is_some();
-            // If no listed node is free, others serve requests that never start on the empty
-            // machine.
+            // Requests that start now are not compared. If no listed node is free, a job may start
+            // on other nodes although it never starts on the empty machine.
             let starts = matches!(told, SlurmAnswer::Nodes(_));
             if partition != Some("nobody") && !waits && !starts {
                 let never = matches!(told, SlurmAnswer::Never(_));

@@ -24,8 +24,8 @@ use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters of the workload `swf` that change how jobs are replayed. A log has no field for what
-/// they change.
+/// Parameters of the workload `swf` that change how jobs are replayed, but no field of a log. A
+/// conversion refuses them.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
 /// Result of the conversion of a log: what was read, left out and written.
@@ -62,7 +62,8 @@ impl Converted {
 /// Parameters of the workload `swf` that have no effect on the jobs of a written log.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
-/// Converts a log: writes its jobs to a file, in order of submission and with the changes.
+/// Converts a log: writes its jobs to a file, in order of submission and with the requested
+/// changes.
 ///
 /// Lines that are not jobs are left out. The other jobs are changed as the workload `swf` with the
 /// parameters `changes` would change them on a machine of the log's own size. A study of the new
@@ -281,8 +282,8 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     Ok((rows, Converted { lost, ..Converted::default() }))
 }
 
-/// Jobs of a log after the requested changes. Each has the index of the original job in the log,
-/// the new line, and the new job.
+/// Jobs of a log after the requested changes. Each element has the index of the original job in the
+/// log, the new line, and the new job.
 pub(super) fn changed(
     log: &Log,
     params: &Params,
@@ -296,7 +297,8 @@ pub(super) fn changed(
             let owner = user
                 .map(|user| Arc::new(Owner { user: Some(user.to_string()), ..Owner::default() }));
             let owner = job.owner.clone().or(owner);
-            // Predecessors stay as the lines state them.
+            // A job's predecessor is removed for the changes, and restored from its line
+            // afterwards.
             let terms = job.terms.clone().map(|terms| Box::new(Terms { after: None, ..*terms }));
             Job { number, owner, terms, ..job.clone() }
         })
@@ -320,14 +322,14 @@ pub(super) fn changed(
                 scale = job.runtime / original.runtime;
             }
             let record = rewritten(record, original, &job, scale);
-            // Read the line again, so that a table has the same values as a log.
+            // Parse the new line, so that a table gets the same values as a log.
             let mut read = self::job(&record, original.number)
                 .map_err(|error| error.to_string())?
                 .map_err(str::to_owned)?;
             if !matches!(job.request, Request::Nodes(_)) {
                 read.request = job.request;
             }
-            // A table may state an estimate of 0, which is an unknown time in a log.
+            // A table may state an estimate of 0, which in a log would mean an unknown time.
             if !log.is_of_lines {
                 read.estimate = within(job.estimate);
             }
@@ -356,7 +358,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     fields[0] = original.number as f64;
     fields[1] = within(job.arrival.units());
     fields[3] = within(job.runtime);
-    // Field 6, processor time, is a run time too.
+    // Field 6, the processor time, is scaled like the run time.
     if fields[5] > 0.0 {
         fields[5] = within(fields[5] * runtime_scale);
     }
@@ -374,7 +376,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Sets the numbers of jobs that the header of a log states to `jobs`.
+/// Replaces each number of jobs in the header of a log by `jobs`.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {

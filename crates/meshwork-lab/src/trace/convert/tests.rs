@@ -86,7 +86,8 @@ fn the_ending_decides_both_ways() {
     let none = Table::new();
     let jobs = |path: &Path| {
         let kept = Log::read(&path.display().to_string(), &Choice::default()).unwrap().kept;
-        // In a log, the owners are in the lines.
+        // The owner of a job is compared by the fields of its line, since a log has only numbers
+        // for it.
         let numbers = |record: Record| [2, 11, 12, 13, 14, 15, 16, 17].map(|at| record.fields[at]);
         let job = |(record, job): (Record, Job)| (Job { owner: None, ..job }, numbers(record));
         kept.into_iter().map(job).collect::<Vec<_>>()
@@ -114,7 +115,7 @@ fn the_ending_decides_both_ways() {
     assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
 }
 
-/// A folder with a table of jobs, `jobs.csv`, and the file `again.csv`: the table after a
+/// A folder with two tables of jobs, `jobs.csv` and `again.csv`. The second is the first after a
 /// conversion to another format and back.
 fn there_and_back(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

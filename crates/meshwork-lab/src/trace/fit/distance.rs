@@ -52,7 +52,7 @@ fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> f64 {
         return 1.0;
     }
     while i < a.len() && j < b.len() {
-        // Equal values are passed at once, because ties are no difference.
+        // All values equal to this one are passed at once, since ties are not a difference.
         let value = a[i].min(b[j]);
         while i < a.len() && a[i] <= value {
             i += 1;

@@ -23,7 +23,7 @@ pub use models::FitModel;
 /// Minimum number of jobs for a fit.
 pub const MIN_JOBS: usize = 100;
 
-/// A workload model that was fitted to a log, and how well it fits.
+/// A workload model that was fitted to a log, with measures of how well it fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// A complete study of the model's jobs on a flat machine of the log's size, ready for `run`.
@@ -130,7 +130,7 @@ pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     }
     let jobs = match drawn(&workload, sample.processors) {
         Ok(jobs) => jobs,
-        // A run time of the model may exceed every request of the log.
+        // The model may draw a run time that is longer than every requested time of the log.
         Err(sentence) if workload.remove("estimates").is_some() => {
             notes.push(format!("estimates are left out: {sentence}"));
             drawn(&workload, sample.processors)?
@@ -168,8 +168,8 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Seed for drawing jobs from the model to measure distances. It is unusual, since a log that was
-/// itself drawn from a model with this seed would be compared with itself.
+/// Seed with which jobs are drawn from the model to measure distances. The number is unusual, since
+/// a log that was itself drawn from the model with this seed would be compared with itself.
 const SEED: u64 = 20_051_997;
 
 /// Draws the jobs of a workload for a flat machine with this number of processors.

@@ -63,7 +63,7 @@ impl FitModel {
     }
 }
 
-/// Rounds a parameter to six significant digits. No sample determines more of them.
+/// Rounds a parameter to six significant digits, more than any sample determines.
 fn rounded(number: f64) -> Value {
     Value::Float(format!("{number:.5e}").parse().unwrap_or(number))
 }
@@ -81,7 +81,8 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         let is_in = |&place: &usize| (from..=to).contains(&sample.sizes[place]);
         (0..sample.sizes.len()).filter(is_in).collect()
     };
-    // Small classes are merged into the next larger one, and the last into the one before.
+    // A class with too few jobs is merged into the class of the next larger sizes, or if there is
+    // none into the class before it.
     let mut classes: Vec<(u64, Vec<usize>)> = Vec::new();
     let mut from = 1;
     for (i, &to) in borders.iter().enumerate() {
@@ -108,8 +109,8 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         class.insert("p_largest".to_owned(), rounded(top as f64 / places.len() as f64));
         let gaps = gaps(places.iter().map(|&place| sample.arrivals[place]));
         let run_times: Vec<f64> = places.iter().map(|&place| sample.run_times[place]).collect();
-        // A class may begin late and end early: its mean gap is computed so that the number of jobs
-        // stays.
+        // The jobs of a class may all be in one part of the log. Their mean gap is taken as the
+        // span of the whole log divided by their number, which keeps this number.
         let every = sample.span() / places.len() as f64;
         for (of, values, mean) in [("gap", gaps, Some(every)), ("run", run_times, None)] {
             let (moments, widened) = possible(&values);
@@ -130,12 +131,12 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// Moments of a sample, or moments near them that a hyper-Erlang distribution can have. The flag
-/// tells whether the moments differ from the sample's.
+/// Moments of a sample, or similar moments if no hyper-Erlang distribution has those of the sample.
+/// The flag tells whether the moments differ from those of the sample.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
-    // Use moments at a distance from the limit, so that rounding the parameters keeps the fit
-    // possible.
+    // Keep a distance from the limit of possible moments, so that a fit still exists after the
+    // parameters are rounded.
     let safe = Moments { cv: moments.cv.max(0.04), third: moments.third.max(1.003), ..moments };
     let fits = HyperErlang::fitted(moments).is_some() && moments == safe;
     if fits { (moments, false) } else { (safe, true) }
@@ -166,7 +167,7 @@ fn cirne_berman(
     insert("p_pow2", sizes.p_pow2);
     if largest > 1 {
         insert("u_low", sizes.u_low);
-        // Rounding must not exceed the largest value.
+        // The rounded `u_med` must not exceed the largest size `u_hi`.
         let u_med = sizes.u_med.min(sizes.u_hi - 1e-4).max(sizes.u_low);
         insert("u_med", u_med);
         insert("u_prob", sizes.u_prob);

@@ -62,11 +62,11 @@ fn a_model_is_near_to_what_was_drawn_from_it() {
             let ratio = distance.model.mean / distance.log.mean;
             assert!((ratio - 1.0).abs() < 0.1, "{model:?}: {distance:?}");
         }
-        // The model has the same number of jobs in the same time.
+        // The model submits as many jobs as the log in the same time.
         let gap = &fitted.distances[2];
         assert!((gap.model.mean / gap.log.mean - 1.0).abs() < 0.1, "{model:?}: {gap:?}");
     }
-    // The distance from the jobs of another model is larger.
+    // The fit of a model that did not make the log is at a larger distance.
     let path = log(&folder, "name = 'jann'\njobs = 20000");
     let own = fit(&path, FitModel::Jann).unwrap();
     let other = fit(&path, FitModel::Lublin).unwrap();

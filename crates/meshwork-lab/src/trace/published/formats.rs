@@ -1,5 +1,5 @@
-//! List of the published traces that can be read. For each, it has the columns, and how columns of
-//! a table of jobs are made from them.
+//! List of the published traces that can be read. For each trace, it has the columns, and how a
+//! table of jobs is made from these columns.
 
 use super::Source::{
     Always, Between, Hour, Id, If, IfSome, Limit, Of, Options, Product, Share, SlurmMemory, Times,
@@ -239,7 +239,7 @@ pub(super) static FORMATS: [Published; 19] = [
                 of("cpu", Share("num_cpus", "num_nodes")),
                 of("gpu", Share("num_gpus_req", "num_nodes_req")),
                 of("gpu", Share("num_gpus_alloc", "num_nodes_alloc")),
-                // Slurm's word for a job that shares its nodes with no other.
+                // If `shared` is 0, the job shares its nodes with no other job.
                 of("exclusive", If("shared", "0", "node")),
                 of("user", Of("user_id")),
                 of("group", Of("group_id")),
@@ -396,8 +396,8 @@ const SACCT_LEFT_OUT: &[&str] =
 /// Name of the format of a site's history.
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 
-/// Columns of a site's history. The first ones, as many as [`SHARED_COLUMNS`], describe requests
-/// for parts of nodes.
+/// Columns of a table of jobs that are made from a site's history. The first [`SHARED_COLUMNS`] of
+/// them describe requests for parts of nodes.
 pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("pieces", Options("options", "pieces")),
     of("cpu", Options("options", "cpu")),

@@ -181,7 +181,7 @@ fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
         Value::Table(Table::from_iter([(key.to_owned(), Value::Array(numbers))]))
     };
     let mut switches: Vec<Value> = Vec::new();
-    // Groups of the level below, each with its switch.
+    // Groups of the level that was handled last, each with the index of its switch.
     let mut below: Vec<(&[String], usize)> = Vec::new();
     let mut first = 0;
     for leaf in nodes.chunk_by(|a, b| a.0 == b.0) {

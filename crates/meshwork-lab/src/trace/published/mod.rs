@@ -180,7 +180,8 @@ pub(super) struct PublishedJobs {
 /// Reads the jobs of a published trace; `None` if the file is not a published trace.
 ///
 /// # Errors
-/// One sentence, if the file is a table without jobs of such a trace, or a cell cannot be read.
+/// One sentence, if the file is a table of such a trace but has no jobs, or if a cell cannot be
+/// read.
 pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(&Files::default(), path)? else { return Ok(None) };
     let name = found.format.name;
@@ -306,7 +307,7 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value, for each name in `columns` that is no column of tables of jobs.
+    /// Number of jobs with a value, for each name in `columns` that a table of jobs does not have.
     absent: BTreeMap<&'static str, u64>,
     /// Number of jobs with a value, for each column in the list `no_place` of the trace's format.
     no_place: Vec<u64>,
@@ -411,7 +412,8 @@ impl<'a> Reading<'a> {
                 continue;
             }
             done.push(mapped.ours);
-            // Where jobs have pieces, these say how many nodes they can be on.
+            // If a trace has pieces, they determine on how many nodes a job can be, so the number
+            // of nodes is left out.
             let is_of_all =
                 |own: &Mapped| own.ours == "pieces" && !matches!(own.source, Source::Options(..));
             let has_pieces = done.contains(&"pieces") || self.columns.iter().any(is_of_all);
@@ -421,7 +423,7 @@ impl<'a> Reading<'a> {
             match Column::named(mapped.ours) {
                 Some(column) => column.set(&mut row, self.whole(mapped.ours, cell)).map_err(
                     |says| match mapped.source {
-                        // The error names the column as the trace does.
+                        // The error message names the column as in the trace.
                         Source::Of(theirs) => says.replacen(mapped.ours, theirs, 1),
                         _ => says,
                     },
@@ -439,8 +441,8 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds an amount in the column `ours` up to a whole number. Amounts are cores, memory, or
-    /// more than one GPU.
+    /// Rounds an amount in the column `ours` up to a whole number. This concerns cores, memory, and
+    /// numbers of GPUs above one.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,
@@ -459,7 +461,8 @@ impl<'a> Reading<'a> {
         Cell::Number(number.ceil())
     }
 
-    /// Adds another row of the trace to its job. The job runs from the first start to the last end.
+    /// Adds a further row of the trace to the job that it belongs to. The job then runs from the
+    /// first start to the last end of its rows.
     fn join(&mut self, place: usize, row: &Row) {
         let own = &mut self.jobs.rows[place];
         let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };

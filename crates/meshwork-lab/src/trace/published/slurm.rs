@@ -61,7 +61,7 @@ impl<'a> Options<'a> {
                     short.split_at(short.chars().next().map_or(0, char::len_utf8))
                 }
             };
-            // Of a range of nodes, the least.
+            // A range of nodes, such as `2-4`, counts as its minimum.
             let first = value.split('-').next().unwrap_or(value);
             let number = first.parse::<f64>().ok().filter(|number| *number > 0.0);
             let memory = megabytes(value).filter(|amount| *amount > 0.0);

@@ -32,7 +32,7 @@ pub(super) struct Answers {
     /// Running jobs. An interrupted job joins the waiting jobs again.
     jobs: BTreeMap<JobId, Job>,
     /// Sites and new placements of moved jobs. They are claimed only after all moves of an instant,
-    /// since a job may move to nodes that another one leaves.
+    /// since a job may move to nodes that another job leaves.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
     /// Distinct requests of waiting jobs, each with the number of its jobs and with one of these

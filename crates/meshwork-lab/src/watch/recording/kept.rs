@@ -31,8 +31,8 @@ const MAGIC: &[u8] = b"meshwork recording 1\n";
 /// Number of bytes that are collected before they are written to the file.
 const BUFFER: usize = 1 << 16;
 
-/// Maximum size of a recording in bytes. Some ten million jobs reach it. A larger recording is
-/// dropped, and its run is simulated again to be shown.
+/// Maximum size of a recording in bytes. A run of some ten million jobs reaches it. A larger
+/// recording is dropped, and its run is simulated again to be shown.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Length in bytes of the digest at the end of a file.

@@ -239,7 +239,7 @@ impl Tape {
             }
             self.instant.push(happening);
         }
-        // `answers` has seen all of these events, so its state is that of the last instant.
+        // `answers` has applied all of these events, so its state is that of the last instant.
         self.keep_instant();
         self.known = self.columns.number.len();
     }

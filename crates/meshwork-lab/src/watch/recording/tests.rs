@@ -238,7 +238,7 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
             for &instant in lived.iter().map(|h| &h.at).collect::<Vec<_>>().iter().step_by(5) {
                 let ours = seen(&scene_at(&told, &topologies, *instant)).0;
                 let theirs = seen(&scene_at(&lived, &topologies, *instant)).0;
-                // Jobs that never finished are not in the file.
+                // Jobs that never finished are not in the per-job output.
                 let is_known = |number: &u64| finished.contains(&JobId(number - 1));
                 let theirs: Vec<u64> =
                     theirs.iter().map(|n| if *n > 0 && is_known(n) { *n } else { 0 }).collect();
@@ -350,13 +350,13 @@ fn what_is_not_whole_is_not_taken() {
             .to_string()
             .ends_with("this recording cannot be read (it ends too soon)")
     );
-    // A recording of another run under this name.
+    // The recording of one run is refused under the key of another run.
     let other = String::from_utf8_lossy(&whole).find(&key).unwrap();
     assert_eq!(other, "meshwork recording 1\n".len());
     std::fs::write(kept::path(folder.path(), &"0".repeat(key.len())), &whole).unwrap();
     let strange = kept::replay(folder.path(), &"0".repeat(key.len()), &mut |_| true);
     assert!(strange.unwrap_err().to_string().contains("it is of another run"));
-    // A page can still be made, by repeating the run.
+    // If the recording is incomplete, a page is still made by repeating the run.
     std::fs::write(&path, &whole[..100]).unwrap();
     assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
 }
@@ -372,7 +372,8 @@ fn kept_files(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_study_says_what_is_kept() {
-    // Without a setting, the compared scenarios are recorded, at the last of the other values.
+    // Without the setting `record`, one scenario for each compared scheduler is recorded: the
+    // scenario with the last seed.
     let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\nseed = [1, 2]\n";
     let count = |record: &str| {
         let head = format!("{record}\nreplications = 2\n{}", MACHINES[2]);
@@ -439,7 +440,7 @@ fn at_a_glance_are_the_means_of_the_run() {
         let mean = timeline.utilization.iter().sum::<f64>() / timeline.utilization.len() as f64;
         let metric = findings.metric("utilization").unwrap().value.unwrap();
         assert!((mean - metric).abs() < 1e-9, "{machine}: {mean} is not {metric}");
-        // Waits computed from the events.
+        // Waits of jobs, computed from the events of the run.
         let (lived, _) = lived(&study);
         let arrival = |id: JobId| {
             let is = |h: &&RunEvent| h.id == id && matches!(h.what, EventKind::Arrived(_));
@@ -518,7 +519,7 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
             let mut causes = Causes::default();
             let point = crate::study::expand::point_at(&study, 0).unwrap();
             point.scenario.run(0, &Files::of(&study), &mut causes).unwrap();
-            // Once from the beginning, and once for a part of the run.
+            // One recording from the beginning of the run, and one of a later part of the run.
             for from in [0.0, 60.0] {
                 let window = RecordingWindow { from, ..RecordingWindow::default() };
                 let recording = recorded(folder.path(), window).unwrap();
@@ -566,10 +567,11 @@ fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
         for &(cell, amount) in &part.cells {
             let cell = cell as usize;
             if cell >= kind.tallies_from() {
-                continue; // It counts pieces.
+                continue; // The cell counts pieces.
             }
             let is_gpu = (kind.gpus_from()..kind.tallies_from()).contains(&cell);
-            // Memory and the fourth kind come before the cores of each island.
+            // Cell 0 is the memory and cell 1 the resource `other`. The cores of each island
+            // follow.
             let place = if is_gpu { 2 } else { [1, 3].get(cell).copied().unwrap_or(0) };
             of[place] += u64::from(amount);
         }

@@ -264,7 +264,7 @@ mod tests {
                 prop_assert!((count as f64 / waits.len() as f64 - share).abs() < 1e-12);
             }
             prop_assert!((found.share.last().unwrap() - 1.0).abs() < 1e-12);
-            // Between two neighbours lies at most a thousandth of the jobs.
+            // Between neighbouring waits lie at most a thousandth of the jobs, plus one job.
             let mut below = 0;
             for wait in &found.wait {
                 let between = waits.iter().filter(|other| *other < wait).count() - below;

@@ -444,7 +444,7 @@ impl FakeSlurm {
 
     pub(super) fn submit(&mut self, wanted: Wanted) {
         if self.now < self.away_until {
-            // Nobody can submit to a controller that is away.
+            // While the controller is down, no job can be submitted.
             return;
         }
         let number = self.next;
@@ -648,7 +648,7 @@ impl FakeSlurm {
         let job = &mut self.jobs[place];
         job.partition = partition;
         job.is_requeued = false;
-        // A change of partition makes Slurm look at the constraints anew.
+        // If the partition of a job changes, Slurm checks the job's constraints again.
         job.is_bad = false;
         if let Some(list) = list {
             list.clone_into(&mut job.requires);

@@ -188,7 +188,7 @@ fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(
             chosen.get(&start.key)
         );
     }
-    // A job that listed its nodes got them, or has its own list again.
+    // At the end, the node list of a job that required particular nodes has the requested length.
     for job in &slurm.jobs {
         if let (Special::Own(_), Phase::Done) = (&job.wanted.special, &job.phase) {
             prop_assert_eq!(
@@ -297,7 +297,7 @@ fn a_predicted_end_lets_a_job_start_out_of_turn() {
         limit,
         special: Special::None,
     };
-    // The second waits for the end of the first; the third is short, but has a long limit.
+    // Job 2 waits for the end of job 1. Job 3 is short, but has a long time limit.
     let faults = vec![
         (0.0, Fault::Submit(job(0, 12, 29, 100))),
         (3.0, Fault::Submit(job(1, 16, 5, 100))),

@@ -481,8 +481,8 @@ impl Placing<'_> {
                 self.take(block, size, &mut best);
             }
         }
-        // Free nodes are counted once for each block, including empty blocks, and not updated
-        // below.
+        // The free nodes of each base block are counted once here, and not updated below. Blocks
+        // from which nodes are already taken count as 0.
         let count = |block: usize| match self.opened.taken[block] {
             true => 0,
             false => self.blocks.blocks[block].count_shared(&best),

@@ -132,7 +132,7 @@ impl Allocator for WeightedBoundarySearch {
         let weights: LazyCell<Vec<(u64, &Span)>, _> = LazyCell::new(|| {
             self.held.list().iter().map(|held| (weigh(held), &held.span)).collect()
         });
-        // Without corner values, blocks of zero weight have no edges.
+        // If corner values do not count, edges of held blocks with zero weight do not matter.
         let matter = || weights.iter().filter(|(weight, _)| *weight > 0 || self.corners);
         let surfaces = LazyCell::new(|| Surfaces::new(grid, &weights));
         let block = self.best.search(

@@ -142,8 +142,8 @@ impl Anchors {
         required: Option<&NodeSet>,
         ends: Option<&Ends>,
     ) -> Option<(NodeSet, bool)> {
-        // Criteria that compare listed placements are evaluated for each, the others only for the
-        // chosen placement.
+        // Criteria that compare listed placements are evaluated for each placement, the others only
+        // for the chosen placement.
         let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
         let early = self.criteria.iter().rposition(decides_entries).map_or(0, |last| last + 1);
         let mut best: Option<(Found, View)> = None;

@@ -211,7 +211,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The minimum and maximum of those numbers, of up to 64, whose bit in `word` is 1.
+/// The minimum and maximum of up to 64 numbers, of which only those with a bit 1 in `word` count.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
