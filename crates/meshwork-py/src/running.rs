@@ -244,7 +244,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Interval between repeated interrupts of Python code, which gives the code time to clean up.
 const INTERRUPT_EVERY: Duration = Duration::from_secs(1);
 
-/// Number of calls that run threads now; `PROCESS` is the process in which the first of them began.
+/// Number of active calls that run threads. `PROCESS` is the process in which the first of these
+/// calls began.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 

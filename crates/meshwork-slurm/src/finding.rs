@@ -34,7 +34,7 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Error of a reader of files. The reason was added to the findings, as a fatal one.
+/// Error of a reader of configuration files, whose reason was added to the findings as fatal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 

@@ -87,7 +87,7 @@ impl RunEvent {
             Event::Interrupted(run) => (run.id, EventKind::Interrupted),
             Event::Down { site, node } => (NOBODY, EventKind::Down { site: *site, node: *node }),
             Event::Up { site, node } => (NOBODY, EventKind::Up { site: *site, node: *node }),
-            // Reservations, and lines of a log that are no jobs.
+            // Reservations and unusable lines of a log have no visible effect.
             _ => return None,
         };
         Some(RunEvent { at: now, id, what })

@@ -221,7 +221,8 @@ fn windows_of_a_log_are_its_replications() {
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    // Jobs in windows 1, 4 and 5 of six windows of 10; the arrival at 60 ends the sixth.
+    // Of six windows of length 10, windows 1, 4 and 5 have jobs. The arrival at time 60 ends the
+    // sixth window.
     let jobs = "submit,runtime,nodes\n0,5,2\n4,5,2\n31,5,2\n45,5,2\n48,1,2\n60,5,2\n";
     fs::write(folder.path().join("log.csv"), jobs).unwrap();
     let text = format!("windows = {{ length = 10 }}\n{STUDY}");

@@ -303,9 +303,9 @@ fn lines(study: &Study) -> Vec<String> {
     choice.slurm
 }
 
-/// Tests that the parameters of Slurm's scheduler become the lines that a `slurm.conf` would have.
+/// Tests that the chosen parameters of Slurm's scheduler are printed as lines of `slurm.conf`.
 ///
-/// The rest of the file stays as it is.
+/// Other lines of the file are not changed.
 #[test]
 fn the_winner_has_lines_for_slurm_conf() {
     let folder = tempfile::tempdir().unwrap();
@@ -492,10 +492,10 @@ fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
     assert!(choice.runs < choice.full_grid);
 }
 
-/// Choice that must be refused.
+/// A choice that must be refused.
 ///
-/// It has its name, the study, the change that makes it wrong, and the beginning and the end of the
-/// error message.
+/// It consists of a name, the study, the change that makes the request wrong, and the beginning and
+/// the end of the error message.
 type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]

@@ -81,7 +81,7 @@ fn each_study_has_the_headline_that_it_must_have() {
             let line = |headline: &str| format!("name = \"{name}\"\nheadline = \"{headline}\"\n");
             updated = updated.replace(&line(expected), &line(headline));
         }
-        // The sentence shown is that of the initial selection.
+        // The report shows the sentence of the figure's initial selection.
         let figures = &report.sections[0].figures;
         for (key, value) in findings.first().map_or(&[][..], |finding| &finding.at) {
             let choices = figures.first().map_or(&[][..], |figure| &figure.choices);

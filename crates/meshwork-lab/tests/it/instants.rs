@@ -70,7 +70,7 @@ fn pools() -> Vec<(String, NamedPool, Request)> {
     all
 }
 
-/// Present state of a pool, in the form in which it is explained. Each running job gets an expected
+/// Present state of a pool, for explanations why a job waits. Each running job gets an expected
 /// end.
 fn instant(named: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(named);

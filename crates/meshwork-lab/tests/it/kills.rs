@@ -85,7 +85,7 @@ fn a_thousand_kills_lose_and_double_nothing() {
         attempt(&study, &folder, index, u64::from(chance.unit() < 0.9));
         let new: Vec<PathBuf> = segments(&folder).difference(&before).cloned().collect();
         let [segment] = &new[..] else { panic!("an attempt has one segment: {new:?}") };
-        // The leftovers of a kill: an unfinished attempt's name, and its bytes up to any position.
+        // A kill leaves a file with the name of an unfinished attempt, which ends at any byte.
         let bytes = fs::read(segment).unwrap();
         let cut = (chance.unit() * (bytes.len() + 1) as f64) as usize;
         let part = PathBuf::from(format!("{}.part", segment.display()));

@@ -15,7 +15,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// First fenced block of code in a page that is in the language `language`.
+/// First fenced code block of a page in the language `language`.
 fn block(text: &str, language: &str) -> String {
     let open = format!("```{language}");
     let lines = text.lines().skip_while(|line| *line != open).skip(1);

@@ -44,7 +44,7 @@ fn embedded(html: &str) -> serde_json::Value {
 
 /// Mean, half-width and number of replications, as text, for each row of a table of results.
 ///
-/// The key in the map has the keys of the row and the title of the metric.
+/// A key of the map consists of the row's cells in key columns, and the metric's title.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
 /// Reads a CSV table of a results folder. The array names the columns of mean, half-width and

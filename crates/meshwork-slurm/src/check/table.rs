@@ -84,7 +84,7 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
 /// The table of the placements of tori, with a row for each placement. The column `anchors` has the
 /// number of positions of the placement's boxes. A job in one box makes larger boxes unavailable.
 /// The columns `breaks_least` and `breaks_most` have the smallest and the largest number of boxes
-/// of the next larger placement that this concerns on the empty machine.
+/// of the next larger placement that one job makes unavailable on an otherwise empty machine.
 fn placements(
     _topology: &SlurmTopology,
     anchors: &Anchors,

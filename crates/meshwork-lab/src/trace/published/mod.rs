@@ -45,8 +45,8 @@ enum Holds {
         /// The column whose value identifies a job that has several rows; `None` if each row is a
         /// job.
         one_per: Option<&'static str>,
-        /// Columns that tell whether the job of a row runs, each with the values that mean that it
-        /// does not.
+        /// Columns that tell whether the job of a row runs, each with its values for jobs that do
+        /// not run.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
     /// The table has the nodes of a machine, one in each row.

@@ -345,7 +345,7 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// Tests that the columns of a format tell it from all other formats, and fit into a row.
+/// Tests that each format's columns distinguish it from all other formats, and fit into a row.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {

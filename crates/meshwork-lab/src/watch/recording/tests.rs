@@ -570,8 +570,7 @@ fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
                 continue; // The cell counts pieces.
             }
             let is_gpu = (kind.gpus_from()..kind.tallies_from()).contains(&cell);
-            // Cell 0 is the memory and cell 1 the resource `other`. The cores of each island
-            // follow.
+            // Cell 0 is the memory, cell 1 the resource `other`. The cores of each island follow.
             let place = if is_gpu { 2 } else { [1, 3].get(cell).copied().unwrap_or(0) };
             of[place] += u64::from(amount);
         }

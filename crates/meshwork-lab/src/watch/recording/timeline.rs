@@ -79,7 +79,7 @@ impl Timeline {
         Ok(timeline.of_run(subject))
     }
 
-    /// Sets the numbers and the label of the run to those of the given run.
+    /// Takes scenario number, replication number and label from the given run.
     pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
         Timeline {
             scenario: subject.scenario,

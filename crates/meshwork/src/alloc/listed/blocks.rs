@@ -78,9 +78,9 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Reads the parameters of the allocator `blocks`: the nodes of a base block and the listed sizes.
+/// Reads the parameters of the allocator `blocks`: the size of a base block and the listed sizes.
 ///
-/// Listed sizes are those of aggregated blocks, as exponents of two of numbers of base blocks.
+/// A listed size *k* stands for a block of 2ᵏ base blocks.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -186,8 +186,8 @@ impl Blocks {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// The smallest listed size of a block that is at least `needed`. Both stand for 2ᵏ base
-    /// blocks; `None` stands for all base blocks together.
+    /// The smallest listed size of a block that is at least `needed`. A size *k* stands for 2ᵏ base
+    /// blocks. `None` stands for all base blocks together.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -450,7 +450,8 @@ impl Placing<'_> {
         let mut candidates = self.blocks.union(self.opened.inside.clone(), self.nodes.count());
         candidates.intersect(available);
         candidates.subtract(&self.chosen);
-        // Lightest first: all nodes lighter than the last weight that is needed must be taken.
+        // Nodes are taken lightest first. All nodes lighter than the last weight that is needed
+        // must be taken.
         let mut best = NodeSet::empty(self.nodes.count());
         let mut forced = best.clone();
         for (_, class) in self.nodes.classes() {

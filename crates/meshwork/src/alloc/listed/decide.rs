@@ -41,7 +41,8 @@ pub enum SlurmMessage {
     NoUnitForSegment,
     /// The listed unit chosen for the job has too few free nodes.
     UnitTooFull,
-    /// Nodes of low weight must be taken first, and leave too few nodes for the job in the unit.
+    /// Nodes of low weight must be taken first, and leave too few nodes for the job in the listed
+    /// unit.
     Weights,
     /// The nodes that the job requests by name are not available.
     NodeConfiguration,

@@ -134,8 +134,8 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among `bases`, the free positions of a block with these sides. Some bases
-    /// that are no peaks may be among them.
+    /// Finds the peaks among `bases`, the free positions of a block with these sides. The result
+    /// may contain some bases that are not peaks.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -172,12 +172,11 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak, lowest first, with the faces across which its block cannot
-    /// move.
+    /// Calls `visit` for each peak, lowest first. Also passes the faces of the block in whose
+    /// directions the block cannot move.
     ///
     /// If `all_sides` is set, visits only the peaks whose block cannot move in any direction,
-    /// otherwise only the other peaks. A block touches held nodes only at the faces across which it
-    /// cannot move.
+    /// otherwise only the other peaks. A block touches held nodes only at these faces.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
