@@ -189,7 +189,7 @@ impl NearGpus {
     }
 }
 
-/// What a job needs on a machine, derived once from its request for repeated queries.
+/// Needs of a job on a machine, derived once from its request for repeated queries.
 #[derive(Clone, Debug)]
 pub struct SharedLookup {
     wanted: Wanted,
