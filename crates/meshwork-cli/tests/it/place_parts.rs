@@ -543,6 +543,46 @@ fn enormous_numbers_never_panic() {
     assert_eq!(answers(folder.path(), &lines).len(), count);
 }
 
+/// Tests the types of nodes that a study reads from Slurm's files, over all partitions.
+#[test]
+fn a_study_reads_types_of_nodes_from_the_files() {
+    let conf = "NodeName=c[0-1] Sockets=2 CoresPerSocket=8 RealMemory=9000 Features=big Weight=5\n\
+                NodeName=g[0-1] Sockets=2 CoresPerSocket=4 RealMemory=4000 Gres=gpu:a:2\n\
+                PartitionName=p Nodes=g[0-1] Default=YES\nPartitionName=q Nodes=c[0-1]\n";
+    let gres = "Name=gpu Type=a File=/dev/nvidia0 Cores=0-3\nName=gpu Type=a File=/dev/nvidia1 Cores=4-7\n";
+    let folder = site(conf, gres, "");
+    let show = |machine: &str| {
+        let study = format!("machine = {machine}\nworkload = {{ name = 'lublin', jobs = 1 }}\n");
+        fs::write(folder.path().join("study.toml"), study).unwrap();
+        said(&command(folder.path(), &["show", "study.toml"]).output().unwrap())
+    };
+    let shown = show("{ conf = 'slurm.conf', gres = 'gres.conf', partition = '*' }");
+    let study: toml::Table = shown.out.parse().unwrap_or_else(|_| panic!("{}", shown.err));
+    let types: toml::Table = "nodes = [\
+        { type = 'nodes1', cpu = 16, mem = 9000, gpu = 0, islands = 2, weight = 5, features = ['big'], on = '0,1' }, \
+        { type = 'a', cpu = 8, mem = 4000, gpu = 2, islands = 2, weight = 1, on = '2,3' }]"
+        .parse()
+        .unwrap();
+    let nodes = study["machine"]["nodes"].as_array().unwrap();
+    for (own, expected) in nodes.iter().zip(types["nodes"].as_array().unwrap()) {
+        for (key, value) in expected.as_table().unwrap() {
+            assert_eq!(own.get(key), Some(value), "{key} of {own}");
+        }
+    }
+    assert_eq!(nodes.len(), 2);
+    let alone = show("{ conf = 'slurm.conf', gres = 'gres.conf' }");
+    assert!(alone.out.contains("on = \"0,1\"") && !alone.out.contains("nodes1"), "{}", alone.out);
+    fs::write(folder.path().join("topology.yaml"), "- topology: t\n  flat: true\n").unwrap();
+    let refused = show("{ slurm = 'topology.yaml', gres = 'gres.conf' }");
+    assert!(refused.err.contains("give `machine.conf`"), "{}", refused.err);
+    let mixed = "Name=gpu Type=a File=/dev/nvidia0\nName=gpu Type=b File=/dev/nvidia1\n";
+    fs::write(folder.path().join("gres.conf"), mixed).unwrap();
+    fs::write(folder.path().join("slurm.conf"), conf.replace("gpu:a:2", "gpu:a:1,gpu:b:1"))
+        .unwrap();
+    let refused = show("{ conf = 'slurm.conf', gres = 'gres.conf' }");
+    assert!(refused.err.contains("GPUs of several types"), "{}", refused.err);
+}
+
 #[test]
 fn a_lint_of_gres_conf_warns_of_surprises() {
     let node = "NodeName=n[0-1] Sockets=2 CoresPerSocket=4 RealMemory=4000";

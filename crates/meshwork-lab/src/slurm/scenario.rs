@@ -5,6 +5,7 @@ use std::path::Path;
 
 use meshwork::access;
 use meshwork::alloc::listed::anchors::{Anchors, Entry};
+use meshwork::alloc::shared::SlurmNodeType;
 use meshwork::geometry::NodeSet;
 use meshwork::registry::{Problem, did_you_mean};
 use meshwork::topology::Node;
@@ -95,8 +96,9 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
         laid_out.extend(given);
     }
     if let Some(path) = text("gres")? {
-        let name = text("partition")?;
-        let nodes = types_of(files, &path, (&reading, name.as_deref()), &order);
+        let name = text("partition")?.filter(|name| name != ALL);
+        let own = order.iter().copied().filter(|node| site.whole.contains(*node));
+        let nodes = types_of(files, &path, (&reading, name.as_deref()), &own.collect::<Vec<_>>());
         let nodes = nodes.map_err(|says| Problem::new("machine.gres", says))?;
         laid_out.insert("nodes".to_owned(), nodes);
     }
@@ -153,68 +155,73 @@ fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
 
 /// The types of a partition's nodes, in the form of the key `nodes` of a machine.
 ///
-/// They are read from a `slurm.conf` and a `gres.conf`. Sockets are islands if they
-/// divide the CPUs and the GPUs of a node equally.
+/// They are read from a `slurm.conf` and the `gres.conf` at `path`. `nodes` are Slurm's nodes in
+/// the order of the machine's node numbers.
 fn types_of(
     files: &Files,
     path: &str,
     (reading, partition): (&Reading, Option<&str>),
-    order: &[Node],
+    nodes: &[Node],
 ) -> Result<Value, String> {
+    if reading.conf.is_none() {
+        return Err("`machine.gres` needs the slurm.conf of the nodes: give `machine.conf`".into());
+    }
     let place = files.locate_companion(path);
     let text = files.companion(path, &place).map_err(|error| error.to_string())?;
     let lines = gres::read(&text).map_err(|says| format!("{path}, {says}"))?;
-    let shared = SharedSite::new(reading, &lines, partition.filter(|name| *name != ALL))?;
+    let shared = SharedSite::new(reading, &lines, partition)?;
     let machine = &shared.machine;
     let mut tables = Vec::new();
     for (index, kind) in machine.types.iter().enumerate() {
         let is_one = |node: &Node| usize::from(machine.type_of[*node as usize]) == index;
-        // Only the nodes of the partition are nodes of the study's machine.
-        let own = order.iter().filter(|node| machine.whole.contains(**node));
-        let on: Vec<String> = own
-            .enumerate()
-            .filter(|(_, node)| is_one(node))
-            .map(|(place, _)| place.to_string())
-            .collect();
+        let own = nodes.iter().enumerate().filter(|(_, node)| is_one(node));
+        let on: Vec<String> = own.map(|(place, _)| place.to_string()).collect();
         if on.is_empty() {
             continue;
         }
-        let models: BTreeSet<Option<u16>> = kind.gpus.iter().map(|gpus| gpus.model).collect();
-        if models.len() > 1 {
-            return Err(format!(
+        let mut table = type_table(kind, &machine.models, index).ok_or_else(|| {
+            format!(
                 "{path}: a node has GPUs of several types, and a type of nodes in a study has one"
-            ));
-        }
-        let gpus: u32 = kind.gpus.iter().map(|gpus| gpus.gpus.count_ones()).sum();
-        let near = |socket: u32| {
-            let own = kind.gpus.iter().filter(|gpus| gpus.near == Some(1 << socket));
-            own.map(|gpus| gpus.gpus.count_ones()).sum::<u32>()
-        };
-        let divides = (0..kind.sockets).all(|socket| near(socket) * kind.sockets == gpus);
-        let model =
-            models.into_iter().flatten().next().map(|model| &machine.models[model as usize]);
-        let mut table = Table::new();
-        let name = model.map_or_else(|| format!("nodes{}", index + 1), Clone::clone);
-        table.insert("type".to_owned(), name.into());
+            )
+        })?;
         table.insert("on".to_owned(), on.join(",").into());
-        let islands = if divides { kind.sockets } else { 1 };
-        let numbers = [
-            ("cpu", u64::from(kind.cpus())),
-            ("mem", kind.memory),
-            ("gpu", u64::from(gpus)),
-            ("islands", u64::from(islands)),
-            ("weight", u64::from(kind.weight)),
-        ];
-        for (key, number) in numbers {
-            table.insert(key.to_owned(), Value::Integer(number as i64));
-        }
-        if !kind.features.is_empty() {
-            let features = kind.features.iter().map(|word| Value::from(word.as_str()));
-            table.insert("features".to_owned(), Value::Array(features.collect()));
-        }
         tables.push(Value::Table(table));
     }
     Ok(Value::Array(tables))
+}
+
+/// A type of nodes in the form of an entry of a machine's key `nodes`, without the nodes.
+///
+/// Sockets are islands if they divide the GPUs of a node equally. The result is `None` if a node
+/// has GPUs of several types.
+fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<Table> {
+    let own: BTreeSet<Option<u16>> = kind.gpus.iter().map(|gpus| gpus.model).collect();
+    if own.len() > 1 {
+        return None;
+    }
+    let model = own.into_iter().flatten().next().map(|model| models[model as usize].clone());
+    let gpus: u32 = kind.gpus.iter().map(|gpus| gpus.gpus.count_ones()).sum();
+    let near = |socket: u32| {
+        let own = kind.gpus.iter().filter(|gpus| gpus.near == Some(1 << socket));
+        own.map(|gpus| gpus.gpus.count_ones()).sum::<u32>()
+    };
+    let divides = (0..kind.sockets).all(|socket| near(socket) * kind.sockets == gpus);
+    let mut table = Table::new();
+    let name = model.unwrap_or_else(|| format!("nodes{}", index + 1));
+    table.insert("type".to_owned(), name.into());
+    let numbers = [
+        ("cpu", u64::from(kind.cpus())),
+        ("mem", kind.memory),
+        ("gpu", u64::from(gpus)),
+        ("islands", u64::from(if divides { kind.sockets } else { 1 })),
+        ("weight", u64::from(kind.weight)),
+    ];
+    table.extend(numbers.map(|(key, number)| (key.to_owned(), Value::Integer(number as i64))));
+    if !kind.features.is_empty() {
+        let features = kind.features.iter().map(|word| Value::from(word.as_str()));
+        table.insert("features".to_owned(), Value::Array(features.collect()));
+    }
+    Some(table)
 }
 
 /// Slurm's nodes of a partition, in the order of the node numbers of the study's machine.

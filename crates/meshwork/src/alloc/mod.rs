@@ -46,7 +46,8 @@ pub trait Allocator: Send {
     /// Leaves or blocks of the machine that the allocator's parameters list.
     ///
     /// All pieces of a job can be required to be inside one of them. The result is empty if there
-    /// are none, as where the topology has leaves and groups of its own.
+    /// are none, as where the topology has leaves and groups of its own, and for every allocator
+    /// with a [`domain`](Allocator::domain).
     fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
         Vec::new()
     }

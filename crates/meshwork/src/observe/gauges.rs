@@ -6,8 +6,13 @@ use super::{Event, JobId, MachineState, Observer};
 use crate::job::{Cause, Time};
 use crate::topology::Topology;
 
-/// The gauges of a run, each with the index of its metric.
-pub(crate) struct Gauges(Vec<(usize, Box<dyn Gauge>)>);
+/// The gauges of a run.
+pub(crate) struct Gauges {
+    /// Gauges, each with the index of its metric.
+    all: Vec<(usize, Box<dyn Gauge>)>,
+    /// Whether a job has arrived. The time before the first arrival does not count.
+    has_begun: bool,
+}
 
 impl Gauges {
     /// Creates the gauges of metrics that have a gauge, for a machine with these sites.
@@ -16,28 +21,31 @@ impl Gauges {
             Measure::Watched(make) => Some((place, make(&metric.about, machine))),
             _ => None,
         };
-        Gauges(metrics.iter().enumerate().filter_map(made).collect())
+        let all = metrics.iter().enumerate().filter_map(made).collect();
+        Gauges { all, has_begun: false }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Writes the final value of each gauge into the result of its metric.
     pub(crate) fn read(&self, measured: &mut [Measured]) {
-        for (place, gauge) in &self.0 {
+        for (place, gauge) in &self.all {
             measured[*place].value = gauge.value();
         }
     }
 
     fn any(&self, asks: impl Fn(&dyn Gauge) -> bool) -> bool {
-        self.0.iter().any(|(_, gauge)| asks(&**gauge))
+        self.all.iter().any(|(_, gauge)| asks(&**gauge))
     }
 }
 
 impl Observer for Gauges {
     fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
-        self.0.iter_mut().for_each(|(_, gauge)| gauge.elapsed(from, to, state));
+        if self.has_begun {
+            self.all.iter_mut().for_each(|(_, gauge)| gauge.elapsed(from, to, state));
+        }
     }
 
     fn asks_why_jobs_wait(&self) -> bool {
@@ -53,10 +61,11 @@ impl Observer for Gauges {
     }
 
     fn waited(&mut self, from: Time, to: Time, id: JobId, cause: Cause) {
-        self.0.iter_mut().for_each(|(_, gauge)| gauge.waited(from, to, id, cause));
+        self.all.iter_mut().for_each(|(_, gauge)| gauge.waited(from, to, id, cause));
     }
 
     fn observe(&mut self, now: Time, event: &Event<'_>) {
-        self.0.iter_mut().for_each(|(_, gauge)| gauge.observe(now, event));
+        self.has_begun |= matches!(event, Event::Arrived(..));
+        self.all.iter_mut().for_each(|(_, gauge)| gauge.observe(now, event));
     }
 }

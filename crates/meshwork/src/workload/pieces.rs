@@ -25,16 +25,15 @@ fn check(job: &Job, machine: &Topology) -> Result<(), WorkloadError> {
 ///
 /// The error is the end of a sentence, to which the caller adds the subject.
 fn suits(request: &Pieces, machine: &Topology) -> Result<(), String> {
-    match request.inside {
-        inside if (0..machine.nodes()).all(|node| machine.part_of(inside, node).is_none()) => {
-            Err(format!(
-                "wants its pieces inside a {}, which this machine does not have: fat trees, dragonflies and the \
-                 allocator `tree` do",
-                inside.word().unwrap_or_default(),
-            ))
-        }
-        _ => Ok(()),
+    let inside = request.inside;
+    if (0..machine.nodes()).any(|node| machine.part_of(inside, node).is_some()) {
+        return Ok(());
     }
+    Err(format!(
+        "wants its pieces inside a {}, which this machine does not have: fat trees, dragonflies and the allocator \
+         `tree` do",
+        inside.word().unwrap_or_default(),
+    ))
 }
 
 /// Checks the requests for pieces of jobs in memory.

@@ -1049,7 +1049,9 @@ fn pieces_that_fit_unevenly_are_placed_by_every_allocator_of_counts() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";
     let mut rng = Stream::new(8, 0, "uneven");
     let (mut found, mut missed) = (0, 0);
-    for allocator in ["random", "curve", "paging", "mc1x1", "greedy_available", "naive"] {
+    for allocator in
+        ["random", "curve", "paging", "mc1x1", "greedy_available", "tree", "runs", "naive"]
+    {
         for round in 0..30 {
             let text = format!("{machine}\nallocator = '{allocator}'");
             let mut facility = scenario(&text).setup(0).unwrap().facility;
@@ -1245,30 +1247,34 @@ fn metrics_of_parts_by_hand() {
          'leaves_per_job', 'utilization'] }";
     let scenario = scenario(text);
     let three = Pieces::of(Piece { count: 3, gpu: 1, mem: 10, ..Piece::default() });
-    let jobs = vec![
-        Job::new(0, Time::ZERO, Request::pieces(three), 10.0),
-        Job::new(1, Time::new(5.0), Request::Nodes(1), 5.0),
-    ];
-    let outcome = scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap();
-    let near = |name: &str, value: f64| {
-        let own = outcome.metric(name).unwrap_or_else(|| panic!("{name}"));
-        assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
-    };
-    near("cpu_allocation", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
-    near("utilization", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
-    near("mem_allocation", (30.0 * 10.0 + 100.0 * 5.0) / 2000.0);
-    near("gpu_allocation", (3.0 * 10.0 + 4.0 * 5.0) / 80.0);
-    near("cpu_utilization", 30.0 / 160.0);
-    near("gpu_utilization", 30.0 / 80.0);
-    near("unallocated_gpus", (5.0 * 5.0 + 1.0 * 5.0) / 10.0);
-    // One of five free GPUs, then the only one.
-    near("gpu_frag_2", (0.2 * 5.0 + 1.0 * 5.0) / 10.0);
-    near("gpu_frag_4", (0.2 * 5.0 + 1.0 * 5.0) / 10.0);
-    near("stranded_cpu", 0.0);
-    near("stranded_gpu", 0.0);
-    near("islands_per_job", 2.0);
-    near("nodes_per_job", 1.0);
-    near("leaves_per_job", 1.0);
+    // The time before the first arrival does not count.
+    for first in [0.0, 1000.0] {
+        let jobs = vec![
+            Job::new(0, Time::new(first), Request::pieces(three.clone()), 10.0),
+            Job::new(1, Time::new(first + 5.0), Request::Nodes(1), 5.0),
+        ];
+        let outcome =
+            scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap();
+        let near = |name: &str, value: f64| {
+            let own = outcome.metric(name).unwrap_or_else(|| panic!("{name}"));
+            assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
+        };
+        near("cpu_allocation", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
+        near("utilization", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
+        near("mem_allocation", (30.0 * 10.0 + 100.0 * 5.0) / 2000.0);
+        near("gpu_allocation", (3.0 * 10.0 + 4.0 * 5.0) / 80.0);
+        near("cpu_utilization", 30.0 / 160.0);
+        near("gpu_utilization", 30.0 / 80.0);
+        near("unallocated_gpus", (5.0 * 5.0 + 1.0 * 5.0) / 10.0);
+        // One of five free GPUs, then the only one.
+        near("gpu_frag_2", (0.2 * 5.0 + 1.0 * 5.0) / 10.0);
+        near("gpu_frag_4", (0.2 * 5.0 + 1.0 * 5.0) / 10.0);
+        near("stranded_cpu", 0.0);
+        near("stranded_gpu", 0.0);
+        near("islands_per_job", 2.0);
+        near("nodes_per_job", 1.0);
+        near("leaves_per_job", 1.0);
+    }
 }
 
 #[test]

@@ -91,6 +91,21 @@ pub struct NodeAllocator {
     pub finds: Finds,
 }
 
+impl NodeAllocator {
+    /// A placement of `count` nodes among the free nodes of a site; `None` if none is found.
+    fn choose(
+        &mut self,
+        count: u32,
+        site: &Site,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Option<Placement> {
+        let request = (self.form)(count)?;
+        let are_enough = request.nodes() <= u64::from(site.free_nodes());
+        are_enough.then(|| self.allocator.choose(Ask::new(&request, site, now, rng)))?
+    }
+}
+
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
@@ -319,19 +334,8 @@ impl PiecesAllocator {
                 in_groups(one, shares, picks)
             }
             Kept::Asked(own, site) => {
-                // Nodes with at least `each` free places for pieces, as many as `count` asks for.
-                // The pieces are put on them in their order, at most `most` on each.
-                let mut ask = |one: &Ranked, each: u32, count: u32, most: u32| {
-                    let mut free = NodeSet::empty(site.grid().nodes());
-                    let has_room = |node: &Node| one.fits_on(*node) >= each && is_within(*node);
-                    (span.0..span.1).filter(has_room).for_each(|node| free.insert(node));
-                    show(own.allocator.as_mut(), site, &free, now);
-                    let Some(request) = (own.form)(count) else { return false };
-                    if request.nodes() > u64::from(site.free_nodes()) {
-                        return false;
-                    }
-                    let ask = Ask::new(&request, site, now, rng);
-                    let Some(found) = own.allocator.choose(ask) else { return false };
+                // Puts at most `most` pieces on each node of a placement, in order of the nodes.
+                let mut put = |found: Placement, site: &Site, most: u32| {
                     let mut left = wanted;
                     picks.clear();
                     for node in found.nodes(site.grid()) {
@@ -346,16 +350,21 @@ impl PiecesAllocator {
                 // Pieces are put on as few nodes as possible, equally many on each: the largest
                 // number per node is tried first, until the allocator finds enough nodes.
                 let most = one.most_on_a_node(span).min(wanted);
-                if (1..=most).rev().any(|each| ask(one, each, wanted.div_ceil(each), each)) {
-                    return true;
+                for each in (1..=most).rev() {
+                    let mut free = NodeSet::empty(site.grid().nodes());
+                    let has_room = |node: &Node| one.fits_on(*node) >= each && is_within(*node);
+                    (span.0..span.1).filter(has_room).for_each(|node| free.insert(node));
+                    show(own.allocator.as_mut(), site, &free, now);
+                    let found = own.choose(wanted.div_ceil(each), site, now, rng);
+                    if found.is_some_and(|found| put(found, site, each)) {
+                        return true;
+                    }
                 }
-                // Different numbers on the nodes that have any room: the fewest nodes that could
-                // hold all pieces are tried first, all nodes last.
-                let mut rooms: Vec<u32> = (span.0..span.1)
-                    .filter(|&node| is_within(node))
-                    .map(|node| one.fits_on(node))
-                    .filter(|&room| room > 0)
-                    .collect();
+                // Different numbers on the nodes that have any room, which are free on the site
+                // after the last step: the fewest nodes that could hold all pieces are tried
+                // first, all nodes last.
+                let mut rooms: Vec<u32> =
+                    site.free().iter().map(|node| one.fits_on(node)).collect();
                 rooms.sort_unstable_by_key(|&room| std::cmp::Reverse(room));
                 let mut sum = 0_u64;
                 let enough = rooms.iter().position(|&room| {
@@ -364,7 +373,10 @@ impl PiecesAllocator {
                 });
                 let (Some(fewest), all) = (enough, rooms.len()) else { return false };
                 let doublings = (0..).map(|k| fewest + (1 << k)).take_while(|&count| count < all);
-                doublings.chain([all]).any(|count| ask(one, 1, count as u32, u32::MAX))
+                doublings.chain([all]).any(|count| {
+                    let found = own.choose(count as u32, site, now, rng);
+                    found.is_some_and(|found| put(found, site, u32::MAX))
+                })
             }
         }
     }
@@ -474,7 +486,7 @@ impl Allocator for PiecesAllocator {
             let wanted = Request::Pieces(request.clone());
             let mut draws = Stream::new(0, 0, "never");
             let found = self.fork().choose(Ask::new(&wanted, &site, Time::ZERO, &mut draws));
-            let says = "it finds no nodes for all pieces even if all are idle";
+            let says = "the allocator finds no nodes for all pieces, even if all are idle";
             return found.is_none().then(|| says.to_owned());
         };
         let pieces = piece_in_words(role);

@@ -172,6 +172,8 @@ pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
 /// Metric that observes one run by itself, and has a value at the end of the run.
 ///
+/// Spans of time are reported from the first arrival of a job on.
+///
 /// ```
 /// use meshwork::catalogue::Catalogue;
 /// use meshwork::job::Time;

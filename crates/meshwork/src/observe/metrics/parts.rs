@@ -23,8 +23,6 @@ struct NodeRatio {
     nodes: Vec<[f64; 2]>,
     sums: [f64; 2],
     is_sum: bool,
-    /// Whether a job has arrived. The time before the first arrival does not count.
-    has_begun: bool,
     area: f64,
     time: f64,
     /// Requests of the arrived jobs, from which the function `of` is built.
@@ -49,7 +47,6 @@ impl NodeRatio {
             nodes: Vec::new(),
             sums: [0.0; 2],
             is_sum,
-            has_begun: false,
             area: 0.0,
             time: 0.0,
             typical: None,
@@ -98,7 +95,7 @@ impl Observer for NodeRatio {
     fn elapsed(&mut self, from: Time, to: Time, _state: &MachineState) {
         let [over, under] = self.sums;
         let value = if self.is_sum { over } else { over / under };
-        if self.has_begun && value.is_finite() {
+        if value.is_finite() {
             self.area += (to - from) * value;
             self.time += to - from;
         }
@@ -106,12 +103,7 @@ impl Observer for NodeRatio {
 
     fn observe(&mut self, _now: Time, event: &Event<'_>) {
         match event {
-            Event::Arrived(_, job) => {
-                self.has_begun = true;
-                if self.typical.is_some() {
-                    self.learn(job);
-                }
-            }
+            Event::Arrived(_, job) if self.typical.is_some() => self.learn(job),
             Event::Started(running) => {
                 self.change(running, |amounts, parts| amounts.take(parts, &mut |_, _| {}));
             }
@@ -186,8 +178,6 @@ struct Asked {
     own: f64,
     running: BTreeMap<JobId, f64>,
     asked: f64,
-    /// Whether a job has arrived. The time before the first arrival does not count.
-    has_begun: bool,
     area: f64,
     time: f64,
 }
@@ -197,21 +187,18 @@ impl Asked {
         let types = machine.first().and_then(Topology::types);
         let own = types.map_or(0.0, |types| types.totals()[kind] as f64);
         let (running, asked) = (BTreeMap::new(), 0.0);
-        Box::new(Asked { kind, own, running, asked, has_begun: false, area: 0.0, time: 0.0 })
+        Box::new(Asked { kind, own, running, asked, area: 0.0, time: 0.0 })
     }
 }
 
 impl Observer for Asked {
     fn elapsed(&mut self, from: Time, to: Time, _state: &MachineState) {
-        if self.has_begun {
-            self.area += (to - from) * self.asked;
-            self.time += to - from;
-        }
+        self.area += (to - from) * self.asked;
+        self.time += to - from;
     }
 
     fn observe(&mut self, _now: Time, event: &Event<'_>) {
         match event {
-            Event::Arrived(..) => self.has_begun = true,
             Event::Started(running) => {
                 let Request::Pieces(request) = &running.job.request else { return };
                 let amount = |piece: &crate::job::Piece| {
