@@ -25,7 +25,7 @@ const QUALITY: &str = "quality.json";
 /// Name of the file that configures Slurm, in the folder of a site.
 pub(crate) const CONF: &str = "slurm.conf";
 /// Name of the file that describes GPUs, in the folder of the `slurm.conf`.
-const GRES: &str = "gres.conf";
+pub(crate) const GRES: &str = "gres.conf";
 /// Key in `quality.json` for the digests of the imported files.
 const DIGESTS: &str = "blake3";
 /// Names of optional tables of a site, whose contents are printed by Slurm's commands.
@@ -224,6 +224,22 @@ impl SlurmMachine {
     pub fn shares_nodes(&self, stay: &JobRecord) -> bool {
         let shares = !stay.whole_blocks && asked(stay).share.is_some();
         shares && !self.site(&stay.partition).is_exclusive
+    }
+
+    /// Machine in a site folder whose jobs share nodes; `None` if the folder is not such a site.
+    #[must_use]
+    pub(crate) fn of_sharing_site(folder: &Path) -> Option<SlurmMachine> {
+        let machine = SlurmMachine::of_folder(folder).ok()?;
+        if machine.sites().all(|site| site.is_exclusive) {
+            return None;
+        }
+        let history = History::read(JOBS, &read_text(&folder.join(JOBS)).ok()?).ok()?;
+        let leaves_some = |stay: &JobRecord| {
+            let site = machine.site(&stay.partition);
+            let all = site.whole.first().map(|node| site.nodes.processors(node));
+            machine.shares_nodes(stay) && asked(stay).share < all
+        };
+        history.stays.iter().any(leaves_some).then_some(machine)
     }
 
     /// Partitions by name, with models for nodes that several jobs share.

@@ -9,9 +9,7 @@ use toml::{Table, Value};
 use super::conf::{Conf, Partition};
 use super::scenario::access_keys;
 use crate::operator::controller::rules::rows;
-use crate::operator::folder::{CONF, JOBS, SlurmMachine, TABLES, TOPOLOGIES, asked};
-use crate::operator::history::{History, JobRecord};
-use crate::operator::read_text;
+use crate::operator::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
 use crate::run::inputs::Files;
 
 /// Key of a machine or a workload in a study that names the folder of a site.
@@ -26,8 +24,8 @@ pub(crate) const ALL: &str = "*";
 /// Replaces the site folders in a study's table by the files in them.
 ///
 /// `machine = { site = "DIR" }` becomes a machine of the topology file and the `slurm.conf` in the
-/// folder, with all its partitions. `workload = { site = "DIR" }` becomes the table of the jobs in
-/// the folder.
+/// folder, with all its partitions. If jobs of the site share nodes, the nodes have the types of
+/// its files. `workload = { site = "DIR" }` becomes the table of the jobs in the folder.
 ///
 /// # Errors
 /// If the folder is no site, or a key does not go with `site`.
@@ -64,9 +62,13 @@ fn open_machine(machine: &mut Table, folder: &str, files: &Files) -> Result<(), 
         return Err(Problem::new("machine.site", says));
     }
     let qos = TABLES.into_iter().find(|&name| name == "qos.txt" && is_there(name));
+    let gres = Some(GRES).filter(|name| is_there(name));
     machine.remove(SITE);
     for (key, name) in [("slurm", topology), ("conf", conf), ("qos", qos)] {
         machine.extend(name.map(|name| (key.to_owned(), place(name).into())));
+    }
+    if SlurmMachine::of_sharing_site(&files.locate(folder)).is_some() {
+        machine.insert("gres".to_owned(), gres.map(place).unwrap_or_default().into());
     }
     if conf.is_some() {
         machine.entry("partition").or_insert_with(|| ALL.into());
@@ -85,38 +87,10 @@ fn open_workload(workload: &mut Table, folder: &str, files: &Files) -> Result<()
         let says = format!("{folder}: there is no {JOBS}, which `ops import` writes");
         return Err(Problem::new("workload.site", says));
     }
-    refuse_shared(folder, files)?;
     workload.remove(SITE);
     workload.insert("name".to_owned(), "table".into());
     workload.insert("path".to_owned(), path.into());
     Ok(())
-}
-
-/// Refuses a site whose jobs share nodes, since each job would get whole nodes.
-fn refuse_shared(folder: &str, files: &Files) -> Result<(), Problem> {
-    let place = files.locate(folder);
-    let Ok(machine) = SlurmMachine::of_folder(&place) else { return Ok(()) };
-    if machine.sites().all(|site| site.is_exclusive) {
-        return Ok(());
-    }
-    let refused = |says: String| Problem::new("workload.site", says);
-    let jobs = place.join(JOBS);
-    let history =
-        read_text(&jobs).and_then(|text| History::read(&jobs.display().to_string(), &text));
-    let history = history.map_err(|problem| refused(problem.to_string()))?;
-    let leaves_some = |stay: &&JobRecord| {
-        let site = machine.site(&stay.partition);
-        let all = site.whole.first().map(|node| site.nodes.processors(node));
-        machine.shares_nodes(stay) && asked(stay).share < all
-    };
-    match history.stays.iter().find(leaves_some) {
-        None => Ok(()),
-        Some(stay) => Err(refused(format!(
-            "{folder}: job {} shares its nodes with others, and a study gives the jobs of a site whole nodes: \
-             replay it by `ops compare`, or write a table of its parts of nodes by `trace convert {folder}/{JOBS}`",
-            stay.id
-        ))),
-    }
 }
 
 /// The folder that a table of a study names as a site.
@@ -278,6 +252,49 @@ mod tests {
         assert!(rows[0].submit.unwrap().is_date);
     }
 
+    /// Tests jobs with and without options, in partitions with memory by CPU, by GPU and by node.
+    #[test]
+    fn jobs_of_a_site_with_shared_nodes_request_their_pieces() {
+        let conf = "NodeName=n[1-6] CPUs=8 RealMemory=9000 Gres=gpu:4\nDefMemPerCPU=100\n\
+                    PartitionName=left Nodes=n[1-4] Default=YES DefMemPerGPU=700\n\
+                    PartitionName=right Nodes=n[1-6] DefMemPerNode=3000\n\
+                    PartitionName=all Nodes=n[1-6] OverSubscribe=EXCLUSIVE\n";
+        let row = |id: u32, nodes: u32, cpus: u32, partition: &str, options: &str| {
+            format!("{id},1,{id},{id}0,{id}5,90,{nodes},n1,{cpus},main,a,{partition},,,{options}\n")
+        };
+        let jobs = [
+            row(1, 1, 4, "left", "-n2 -c2"),
+            row(2, 1, 6, "left", "-n1 -c6 --gpus-per-task=2"),
+            row(3, 2, 5, "right", ""),
+            row(4, 1, 8, "all", ""),
+            row(5, 1, 2, "left", "-n1 -c2 --mem=50"),
+        ];
+        let folder = site(conf);
+        let header = JOBS.lines().next().unwrap();
+        let text = format!("{header}\n{}", jobs.concat());
+        std::fs::write(folder.path().join("jobs.csv"), text).unwrap();
+        let table = "machine = { site = 'SITE' }\nworkload = { site = 'SITE' }";
+        let table = laid_out(folder.path(), table).unwrap();
+        let kind = &table["machine"]["nodes"][0];
+        let amounts = ["cpu", "mem", "gpu"].map(|key| kind[key].as_integer().unwrap());
+        assert_eq!(amounts, [8, 9000, 4]);
+
+        let path = table["workload"]["path"].as_str().unwrap();
+        let rows = meshwork::workload::Inputs::rows(&Files::default(), path).ok().unwrap();
+        let rows: Vec<_> = rows.map(Result::unwrap).collect();
+        let own = |row: &meshwork::workload::table::Row| (row.nodes, row.pieces, row.cpu, row.mem);
+        let pieces: Vec<_> = rows.iter().map(own).collect();
+        let expected = [
+            (None, Some(2), Some(2), Some(200)),
+            (None, Some(1), Some(6), Some(1400)),
+            (None, Some(2), Some(3), Some(3000)),
+            (Some(1), None, None, None),
+            (None, Some(1), Some(2), Some(50)),
+        ];
+        assert_eq!(pieces, expected);
+        assert_eq!((rows[1].gpu, rows[2].per_node), (Some((2, 1000)), Some((1, 1))));
+    }
+
     #[test]
     fn a_study_may_choose_a_partition_and_parameters() {
         let folder = site(CONF);
@@ -324,8 +341,5 @@ mod tests {
         ] {
             assert_eq!(said(text), sentence);
         }
-        let shared = site(&CONF.replace("OverSubscribe=EXCLUSIVE", "OverSubscribe=NO"));
-        let says = laid_out(shared.path(), "workload = { site = 'SITE' }").unwrap_err();
-        assert!(says.starts_with("SITE: job 7 shares its nodes with others"), "{says}");
     }
 }

@@ -155,8 +155,8 @@ fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
 
 /// The types of a partition's nodes, in the form of the key `nodes` of a machine.
 ///
-/// They are read from a `slurm.conf` and the `gres.conf` at `path`. `nodes` are Slurm's nodes in
-/// the order of the machine's node numbers.
+/// They are read from a `slurm.conf` and the `gres.conf` at `path`, which may be empty if there is
+/// none. `nodes` are Slurm's nodes in the order of the machine's node numbers.
 fn types_of(
     files: &Files,
     path: &str,
@@ -166,8 +166,10 @@ fn types_of(
     if reading.conf.is_none() {
         return Err("`machine.gres` needs the slurm.conf of the nodes: give `machine.conf`".into());
     }
-    let place = files.locate_companion(path);
-    let text = files.companion(path, &place).map_err(|error| error.to_string())?;
+    let text = match path {
+        "" => String::new(),
+        path => files.companion(path, &files.locate_companion(path)).map_err(|e| e.to_string())?,
+    };
     let lines = gres::read(&text).map_err(|says| format!("{path}, {says}"))?;
     let shared = SharedSite::new(reading, &lines, partition)?;
     let machine = &shared.machine;

@@ -354,7 +354,15 @@ pub(super) static FORMATS: [Published; 19] = [
         name: HISTORY,
         marks: &["id", "attempt", "submit", "nodelist", "by"],
         holds: Holds::Jobs { columns: HISTORY_COLUMNS, one_per: None, skipped: &[] },
-        no_place: &["state", "eligible", "priority", "reason", "line", "not_modelled"],
+        no_place: &[
+            "processors",
+            "state",
+            "eligible",
+            "priority",
+            "reason",
+            "line",
+            "not_modelled",
+        ],
     },
 ];
 

@@ -12,12 +12,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 
+use meshwork::alloc::shared::SharedMachine;
 use meshwork::workload::Inputs as _;
 use meshwork::workload::table::{Cell, Column, Instant, Row};
 
 use super::form::is_json;
 use crate::date::unix_seconds;
 use crate::findings::number::count;
+use crate::operator::folder::SlurmMachine;
 use crate::operator::sacct::span;
 use crate::run::inputs::Files;
 use formats::{FORMATS, HISTORY, HISTORY_COLUMNS, SHARED_COLUMNS};
@@ -200,20 +202,70 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 
 /// Reads the jobs of a site's history; `None` if the file is not such a history.
 ///
-/// Each job requests whole nodes, even if it shared nodes with others. Jobs that have not run are
-/// left out. Submissions are dates, so that the clock begins with the first.
+/// If jobs of the site share nodes, they request the pieces of nodes that their options name, with
+/// the memory that the `slurm.conf` gives by default. At other sites each job requests whole nodes.
+/// Jobs that have not run are left out. Submissions are dates, so that the clock begins with the
+/// first.
 ///
 /// # Errors
-/// One sentence, if a cell cannot be read.
+/// One sentence, if a cell cannot be read, or if shared nodes of the site are not modelled.
 pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
     let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
     let Some(found) = found else { return Ok(None) };
-    let reading = Reading::new(path, &found, &HISTORY_COLUMNS[SHARED_COLUMNS..], None);
+    let machine = files.locate(path).parent().and_then(SlurmMachine::of_sharing_site);
+    let first = if machine.is_some() { 0 } else { SHARED_COLUMNS };
+    let reading = Reading::new(path, &found, &HISTORY_COLUMNS[first..], None);
     let mut rows = reading.read(&[])?.rows;
     for submit in rows.iter_mut().filter_map(|row| row.submit.as_mut()) {
         submit.is_date = true;
     }
+    if let Some(machine) = machine {
+        let of_line: HashMap<u64, &Given> = found.rows.iter().map(|row| (row.line, row)).collect();
+        let parts = machine.parts().map_err(|says| format!("{path}: {says}"))?;
+        for row in &mut rows {
+            let given = of_line[&row.line];
+            let partition = found.text(given, "partition").unwrap_or_default();
+            let first = partition.split(',').next().unwrap_or_default();
+            let Some(site) = parts.get(first).or(parts.values().next()) else { continue };
+            let is_whole = found.text(given, "exclusive").is_some();
+            share(row, found.number(given, "processors")?, is_whole, &site.machine);
+        }
+    }
     Ok(Some(rows))
+}
+
+/// Completes the pieces of a job that was recorded at a site with shared nodes.
+///
+/// A job without options requests equal parts of its nodes, whose CPUs are `processors` in all.
+/// Memory that the job does not state is that of the `slurm.conf`. If this states none either, a
+/// job has all memory of its nodes, and requests that of the smallest node.
+fn share(row: &mut Row, processors: Option<f64>, is_whole: bool, machine: &SharedMachine) {
+    let params = &machine.params;
+    let is_whole = is_whole || params.exclusive;
+    row.whole_nodes |= row.pieces.is_some() && is_whole;
+    if is_whole {
+        return;
+    }
+    if row.pieces.is_none() {
+        let Some((nodes, cpus)) = row.nodes.zip(processors).filter(|(nodes, _)| *nodes > 0) else {
+            return;
+        };
+        row.cpu = Some((cpus / f64::from(nodes)).ceil() as u32);
+        (row.pieces, row.per_node, row.nodes) = (Some(nodes), Some((1, 1)), None);
+    }
+    if row.mem.is_some() || !params.memory {
+        return;
+    }
+    let is_alone = row.pieces == Some(1) || row.per_node == Some((1, 1));
+    let of_gpus = params.mem_per_gpu * u64::from(row.gpu.map_or(0, |(count, _)| count));
+    let all = || machine.types.iter().map(|kind| kind.memory).min().unwrap_or(0);
+    let mem = match (of_gpus, params.mem_per_node, params.mem_per_cpu) {
+        (1.., ..) => of_gpus,
+        (_, 1.., _) if is_alone => params.mem_per_node,
+        (_, 0, 0) if is_alone => all(),
+        (_, _, each) => each * u64::from(row.cpu.unwrap_or(1)),
+    };
+    row.mem = u32::try_from(mem).ok().filter(|mem| *mem > 0);
 }
 
 /// Recognizes a published trace, and reads its rows; `None` if the file is not such a trace.
