@@ -26,6 +26,7 @@ pub mod gpus;
 pub mod lab;
 pub mod live;
 pub mod operator;
+pub mod node_parts;
 pub mod plan;
 pub mod report;
 pub mod run;

@@ -12,6 +12,7 @@ use meshwork::workload::table::{Cell, Listed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+use crate::node_parts::NodePartText;
 use crate::run::inputs::row;
 use crate::slurm::hostlist;
 
@@ -78,6 +79,9 @@ struct HeldText {
     nodes: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     blocks: Option<Vec<PlacedBlock>>,
+    /// Parts of nodes that the job holds, on a machine whose nodes jobs share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parts: Option<Vec<NodePartText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stretch: Option<f64>,
     /// Number by which strategies know the job; only in a memory.
@@ -146,11 +150,6 @@ impl ReadState {
     /// does not have.
     pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
         let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
-        if scenario.shares_nodes() {
-            let says = "the machine has types of nodes, which jobs share, and a state names whole nodes: leave out \
-                        `machine.nodes`";
-            return Err(says.to_owned());
-        }
         let now = instant("now", given.now)?;
         let topologies = scenario.topologies();
         let names = given.names.as_deref().map(hostlist::names).transpose()?;
@@ -303,6 +302,16 @@ impl ReadState {
                     start["blocks"] = json!(PlacedBlock::all_of(placement, grid));
                 }
             }
+            if let Some(mut parts) = NodePartText::all_of(placement, &topologies[site]) {
+                if let Some(names) = &self.names {
+                    let first: u32 = topologies[..site].iter().map(|site| site.nodes()).sum();
+                    let name = |node: &Json| {
+                        node.as_u64().map(|node| &names[first as usize + node as usize])
+                    };
+                    parts.iter_mut().for_each(|part| part.node = json!(name(&part.node)));
+                }
+                start["parts"] = json!(parts);
+            }
             if topologies.len() > 1 {
                 start["site"] = json!(site);
             }
@@ -361,6 +370,7 @@ impl ReadState {
                 site: own.site,
                 nodes: None,
                 blocks: Some(PlacedBlock::all_of(&own.placement, topologies[own.site].grid())),
+                parts: NodePartText::all_of(&own.placement, &topologies[own.site]),
                 stretch: own.stretch.filter(|stretch| stretch.to_bits() != 1.0_f64.to_bits()),
                 number: Some(own.job.number),
                 job,
@@ -449,12 +459,25 @@ fn held_nodes(
 ) -> Result<HeldNodes, String> {
     let topology = site_of(held.site, topologies)?;
     let grid = topology.grid();
-    let placement = match (&held.nodes, &held.blocks) {
-        (None, Some(blocks)) => {
-            PlacedBlock::placement(blocks, topology).map_err(|error| error.to_string())?
-        }
-        (Some(nodes), None) => Placement::of_nodes(grid, numbered(nodes, topology, numbers)?),
-        _ => return Err("it must have either nodes or blocks".to_owned()),
+    let parts = held.parts.as_ref().map(|parts| {
+        let number = |node: &Json| {
+            let nodes = if node.is_string() { node.clone() } else { json!([node]) };
+            let found = numbered(&nodes, topology, numbers)?;
+            found.first().copied().ok_or_else(|| format!("the machine has no node {node}"))
+        };
+        NodePartText::placement(parts, topology, number)
+    });
+    let parts = parts.transpose()?;
+    let of_blocks = |blocks: &[PlacedBlock]| {
+        PlacedBlock::placement(blocks, topology).map_err(|error| error.to_string())
+    };
+    let placement = match (&held.nodes, &held.blocks, parts) {
+        (None, None, Some(own)) => own,
+        // Blocks beside parts, as in a memory, give the order of the job's ranks.
+        (None, Some(blocks), Some(own)) => Placement { parts: own.parts, ..of_blocks(blocks)? },
+        (None, Some(blocks), None) => of_blocks(blocks)?,
+        (Some(nodes), None, None) => Placement::of_nodes(grid, numbered(nodes, topology, numbers)?),
+        _ => return Err("it must have either nodes, blocks or parts".to_owned()),
     };
     if placement.is_empty() {
         return Err("it holds no nodes".to_owned());
@@ -462,7 +485,12 @@ fn held_nodes(
     let (since, until) = (instant("since", held.since)?, instant("until", held.until)?);
     let job = match &held.job {
         Some(row) => job_of_row(row, held.since)?,
-        None => Job::new(0, since, Request::Nodes(placement.len()), until - since),
+        None => {
+            let pieces = placement.parts.as_ref().zip(topology.types());
+            let request = pieces.map(|(parts, types)| Request::pieces(parts.as_pieces(types)));
+            let request = request.unwrap_or_else(|| Request::Nodes(placement.len()));
+            Job::new(0, since, request, until - since)
+        }
     };
     let is_right = |stretch: &f64| *stretch > 0.0 && stretch.is_finite();
     if let Some(stretch) = held.stretch.filter(|stretch| !is_right(stretch)) {

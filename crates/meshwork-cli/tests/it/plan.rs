@@ -87,6 +87,95 @@ fn a_memory_continues_a_plan() {
     assert_eq!(halves["moved"][0]["until"], json!(41.0));
 }
 
+/// A study of a machine whose nodes have two islands and four GPUs, which jobs share.
+const SHARED: &str = "name = 'p'\nworkload = 'lublin'\nscheduler = 'conservative'\norder = 'most_allocated'\n\
+                      machine = { topology = 'flat', processors = 3, nodes = [\n\
+                      { type = 'g', cpu = 8, mem = 100, gpu = 4, islands = 2 }] }\n";
+
+/// Tests that parts of nodes are read and written in one form, also in a memory and with names.
+#[test]
+fn parts_of_nodes_are_planned() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("s.toml"), SHARED).unwrap();
+    let ask = |state: &Json| {
+        fs::write(folder.path().join("state.json"), state.to_string()).unwrap();
+        meshwork(folder.path(), &["plan", "state.json", "--study", "s.toml"])
+    };
+    let answer = |state: &Json| -> Json {
+        let said = ask(state);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let a = json!({ "node": "n0", "cpu": 4, "islands": [4, 0], "mem": 20, "gpus": [0, 1] });
+    let c = json!({ "node": "n2", "pieces": 2, "cpu": 2, "islands": [1, 1], "gpus": [0, 2], "share": [0.5, 0.25] });
+    let running = |id: &str, until: u32, parts: &Json| json!({ "id": id, "since": 0, "until": until, "parts": [parts] });
+    let state = json!({ "now": 100, "names": "n[0-2]",
+        "running": [running("a", 150, &a), { "id": "b", "since": 0, "until": 200, "nodes": "n1" }, running("c", 180, &c)],
+        "waiting": [{ "id": 1, "pieces": 1, "gpu": 4, "cpu": 2, "estimate": 50 },
+            { "id": 2, "pieces": 2, "gpu": 1, "cpu": 2, "mem": 10, "estimate": 20 },
+            { "id": 3, "pieces": 1, "gpu": 0.5, "estimate": 900 }, { "id": 4, "pieces": 1, "gpu": 5, "estimate": 1 }] });
+    let first = answer(&state);
+    assert_eq!(
+        first["starts"],
+        json!([
+            { "id": 2, "nodes": "n[0]",
+              "parts": [{ "node": "n0", "pieces": 2, "cpu": 4, "islands": [0, 4], "mem": 20, "gpus": [2, 3] }] },
+            { "id": 3, "nodes": "n[2]",
+              "parts": [{ "node": "n2", "pieces": 1, "cpu": 1, "islands": [1, 0], "mem": 0, "gpus": [0], "share": 0.5 }] }
+        ])
+    );
+    let whole = json!([{ "node": "n0", "pieces": 1, "cpu": 2, "islands": [2, 0], "mem": 0, "gpus": [0, 1, 2, 3] }]);
+    assert_eq!(
+        (&first["reserved"][0]["at"], &first["reserved"][0]["parts"]),
+        (&json!(150.0), &whole)
+    );
+    assert_eq!(first["never"], json!([4]));
+    // At the reserved instant, the job starts on the parts that were reserved for it.
+    let held = |id: Json, since: u32, until: u32, parts: &Json| json!({ "id": id, "since": since, "until": until, "parts": parts });
+    let third = &first["starts"][1];
+    let later = json!({ "now": 150, "names": "n[0-2]", "memory": first["memory"],
+        "running": [{ "id": "b", "since": 0, "until": 200, "nodes": "n1" }, running("c", 180, &c),
+            held(json!(3), 100, 1000, &third["parts"])],
+        "waiting": [{ "id": 1, "pieces": 1, "gpu": 4, "cpu": 2, "estimate": 50 }] });
+    let later = answer(&later);
+    assert_eq!((&later["starts"][0]["id"], &later["starts"][0]["parts"]), (&json!(1), &whole));
+    for (part, words) in [
+        (json!({ "node": "n0", "cpu": 4 }), "part of node \"n0\": islands is missing"),
+        (
+            json!({ "node": 0, "cpu": 4, "islands": [1, 2] }),
+            "islands is [1, 2], but must have the 4 cores",
+        ),
+        (
+            json!({ "node": 0, "cpu": 1, "islands": [1, 0], "gpus": [4] }),
+            "there is no GPU 4, the node has 4",
+        ),
+        (
+            json!({ "node": 0, "cpu": 1, "islands": [1, 0], "gpus": [1], "share": 2 }),
+            "share is 2, but must be above 0 and at most 1",
+        ),
+        (
+            json!({ "node": 0, "cpu": 1, "islands": [1, 0], "gpus": [1], "share": [1, 1] }),
+            "share is [1,1]",
+        ),
+        (json!({ "node": 3, "cpu": 1, "islands": [1, 0] }), "there is no node 3"),
+        (json!({ "node": "n7", "cpu": 1, "islands": [1, 0] }), "the machine has no node n7"),
+        (json!({ "node": 0, "cpu": 0, "islands": [0, 0], "pieces": 0 }), "pieces is 0"),
+        (json!({ "node": 0, "cpu": 9, "islands": [9, 0] }), "running job"),
+        (json!({ "node": 0, "cpus": 9 }), "unknown field `cpus`"),
+    ] {
+        let mut wrong = state.clone();
+        wrong["running"] = json!([running("x", 150, &part)]);
+        let said = ask(&wrong);
+        assert_eq!((said.status, said.err.lines().count()), (Some(2), 1), "{part}: {}", said.err);
+        assert!(said.err.contains(words), "{words}: {}", said.err);
+    }
+    fs::write(folder.path().join("s.toml"), STUDY).unwrap();
+    let said = ask(
+        &json!({ "now": 100, "running": [running("a", 150, &json!({ "node": 0, "cpu": 1 }))] }),
+    );
+    assert!(said.err.contains("the nodes of the machine have no types"), "{}", said.err);
+}
+
 #[test]
 fn what_is_wrong_with_a_state_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +207,7 @@ fn what_is_wrong_with_a_state_is_said_in_one_sentence() {
         ),
         (
             r#"{"now":9,"running":[{"id":"x","since":1,"until":2}]}"#,
-            "it must have either nodes or blocks",
+            "it must have either nodes, blocks or parts",
         ),
         (
             r#"{"now":9,"running":[{"id":"x","nodes":[1],"since":10,"until":12}]}"#,

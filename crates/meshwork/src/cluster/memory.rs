@@ -6,7 +6,9 @@ use super::queue::Ticket;
 use super::reservation::{Hold, Reservation};
 use super::{Cluster, RecallError};
 use crate::job::{Dims, Time};
-use crate::machine::{Block, Placement};
+use crate::machine::{Block, NodePart, Parts, Placement};
+use crate::topology::Node;
+use crate::topology::types::NodeTypes;
 
 /// Writer of what a scheduler remembers between two passes.
 ///
@@ -14,6 +16,8 @@ use crate::machine::{Block, Placement};
 /// identifiers differ when the memory is read again.
 pub struct MemoryWriter {
     waiting: BTreeMap<Ticket, u64>,
+    /// Whether jobs share nodes, so that reservations are of parts of nodes.
+    shares_nodes: bool,
     numbers: Vec<u64>,
     promises: Vec<(Ticket, Reservation)>,
 }
@@ -37,7 +41,8 @@ const GONE: u64 = u64::MAX;
 impl MemoryWriter {
     pub(crate) fn new(cluster: &Cluster<'_>) -> MemoryWriter {
         let waiting = cluster.waiting().zip(0..).collect();
-        MemoryWriter { waiting, numbers: Vec::new(), promises: Vec::new() }
+        let shares_nodes = cluster.facility().shares_nodes();
+        MemoryWriter { waiting, shares_nodes, numbers: Vec::new(), promises: Vec::new() }
     }
 
     /// All numbers that were written, and the reservations of waiting jobs among the written
@@ -98,12 +103,10 @@ impl MemoryWriter {
         }
     }
 
-    /// Writes the reservation of a waiting job. A reservation of parts of nodes is written as that
-    /// of a job that no longer waits, so it is not read again.
+    /// Writes the reservation of a waiting job.
     pub fn promise(&mut self, ticket: Ticket, reservation: &Reservation) {
         let Reservation { at, span, stretch, site, ref hold } = *reservation;
-        let is_whole = !matches!(hold, Hold::Nodes(placement) if placement.parts.is_some());
-        let place = self.waiting.get(&ticket).copied().filter(|_| is_whole);
+        let place = self.waiting.get(&ticket).copied();
         self.number(place.unwrap_or(GONE));
         self.time(at);
         self.real(span);
@@ -121,10 +124,27 @@ impl MemoryWriter {
                     self.number(block.sides.len() as u64);
                     block.sides.iter().for_each(|side| self.number(u64::from(*side)));
                 }
+                if self.shares_nodes {
+                    let parts = placement.parts.as_ref().map_or(&[][..], |parts| &parts.parts);
+                    self.parts(parts);
+                }
             }
         }
         if place.is_some() {
             self.promises.push((ticket, reservation.clone()));
+        }
+    }
+
+    fn parts(&mut self, parts: &[NodePart]) {
+        self.number(parts.len() as u64);
+        for part in parts {
+            self.number(u64::from(part.node));
+            self.number(u64::from(part.pieces));
+            self.number(part.cells.len() as u64);
+            for (cell, amount) in &part.cells {
+                self.number(u64::from(*cell));
+                self.number(u64::from(*amount));
+            }
         }
     }
 }
@@ -320,6 +340,9 @@ impl<'c> MemoryReader<'c> {
                     }
                     placement.blocks.push(Block { base, sides });
                 }
+                if let Some(types) = sites[site].site().topology().types() {
+                    placement.parts = self.parts(types)?.map(Box::new);
+                }
                 Hold::Nodes(placement)
             }
         };
@@ -328,6 +351,26 @@ impl<'c> MemoryReader<'c> {
             return Err(wrong());
         }
         Ok(ticket.map(|ticket| (ticket, Reservation { at, span, stretch, site, hold })))
+    }
+}
+
+impl MemoryReader<'_> {
+    /// Reads the parts of nodes of a reservation; `None` if it is of whole nodes.
+    fn parts(&mut self, types: &NodeTypes) -> Result<Option<Parts>, RecallError> {
+        let mut all = Parts::default();
+        for _ in 0..self.count()? {
+            let node = self.up_to(types.nodes() as usize - 1)? as Node;
+            let idle = types.of(node).idle();
+            let pieces = u32::try_from(self.number()?).map_err(|_| wrong())?;
+            let mut part = NodePart { node, pieces, ..NodePart::default() };
+            for _ in 0..self.count()? {
+                let cell = self.up_to(idle.len() - 1)?;
+                part.cells.push((cell as u16, self.up_to(idle[cell] as usize)? as u32));
+            }
+            all.cores += part.amounts(types.of(node)).cores.iter().sum::<u32>();
+            all.parts.push(part);
+        }
+        Ok((!all.parts.is_empty()).then_some(all))
     }
 }
 

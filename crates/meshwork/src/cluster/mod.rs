@@ -100,6 +100,8 @@ pub struct Cluster<'a> {
     most_free: u64,
     /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
+    /// Number of processors that the job asked for that started last.
+    last_asked: u64,
     /// Number of claims and releases of nodes so far. `releases` is the number of releases alone.
     ///
     /// An answer cached at one of these numbers is valid until that number changes.
@@ -164,6 +166,7 @@ impl<'a> Cluster<'a> {
             queue: Queue::default(),
             running: Slab::new(),
             out: Slab::new(),
+            last_asked: 0,
             recycled: Vec::new(),
             ends: OnceCell::new(),
             arrivals: Vec::new(),
@@ -274,6 +277,13 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn arrivals(&self) -> &[Ticket] {
         &self.arrivals
+    }
+
+    /// Number of processors that the job asked for that started last.
+    ///
+    /// If jobs share nodes, a job that asked for whole nodes counts with their cores.
+    pub(crate) fn last_asked(&self) -> u64 {
+        self.last_asked
     }
 
     /// Jobs that ended or were interrupted at this instant.

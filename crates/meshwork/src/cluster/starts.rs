@@ -558,6 +558,7 @@ impl Cluster<'_> {
         self.state.held += u64::from(held);
         self.most_free =
             self.facility.most_free().min(self.most_held.saturating_sub(self.state.held));
+        self.last_asked = asked;
         self.state.asked += asked;
         self.state.surplus += u64::from(held).saturating_sub(asked);
         self.observer.observe(self.now, &Event::Started(running));

@@ -43,6 +43,24 @@ pub struct PartAmounts {
 }
 
 impl NodePart {
+    /// Part of a node of type `kind` that holds these amounts for `pieces` pieces.
+    ///
+    /// The tally of running pieces is derived: pieces with less than a whole GPU share one, and
+    /// others divide the GPUs equally.
+    #[must_use]
+    pub fn new(node: Node, pieces: u32, amounts: &PartAmounts, kind: &NodeType) -> NodePart {
+        let cores = amounts.cores.iter().enumerate().map(|(at, cores)| (CORES + at, *cores));
+        let gpus =
+            amounts.gpus.iter().map(|&(gpu, share)| (kind.gpus_from() + gpu as usize, share));
+        let whole = amounts.gpus.iter().all(|&(_, share)| share == WHOLE_SHARE);
+        let each = if whole { amounts.gpus.len() as u32 / pieces.max(1) } else { 0 };
+        let tally = (!amounts.gpus.is_empty())
+            .then(|| (kind.tallies_from() + each.min(kind.gpu) as usize, pieces));
+        let all = [(MEM, amounts.mem), (OTHER, amounts.other)].into_iter();
+        let all = all.chain(cores).chain(gpus).chain(tally).filter(|(_, amount)| *amount > 0);
+        NodePart { node, pieces, cells: all.map(|(cell, amount)| (cell as u16, amount)).collect() }
+    }
+
     /// The held amounts by kind of resource, for a node of type `kind`.
     #[must_use]
     pub fn amounts(&self, kind: &NodeType) -> PartAmounts {

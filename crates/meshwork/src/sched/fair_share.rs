@@ -44,20 +44,15 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct FairShare {
     usage: Usage,
-    waiting: BTreeMap<Ticket, Waiting>,
+    /// The owners of the waiting jobs.
+    waiting: BTreeMap<Ticket, User>,
     ranked: Ranked,
-}
-
-#[derive(Clone, Copy)]
-struct Waiting {
-    user: User,
-    processors: u64,
 }
 
 impl FairShare {
     fn joins(&mut self, ticket: Ticket, job: &Job) {
         let user = self.usage.user(job);
-        self.waiting.insert(ticket, Waiting { user, processors: job.request.nodes() });
+        self.waiting.insert(ticket, user);
     }
 }
 
@@ -89,12 +84,11 @@ impl Scheduler for FairShare {
         }
         let FairShare { usage, waiting, ranked } = self;
         let had: Vec<f64> = usage.all(now).map(|(had, share)| had / share).collect();
-        let rank =
-            |(&ticket, its): (&Ticket, &Waiting)| Rank { by: -had[its.user.index()], ticket };
+        let rank = |(&ticket, user): (&Ticket, &User)| Rank { by: -had[user.index()], ticket };
         let ranks: Vec<Rank> = waiting.iter().map(rank).collect();
-        let mut started = |ticket: Ticket| {
-            if let Some(Waiting { user, processors }) = waiting.remove(&ticket) {
-                usage.begins(user, processors, now);
+        let mut started = |ticket: Ticket, asked: u64| {
+            if let Some(user) = waiting.remove(&ticket) {
+                usage.begins(user, asked, now);
             }
         };
         if let Some((head, behind)) = ranked.serve(cluster, ranks, &mut started) {

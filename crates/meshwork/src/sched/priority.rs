@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ranked::{BACKFILL_PARAM, Rank, Ranked, backfills};
 use super::shares::{HALF_LIFE, SHARES, Shares, half_life};
-use super::usage::{Usage, User};
+use super::usage::{MachineSize, Usage, User};
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, Preempted, RecallError, RunKey, Ticket};
 use crate::job::{Job, Time};
@@ -131,7 +131,7 @@ struct Priority {
     favor_small: bool,
     damping: f64,
     /// Number of nodes of the whole machine.
-    processors: f64,
+    machine: MachineSize,
     queues: Queues,
     preempt: Option<Preempted>,
     usage: Usage,
@@ -158,7 +158,6 @@ struct Queues {
 struct Waiting {
     user: User,
     arrival: Time,
-    processors: u64,
     /// Priority of the named queue to which the job was submitted.
     queue: f64,
     /// Sum of the terms of the job's priority that do not change while it waits.
@@ -205,7 +204,7 @@ impl Priority {
             max_age: params.number("max_age"),
             favor_small: params.flag("favor_small"),
             damping: params.number("damping"),
-            processors: sites.iter().map(|site| f64::from(site.processors())).sum(),
+            machine: MachineSize::of(sites),
             queues: Queues::of(params)?,
             preempt: params.meaning("preempt", &PREEMPT),
             usage: Usage::new(half_life(params), Shares::read(params)?),
@@ -216,14 +215,13 @@ impl Priority {
 
     fn joins(&mut self, ticket: Ticket, job: &Job) {
         let user = self.usage.user(job);
-        let part = job.request.nodes() as f64 / self.processors;
+        let part = self.machine.share(&job.request);
         let size = if self.favor_small { 1.0 - part } else { part };
         let queue = self.queues.priority(job);
         let own = job.terms.as_ref().map_or(0.0, |terms| terms.priority);
         let Weights { size: by_size, queue: by_queue, job: by_job, .. } = self.weights;
         let fixed = by_size * size + by_queue * self.queues.factor(queue) + by_job * own;
-        let processors = job.request.nodes();
-        let waiting = Waiting { user, arrival: job.arrival, processors, queue, fixed };
+        let waiting = Waiting { user, arrival: job.arrival, queue, fixed };
         self.waiting.insert(ticket, waiting);
     }
 
@@ -263,7 +261,7 @@ impl Priority {
         let victims: Vec<RunKey> = lower.into_iter().map(|(.., key)| key).collect();
         let ended = cluster.departures().len();
         let Some(again) = cluster.preempt(ticket, &victims, become_of) else { return false };
-        starts(&mut self.waiting, &mut self.usage, ticket, now);
+        starts(&mut self.waiting, &mut self.usage, (ticket, cluster.last_asked()), now);
         for departure in &cluster.departures()[ended..] {
             self.usage.ends(departure, now);
         }
@@ -275,10 +273,15 @@ impl Priority {
     }
 }
 
-/// Removes a waiting job that starts, and counts its nodes as used from `now` on.
-fn starts(waiting: &mut BTreeMap<Ticket, Waiting>, usage: &mut Usage, ticket: Ticket, now: Time) {
-    if let Some(Waiting { user, processors, .. }) = waiting.remove(&ticket) {
-        usage.begins(user, processors, now);
+/// Removes a waiting job that starts, and counts its processors as used from `now` on.
+fn starts(
+    waiting: &mut BTreeMap<Ticket, Waiting>,
+    usage: &mut Usage,
+    (ticket, asked): (Ticket, u64),
+    now: Time,
+) {
+    if let Some(Waiting { user, .. }) = waiting.remove(&ticket) {
+        usage.begins(user, asked, now);
     }
 }
 
@@ -324,13 +327,13 @@ impl Scheduler for Priority {
         loop {
             let ranks = self.ranks(now);
             let Priority { usage, waiting, ranked, .. } = self;
-            let started = |ticket| starts(waiting, usage, ticket, now);
+            let started = |ticket, asked| starts(waiting, usage, (ticket, asked), now);
             let Some((head, behind)) = ranked.serve(cluster, ranks, started) else { return };
             if self.preempts(cluster, head) {
                 continue;
             }
             let Priority { usage, waiting, ranked, .. } = self;
-            let started = |ticket| starts(waiting, usage, ticket, now);
+            let started = |ticket, asked| starts(waiting, usage, (ticket, asked), now);
             ranked.backfill(cluster, head, behind, started);
             return;
         }

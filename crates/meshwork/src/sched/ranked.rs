@@ -72,12 +72,13 @@ impl Ranked {
     /// Starts jobs in rank order up to the first that cannot start.
     ///
     /// Returns the job that cannot start, with the jobs of lower rank, unordered; `None` if all
-    /// started. Calls `started` for each started job.
+    /// started. Calls `started` for each started job, with the number of processors that it asked
+    /// for.
     pub(super) fn serve(
         &mut self,
         cluster: &mut Cluster<'_>,
         waiting: Vec<Rank>,
-        mut started: impl FnMut(Ticket),
+        mut started: impl FnMut(Ticket, u64),
     ) -> Option<(Ticket, Vec<Rank>)> {
         if cluster.is_disturbed() {
             self.promise.forget();
@@ -90,20 +91,20 @@ impl Ranked {
             // If this job was not the one with the reservation, the reservation did not account for
             // its start.
             self.promise.forget();
-            started(ticket);
+            started(ticket, cluster.last_asked());
         }
         None
     }
 
     /// Backfills jobs of `behind` that do not delay `head`, in rank order.
     ///
-    /// Calls `started` for each started job.
+    /// Calls `started` for each started job, with the number of processors that it asked for.
     pub(super) fn backfill(
         &mut self,
         cluster: &mut Cluster<'_>,
         head: Ticket,
         mut behind: Vec<Rank>,
-        mut started: impl FnMut(Ticket),
+        mut started: impl FnMut(Ticket, u64),
     ) {
         if !self.backfills {
             return;
@@ -113,7 +114,7 @@ impl Ranked {
         behind.sort_unstable_by(|a, b| b.cmp(a));
         for Rank { ticket, .. } in behind {
             if cluster.start(ticket, StartOptions::beside(guard)) {
-                started(ticket);
+                started(ticket, cluster.last_asked());
             }
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::shares::Shares;
 use crate::cluster::{Departure, MemoryReader, MemoryWriter, RecallError, Running};
-use crate::job::{Job, Time};
+use crate::job::{Job, Request, Time};
+use crate::topology::Topology;
 
 /// Use of the machine by each user, in nodes times units of the clock, halved with every half-life.
 ///
@@ -135,12 +136,39 @@ impl Usage {
     }
 }
 
+/// Size of the whole machine, by which sizes of jobs are measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MachineSize {
+    processors: f64,
+    /// Mean number of processors of a node: cores, if jobs share nodes.
+    per_node: f64,
+}
+
+impl MachineSize {
+    pub(super) fn of(sites: &[Topology]) -> MachineSize {
+        let sum = |of: fn(&Topology) -> u32| sites.iter().map(|site| f64::from(of(site))).sum();
+        let processors: f64 = sum(Topology::processors);
+        let shares = sites.iter().any(|site| site.types().is_some());
+        let nodes: f64 = if shares { sum(Topology::nodes) } else { processors };
+        MachineSize { processors, per_node: processors / nodes }
+    }
+
+    /// Share of the machine's processors that a job requests.
+    pub(super) fn share(&self, request: &Request) -> f64 {
+        let count = request.nodes() as f64;
+        match request {
+            Request::Pieces(_) => count / self.processors,
+            _ => count * self.per_node / self.processors,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::job::{Owner, Request};
+    use crate::job::Owner;
 
     fn job_of(user: &str) -> Job {
         let owner = Owner { user: Some(user.to_owned()), ..Owner::default() };

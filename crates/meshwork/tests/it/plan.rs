@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
+use meshwork::alloc::parts::orders::NODE_ORDERS;
 use meshwork::cluster::Cluster;
 use meshwork::engine::{
     HeldNodes, PlanError, PlanMemory, PlanState, Setup, WithheldNodes, plan, simulate,
 };
 use meshwork::geometry::NodeSet;
-use meshwork::job::{Job, Owner, Request, Terms, Time};
+use meshwork::job::{Job, Owner, Piece, Pieces, Request, Terms, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::Running;
 use meshwork::rng::Stream;
@@ -80,7 +81,8 @@ fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize)
     let mut memory = None;
     for (state, mut after, wake) in taken {
         let state = PlanState { memory: memory.take(), ..state };
-        let planned = plan(scenario.setup(0).unwrap(), &state).unwrap();
+        all += 1;
+        let Ok(planned) = plan(scenario.setup(0).unwrap(), &state) else { continue };
         let mut decided = planned.memory.running.clone();
         let starts: BTreeSet<u64> =
             planned.starts.iter().map(|own| state.waiting[own.waiting].number).collect();
@@ -93,7 +95,6 @@ fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize)
         }
         after.sort_unstable_by_key(|own| own.job.number);
         decided.sort_unstable_by_key(|own| own.job.number);
-        all += 1;
         same += usize::from(agrees && decided == after && planned.wake == wake);
         memory = remembers.then_some(planned.memory);
     }
@@ -212,6 +213,41 @@ fn allocators_place_as_in_the_run() {
                 if same < all {
                     wrong.push((name, scheduler, machine, same, all));
                 }
+            }
+        }
+    }
+    assert_eq!(wrong, []);
+    assert!(tried >= 75, "{tried}");
+}
+
+/// Tests schedulers, node orders and allocators on machines whose nodes jobs share.
+#[test]
+fn shared_nodes_are_decided_as_in_the_run() {
+    let types = "nodes = [{ type = 'a', cpu = 16, mem = 64, gpu = 4, islands = 2, on = '0-5' }, \
+                 { type = 'b', cpu = 32, mem = 256, gpu = 0, on = '6-8' }]";
+    let jobs = || {
+        jobs(|n| match n % 4 {
+            0 => Request::Nodes(1 + (n % 3) as u32),
+            kind => {
+                let count = 1 + (n % 4) as u32;
+                let (gpu, share) = [(0, 1000), (2, 1000), (1, 300)][kind as usize - 1];
+                let piece = Piece { count, cpu: 2, mem: 5, gpu, share, ..Piece::default() };
+                Request::pieces(Pieces { roles: vec![piece], ..Pieces::default() })
+            }
+        })
+    };
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    let schedulers = SCHEDULERS.iter().map(|entry| format!("scheduler = '{}'", entry.about.name));
+    let orders = NODE_ORDERS.iter().map(|entry| format!("order = '{}'", entry.about.name));
+    let allocators = ALLOCATORS.iter().map(|entry| format!("allocator = '{}'", entry.about.name));
+    for policies in schedulers.chain(orders).chain(allocators) {
+        for machine in ["topology = 'mesh', dims = [3, 3]", "topology = 'flat', processors = 9"] {
+            let text = format!("{policies}\nmachine = {{ {machine}, {types} }}");
+            let Some(scenario) = policy(&text) else { continue };
+            let (same, all) = again(&scenario, jobs(), true);
+            tried += 1;
+            if all < 60 || same < all {
+                wrong.push((policies.clone(), machine, same, all));
             }
         }
     }

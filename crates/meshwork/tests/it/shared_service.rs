@@ -496,6 +496,43 @@ fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> 
     Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
 }
 
+/// Tests that whole nodes count with all their cores in the use of a user.
+///
+/// Ann has had a node of eight cores for ten minutes, and Ben two cores for ten. So Ben's job
+/// starts first.
+#[test]
+fn whole_nodes_are_used_by_all_their_cores() {
+    let of_user = |number, at, request, user: &str| {
+        let owner = Owner { user: Some(user.to_owned()), ..Owner::default() };
+        let owner = Some(Arc::new(owner));
+        Job { owner, ..Job::new(number, Time::new(at), request, 600.0) }
+    };
+    let cores = |cpu| Request::pieces(Pieces::of(Piece { cpu, ..Piece::default() }));
+    let jobs = vec![
+        of_user(1, 0.0, Request::Nodes(1), "ann"),
+        of_user(2, 600.0, cores(2), "ben"),
+        of_user(3, 600.0, cores(6), "eve"),
+        of_user(4, 660.0, cores(8), "ann"),
+        of_user(5, 720.0, cores(8), "ben"),
+    ];
+    let weights = "{ age = 0, size = 0, fair_share = 1, queue = 0, job = 0 }";
+    for scheduler in [
+        "'fair_share'".to_owned(),
+        format!("{{ name = 'priority', weights = {weights} }}"),
+        "{ name = 'slurm', PriorityWeightFairshare = 1000, PriorityCalcPeriod = '1' }".to_owned(),
+    ] {
+        let scenario = scenario(&format!(
+            "machine = {{ topology = 'flat', processors = 1, nodes = [{{ type = 'a', cpu = 8 }}] }}\n\
+             scheduler = {scheduler}\nworkload = {{ name = 'table', path = 'x.csv' }}"
+        ));
+        let mut seen = Diary::default();
+        let setup = scenario.setup(0).unwrap();
+        scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        let place = |line: &str| seen.0.iter().position(|own| own.ends_with(line)).unwrap();
+        assert!(place("start 5") < place("start 4"), "{scheduler}: {:?}", seen.0);
+    }
+}
+
 fn with_preemption(preempt: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = 2, nodes = [{{ type = 'a', cpu = 8, mem = 100, gpu = 4, islands = 2 }}] }}\n\

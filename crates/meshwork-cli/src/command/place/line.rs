@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use meshwork::job::{Dims, Request, Time, WHOLE_SHARE};
-use meshwork::machine::{NodePart, PartAmounts, Placement};
+use meshwork::job::{Dims, Request, Time};
+use meshwork::machine::Placement;
 use meshwork::pool::{
     Answer, FreeSpace, Holding, Name, NamedPool, Operation, PlacedBlock, Pool, Question,
 };
 use meshwork::topology::{Grid, Topology};
+use meshwork_lab::node_parts::NodePartText;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value as Json, json};
 
@@ -489,22 +490,7 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
 
 /// JSON of the amounts that a placement holds of each node; `None` if it holds whole nodes.
 fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
-    let (types, parts) = (topology.types()?, placement.parts.as_ref()?);
-    let one = |part: &NodePart| {
-        let PartAmounts { cores, mem, other, gpus } = part.amounts(types.of(part.node));
-        let mut json = json!({
-            "node": part.node, "pieces": part.pieces, "cpu": cores.iter().sum::<u32>(), "islands": cores,
-            "mem": mem, "gpus": gpus.iter().map(|(gpu, _)| *gpu).collect::<Vec<u32>>()
-        });
-        if let Some((_, share)) = gpus.iter().find(|(_, share)| *share < WHOLE_SHARE) {
-            json["share"] = (f64::from(*share) / f64::from(WHOLE_SHARE)).into();
-        }
-        if other > 0 {
-            json["other"] = other.into();
-        }
-        json
-    };
-    Some(parts.parts.iter().map(one).collect())
+    serde_json::to_value(NodePartText::all_of(placement, topology)?).ok()
 }
 
 fn write_blocks(placement: &Placement, grid: &Grid, out: &mut String) {

@@ -92,17 +92,30 @@ pub struct NodeAllocator {
 }
 
 impl NodeAllocator {
-    /// A placement of `count` nodes among the free nodes of a site; `None` if none is found.
+    /// A placement of `count` nodes among the nodes in `free`; `None` if none is found.
+    ///
+    /// `site` has the nodes of the last query. An allocator whose answers depend on earlier claims
+    /// is told of all other nodes as if they had just been claimed, so that its answers depend on
+    /// the state of the machine alone.
     fn choose(
         &mut self,
         count: u32,
-        site: &Site,
+        free: &NodeSet,
+        site: &mut Site,
         now: Time,
         rng: &mut Stream,
     ) -> Option<Placement> {
         let request = (self.form)(count)?;
-        let are_enough = request.nodes() <= u64::from(site.free_nodes());
-        are_enough.then(|| self.allocator.choose(Ask::new(&request, site, now, rng)))?
+        if request.nodes() > u64::from(free.count()) {
+            return None;
+        }
+        if self.allocator.goes_by_free_nodes() {
+            show(self.allocator.as_mut(), site, free, now);
+            return self.allocator.choose(Ask::new(&request, site, now, rng));
+        }
+        let (mut fresh, mut site) = (self.allocator.fork(), site.clone());
+        show(fresh.as_mut(), &mut site, free, now);
+        fresh.choose(Ask::new(&request, &site, now, rng))
     }
 }
 
@@ -335,10 +348,11 @@ impl PiecesAllocator {
             }
             Kept::Asked(own, site) => {
                 // Puts at most `most` pieces on each node of a placement, in order of the nodes.
-                let mut put = |found: Placement, site: &Site, most: u32| {
+                let grid = site.grid().clone();
+                let mut put = |found: Placement, most: u32| {
                     let mut left = wanted;
                     picks.clear();
-                    for node in found.nodes(site.grid()) {
+                    for node in found.nodes(&grid) {
                         let pieces = one.share_of(one.fits_on(node).min(most), left);
                         if pieces > 0 {
                             picks.push((node, pieces));
@@ -350,21 +364,20 @@ impl PiecesAllocator {
                 // Pieces are put on as few nodes as possible, equally many on each: the largest
                 // number per node is tried first, until the allocator finds enough nodes.
                 let most = one.most_on_a_node(span).min(wanted);
+                let mut any = NodeSet::empty(site.grid().nodes());
                 for each in (1..=most).rev() {
                     let mut free = NodeSet::empty(site.grid().nodes());
                     let has_room = |node: &Node| one.fits_on(*node) >= each && is_within(*node);
                     (span.0..span.1).filter(has_room).for_each(|node| free.insert(node));
-                    show(own.allocator.as_mut(), site, &free, now);
-                    let found = own.choose(wanted.div_ceil(each), site, now, rng);
-                    if found.is_some_and(|found| put(found, site, each)) {
+                    let found = own.choose(wanted.div_ceil(each), &free, site, now, rng);
+                    any = free;
+                    if found.is_some_and(|found| put(found, each)) {
                         return true;
                     }
                 }
-                // Different numbers on the nodes that have any room, which are free on the site
-                // after the last step: the fewest nodes that could hold all pieces are tried
-                // first, all nodes last.
-                let mut rooms: Vec<u32> =
-                    site.free().iter().map(|node| one.fits_on(node)).collect();
+                // Different numbers on the nodes that have any room, found in the last step: the
+                // fewest nodes that could hold all pieces are tried first, all nodes last.
+                let mut rooms: Vec<u32> = any.iter().map(|node| one.fits_on(node)).collect();
                 rooms.sort_unstable_by_key(|&room| std::cmp::Reverse(room));
                 let mut sum = 0_u64;
                 let enough = rooms.iter().position(|&room| {
@@ -374,8 +387,8 @@ impl PiecesAllocator {
                 let (Some(fewest), all) = (enough, rooms.len()) else { return false };
                 let doublings = (0..).map(|k| fewest + (1 << k)).take_while(|&count| count < all);
                 doublings.chain([all]).any(|count| {
-                    let found = own.choose(count as u32, site, now, rng);
-                    found.is_some_and(|found| put(found, site, u32::MAX))
+                    let found = own.choose(count as u32, &any, site, now, rng);
+                    found.is_some_and(|found| put(found, u32::MAX))
                 })
             }
         }

@@ -53,10 +53,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .params(PARAMS),
     |params, sites| {
-        let processors = sites.iter().map(|site| f64::from(site.processors())).sum();
         Ok(Box::new(Slurm {
             settings: Settings::read(params),
-            order: Order::new(params, processors)?,
+            order: Order::new(params, super::usage::MachineSize::of(sites))?,
             last_main: None,
             is_main_due: false,
             first_full: None,
@@ -226,7 +225,7 @@ impl Slurm {
             let clear_of: Vec<(usize, &Placement)> =
                 kept.iter().map(|(site, nodes)| (*site, nodes)).collect();
             if cluster.start(ticket, StartOptions::clear_of(&clear_of)) {
-                self.order.starts(ticket, now);
+                self.order.starts(ticket, cluster.last_asked(), now);
                 self.is_backfill_due = true;
                 continue;
             }
@@ -275,7 +274,7 @@ impl Slurm {
                 plan.hold(cluster, ticket, self.rounded(found, now));
                 continue;
             }
-            self.order.starts(ticket, now);
+            self.order.starts(ticket, cluster.last_asked(), now);
             plan.hold(cluster, ticket, found);
             self.is_backfill_due = true;
         }

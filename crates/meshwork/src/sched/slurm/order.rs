@@ -8,7 +8,7 @@ use crate::cluster::{Cluster, Departure, MemoryReader, MemoryWriter, RecallError
 use crate::job::{Job, Time};
 use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
-use crate::sched::usage::{Usage, User};
+use crate::sched::usage::{MachineSize, Usage, User};
 
 /// Waiting jobs with their priorities, and the users' past usage from which priorities follow.
 ///
@@ -23,8 +23,7 @@ pub(super) struct Order {
     /// Seconds between two ticks (the times at which all priorities are computed).
     period: f64,
     next_tick: Option<Time>,
-    /// Number of processors of the whole machine.
-    processors: f64,
+    machine: MachineSize,
     tiers: Named,
     job_factors: Named,
     qos: Named,
@@ -53,13 +52,12 @@ pub(super) struct Waiting {
     pub(super) arrival: Time,
     pub(super) priority: u64,
     tier: u64,
-    processors: u64,
     /// Part of the job's priority that never changes: the sum of its constant weighted factors.
     fixed: f64,
 }
 
 impl Order {
-    pub(super) fn new(params: &Params, processors: f64) -> Result<Order, Problem> {
+    pub(super) fn new(params: &Params, machine: MachineSize) -> Result<Order, Problem> {
         let weight = |key: &str| params.integer(key) as f64;
         let half_life = match span(params, "PriorityDecayHalfLife", true)? {
             0.0 => f64::INFINITY,
@@ -85,7 +83,7 @@ impl Order {
             favors_small: params.flag("PriorityFavorSmall"),
             period: span(params, "PriorityCalcPeriod", false)?,
             next_tick: None,
-            processors,
+            machine,
             tiers: Named::read(params, "partitions", "PriorityTier", 1)?,
             job_factors: Named::read(params, "partitions", "PriorityJobFactor", 1)?,
             qos: Named::read(params, "qos", "Priority", 0)?,
@@ -166,7 +164,7 @@ impl Order {
     /// Adds a job that has joined the queue to the waiting jobs, with its priority.
     pub(super) fn joins(&mut self, ticket: Ticket, job: &Job) {
         let user = self.usage.user(job);
-        let size = (job.request.nodes() as f64 / self.processors).min(1.0);
+        let size = self.machine.share(&job.request).min(1.0);
         let size = if self.favors_small { 1.0 - size } else { size };
         let own = job.terms.as_ref().map_or(0.0, |terms| terms.priority);
         let of_partition = self.job_factors.factor(partition(job));
@@ -187,17 +185,17 @@ impl Order {
             arrival: job.arrival,
             priority: 0,
             tier: self.tiers.of(partition(job)),
-            processors: job.request.nodes(),
             fixed,
         };
         waiting.priority = sum(weights, &self.fair, &waiting, 0.0);
         self.waiting.insert(ticket, waiting);
     }
 
-    /// Removes a waiting job that has started, and counts its nodes as used from `now` on.
-    pub(super) fn starts(&mut self, ticket: Ticket, now: Time) {
-        if let Some(Waiting { user, processors, .. }) = self.waiting.remove(&ticket) {
-            self.usage.begins(user, processors, now);
+    /// Removes a waiting job that has started, and counts the `asked` processors as used from `now`
+    /// on.
+    pub(super) fn starts(&mut self, ticket: Ticket, asked: u64, now: Time) {
+        if let Some(Waiting { user, .. }) = self.waiting.remove(&ticket) {
+            self.usage.begins(user, asked, now);
         }
     }
 
