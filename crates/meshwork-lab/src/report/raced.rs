@@ -110,8 +110,10 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, the survivors, and then the dropped ones, grouped
-    /// by the reason. Within a group, the candidate that was dropped last comes first.
+    /// Candidates from best to worst: the choice, the survivors, and then the dropped candidates.
+    ///
+    /// Dropped candidates are grouped by the reason. The last to be dropped is the first of its
+    /// group.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);

@@ -36,9 +36,9 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
 
 /// Earliest second in which a reservation can have existed.
 ///
-/// If a job does not belong to an existing reservation, and its time limit ends after the
-/// reservation begins, Slurm does not start it on the reserved nodes. So the result is the second
-/// after the last such start.
+/// Once a reservation exists, Slurm starts no other job on the reserved nodes if the job's time
+/// limit ends after the reservation begins. So the reservation was created after the last recorded
+/// start of this kind.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,

@@ -180,7 +180,7 @@ fn seconds_that_are_left_out_would_have_changed_nothing() {
             assert!(wait.is_none_or(|wait| wait == waited[job].all()), "job {job}");
             causes.iter_mut().zip(fast).for_each(|(all, own)| *all += own);
         }
-        // Given the starts up to some instant, a second replay makes the same starts after it.
+        // Given the starts up to some instant, a second replay makes the same later starts.
         let until = 1_000_000 + 300;
         let given = Some(GivenStarts { outcomes: &outcomes, until });
         assert_eq!(replay.run_within(Second::MAX, given).unwrap().unwrap(), outcomes, "{conf}");

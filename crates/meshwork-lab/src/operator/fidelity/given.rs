@@ -82,8 +82,9 @@ struct Order {
     /// Exceptions from `all`: pairs of a cycle and an event. For this cycle and all later cycles,
     /// the event comes after the cycle if it would otherwise come before it, and vice versa.
     moved: Vec<(usize, usize)>,
-    /// Cycles before which the last job with GPUs (`true`) or without GPUs (`false`) is assumed to
-    /// be submitted again. A submission changes the weights of nodes with GPUs.
+    /// Cycles before which a submission changes the weights of nodes with GPUs.
+    ///
+    /// The submission repeats that of the last job with GPUs (`true`) or without GPUs (`false`).
     last_submitted: Vec<(usize, bool)>,
 }
 

@@ -22,7 +22,7 @@ use crate::slurm::topology::SlurmTopology;
 /// Number of placement lists that a round tries at first.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// Divisor of the number of tried lists; the result is the number that reach the next stage.
+/// Divisor of the number of lists from one stage of a round to the next; the best lists advance.
 const ONE_OF: usize = 4;
 
 /// For each stage of a round, divisor of the number of jobs on which lists are tried.
