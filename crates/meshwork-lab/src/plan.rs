@@ -45,7 +45,7 @@ struct MemoryText {
     waiting: Vec<(Json, f64, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suspended: Vec<HeldText>,
-    /// Numbers as hexadecimal words, because JSON tools round large numbers.
+    /// Memory of the allocators: numbers as hexadecimal words, as JSON tools round large numbers.
     allocators: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
@@ -87,7 +87,7 @@ struct HeldText {
     /// Number by which strategies know the job; only in a memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
-    /// The job as it waited.
+    /// Request with which the job waited, by the columns of a table of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     job: Option<Map<String, Json>>,
 }
@@ -102,12 +102,12 @@ pub struct ReadState {
     pub state: PlanState,
     ids: Vec<Json>,
     running_ids: Vec<Json>,
-    /// Id of each job by its number, and the job as it waited, if that is known.
+    /// For each job, by its number: its ID, and the request with which it waited, if known.
     jobs: BTreeMap<u64, (Json, Option<Map<String, Json>>)>,
     names: Option<Vec<String>>,
 }
 
-/// Numbers of jobs by their ids, which are any JSON values. Numbers stay from plan to plan.
+/// Numbers of jobs by their IDs, which are any JSON values. A memory keeps the numbers of its jobs.
 #[derive(Default)]
 struct Numbers {
     of: BTreeMap<String, u64>,
@@ -122,7 +122,7 @@ impl Numbers {
         })
     }
 
-    /// Notes the number that a job has in a memory.
+    /// Registers the number that a memory gives a job, and returns the job's number.
     fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
         if number > 1 << 53 {
             return Err(format!("its number is {number}, too large"));
@@ -200,7 +200,7 @@ impl ReadState {
             let wrong = |says: String| format!("running job {}: {says}", held.id);
             let mut own = held_nodes(&held, &topologies, numbers.as_ref()).map_err(wrong)?;
             own.job.number = ids_seen.of(&held.id);
-            // Of a job that the memory knows, a state need not say again how it waited.
+            // If the memory knows a running job, the state may omit the request of the job.
             let mut known = memory.iter().flat_map(|memory| &memory.running);
             let known = known.find(|before| before.job.number == own.job.number);
             let entry = jobs.entry(own.job.number).or_insert_with(|| (held.id.clone(), None));
@@ -269,8 +269,7 @@ impl ReadState {
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// The decisions of a scenario's policy as JSON, with what the policy remembers of them as
-    /// `memory`.
+    /// The decisions of a scenario's policy as JSON, with the memory for its next plan as `memory`.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
@@ -499,7 +498,7 @@ fn held_nodes(
     Ok(HeldNodes { site: held.site, placement, since, until, stretch: held.stretch, job })
 }
 
-/// A job as it waits, from cells in the columns of a table of jobs; size and estimate are required.
+/// Waiting job from cells in the columns of a table of jobs; size and estimate are required.
 /// Without a column `submit`, it was submitted at `first_seen`.
 fn job_of_row(given: &Map<String, Json>, first_seen: f64) -> Result<Job, String> {
     let mut cells = Vec::new();

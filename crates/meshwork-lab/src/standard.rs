@@ -55,12 +55,12 @@ impl Report {
     /// runs.
     ///
     /// # Errors
-    /// One sentence, if the folder has no study, or its only study cannot be read.
+    /// One sentence: there is no study, or the study of a results folder cannot be read.
     pub fn read(folder: &Path) -> Result<Report, Refused> {
         Report::with_maps(folder, &Maps::none())
     }
 
-    /// Reads the report of a folder with a single study, with replays of the events of chosen runs.
+    /// Reads the report of a results folder, with replays of the events of chosen runs.
     ///
     /// # Errors
     /// One sentence, if there is no readable study, or a chosen run does not exist.

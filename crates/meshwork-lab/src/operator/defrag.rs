@@ -86,9 +86,9 @@ impl DefragTarget {
 /// placement rule chooses the new nodes of each job. These are free after the earlier moves, and
 /// outside of the place.
 ///
-/// No cheaper plan of this kind exists: each place is either tried, or costs more than all returned
-/// plans. The cost of a place is known before its jobs are moved, so expensive places are never
-/// tried.
+/// No cheaper plan of this kind exists: a place that is not tried costs at least as much as each
+/// returned plan. The cost of a place is known before its jobs are moved, so expensive places are
+/// never tried.
 ///
 /// # Errors
 /// One sentence: the topology lists no place for the target, or every such place has an exempt job.

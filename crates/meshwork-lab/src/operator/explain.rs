@@ -54,9 +54,9 @@ pub struct NearestPlace {
     /// Name of the place in the lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
-    /// Indices of the running jobs that must end before all nodes of the place are free.
+    /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
-    /// Number of nodes of the place that are down.
+    /// Number of nodes of the place that are down; 0 if the job fits on its other nodes.
     pub down: u32,
     /// Latest end of the jobs that must end, by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,

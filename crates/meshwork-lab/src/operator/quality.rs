@@ -204,7 +204,7 @@ impl Quality {
 /// Number of examined waits, and number of them in which the job waited for a suitable place.
 ///
 /// Slurm's recorded reasons do not show waits for a suitable place. So the state of the machine is
-/// examined at the ends of jobs within a wait.
+/// examined when waits begin and when jobs end.
 fn waits_for_shape(
     machine: &SlurmMachine,
     history: &History,

@@ -349,7 +349,7 @@ impl MachineState {
     /// waiting job.
     #[must_use]
     pub fn reasons(&self) -> Vec<QueueReason> {
-        // In accounting records, limits of a partition have another word than in Slurm's queue.
+        // Accounting records name limits of a partition `PartitionConfig`; the queue does not.
         let held_back =
             |stay: &JobRecord| self.held_back(stay).filter(|own| own.says != "PartitionConfig");
         let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
@@ -364,7 +364,8 @@ impl MachineState {
             }
         };
         let mut found = found.into_iter().skip(self.running.len());
-        // Slurm gives a job its reason not to be eligible in a pass, too.
+        // A job that is not yet eligible gets this reason in a pass. Before the next pass after its
+        // submission, the job has no reason.
         let is_new = |stay: &JobRecord| {
             last_pass.zip(stay.submit).is_some_and(|(last, submit)| submit as f64 >= last)
         };

@@ -19,7 +19,7 @@ pub enum Unlisted {
 
 /// Number of nodes that a job requests if sizes are rounded up to listed ones.
 ///
-/// It is the job's own number if this size is listed, if the topology lists no sizes, or if no
+/// It is the job's own number if this size is listed, if the topology lists no boxes, or if no
 /// larger size is listed. The number of a job with segments is not changed.
 ///
 /// # Complexity

@@ -106,8 +106,8 @@ impl<'a> RunTimes<'a> {
     /// The sample is taken from jobs with a similar time limit: from jobs of the same user if there
     /// are enough, else from jobs of all users. If these are too few, run times of all jobs are
     /// added, scaled by the ratio of the time limits. If no job ran longer than `elapsed`, the
-    /// sample is ten evenly spaced times after `elapsed`. The last of them is the time limit, but
-    /// at most an hour or `elapsed` later than `elapsed`, whichever is longer.
+    /// sample is ten evenly spaced times after `elapsed`. The last of these times is the time
+    /// limit, but at most one hour after `elapsed`, or twice `elapsed` if this is later.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* ended jobs.
@@ -313,7 +313,8 @@ impl<'a> StartQueue<'a> {
         for stay in stays.iter().filter(|stay| !stay.is_rejected() && stay.nodes > 0) {
             let is_submitted = stay.submit.or(stay.eligible).is_some_and(|submit| submit <= at);
             let is_left = stay.end.is_none_or(|end| end > at);
-            // Remove what is not known yet. A recorded priority is that at the start of the job.
+            // Remove the start of a waiting job and the end of a running job: they are unknown yet.
+            // The start of a waiting job becomes its end, at which its priority was recorded.
             let open = |start: Option<Second>| JobRecord {
                 start,
                 end: if start.is_some() { None } else { stay.start.or(stay.end) },

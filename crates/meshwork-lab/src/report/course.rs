@@ -97,7 +97,7 @@ pub(super) fn figures(
     };
     let shares: Vec<Series> = runs.iter().enumerate().map(|(i, run)| line(i, wait(run))).collect();
     if shares.iter().any(|series| !series.x.is_empty()) {
-        // Waits of 0 cannot be shown on a logarithmic scale: the line begins at their share.
+        // A logarithmic scale cannot show waits of 0: the line begins at the share of these waits.
         let log = is_wide(shares.iter().flat_map(|series| &series.x).filter(|wait| **wait > 0.0));
         let x = Scale {
             label: "Wait".to_owned(),

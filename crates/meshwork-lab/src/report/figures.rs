@@ -56,9 +56,9 @@ struct Plan<'a> {
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Makes all figures of a study. Each metric of a claim has a figure, and a selector shows one of
-/// the other metrics in a common figure. Further figures show jobs by size, and the differences
-/// from each baseline.
+/// Makes all figures of a study. Up to three metrics of claims have a figure each. A selector
+/// shows one of the other metrics in a common figure. Further figures show jobs by size, and the
+/// differences from each baseline.
 pub(super) fn all(
     study: &Study,
     points: &[Point],

@@ -257,7 +257,7 @@ impl Contest<'_> {
         if ratio.is_significant() {
             return format!("{extreme} {metric}: {best}{equal} {by}.");
         }
-        // The first scenario from which the best ones differ significantly.
+        // Sentence on the first scenario from which the best scenarios differ significantly.
         let significant = |&other: &usize| {
             let ratio = self.ratio(lead.best[0], other)?;
             ratio.is_significant().then(|| {
@@ -267,7 +267,7 @@ impl Contest<'_> {
         };
         let ranked = self.ranked(among);
         let rest = ranked.get(lead.best.len() + 1..).unwrap_or_default();
-        // Without one, the distance from the last.
+        // If there is no such scenario: sentence on the difference from the last scenario.
         let last = |&other: &usize| {
             let last =
                 apart(&self.ratio(lead.best[0], other)?, &format!("{}, the last", name(other)));

@@ -105,7 +105,7 @@ pub struct Report {
     pub title: String,
     /// Description of the report in a sentence or two.
     pub about: String,
-    /// Verdicts by paper, if several sections have claims.
+    /// Verdicts by paper, if there are several sections and at least one is about a paper.
     pub overview: Option<Overview>,
     /// One section per study.
     pub sections: Vec<Section>,
@@ -174,12 +174,12 @@ pub struct ClaimLine {
 
 impl Report {
     /// Makes a report of a results folder, or of a folder that holds several of them. `catalogue`
-    /// has the names that studies may use. If there is a single study, the runs in `maps` are
+    /// has the names that studies may use. If `folder` itself holds a study, the runs in `maps` are
     /// replayed event by event.
     ///
     /// # Errors
-    /// One sentence, if there is no study in the folder, its only study cannot be read, or a
-    /// selected run does not exist.
+    /// One sentence: there is no study, the study in `folder` itself cannot be read, a selected run
+    /// does not exist, or runs are selected although `folder` only has folders of studies.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,

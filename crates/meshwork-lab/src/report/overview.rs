@@ -17,7 +17,7 @@ const VERDICTS: [ClaimVerdict; 4] = [
 /// Table of verdicts by paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overview {
-    /// Names of the table's columns: one verdict for each.
+    /// Names of the table's columns, which are the verdicts.
     pub verdicts: Vec<String>,
     /// One row for each paper that a section of the report is about.
     pub papers: Vec<PaperLine>,

@@ -12,8 +12,8 @@ const COLOURS: usize = 10;
 /// Index of the colour of each value, by swept key and name of the value.
 type Colours = BTreeMap<(String, String), usize>;
 
-/// Gives each value of a coloured key the same colour in all sections. As long as there are enough
-/// colours, values of a key within a section have different ones.
+/// Gives each value of a coloured key the same colour in all sections, if possible. Within a
+/// section, the values of a key have different colours as long as there are enough colours.
 pub(super) fn agree(sections: &mut [Section]) {
     let mut known = Colours::new();
     for section in sections {

@@ -110,8 +110,10 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, the survivors, and then the dropped ones. Of the
-    /// dropped ones, the last dropped comes first.
+    /// Candidates from best to worst: the choice, the survivors, and then the dropped candidates.
+    ///
+    /// Dropped candidates are grouped by the reason. The last to be dropped is the first of its
+    /// group.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -502,7 +504,7 @@ fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
     if values.is_empty() { own.label.clone() } else { values.join(", ") }
 }
 
-/// The keys whose values a [`name`] has, in the same order.
+/// The swept keys whose values form the [`name`] of a candidate, in the same order.
 fn keys(axes: &[Axis]) -> String {
     let keys = axes.iter().filter(|axis| axis.count() > 1).map(|axis| figures::word(&axis.key));
     keys.collect::<Vec<_>>().join(", ")

@@ -53,7 +53,7 @@ impl Runner<'_> {
         let (ended, is_over) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Moved here so that the receiver is dropped with this thread.
+                // Move the receiver into this thread, so that it is dropped when the thread ends.
                 let is_over = is_over;
                 while is_over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
                     if let Some(store) = &self.store {

@@ -62,7 +62,7 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether every replication of a scenario has the same jobs. It has if it reads an unchanged log.
+/// Whether all replications of a scenario have the same jobs, those of an unchanged log.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];

@@ -43,7 +43,8 @@ pub struct Runner<'a> {
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
     /// Selection of the runs of which all events are recorded; `None` records none.
     pub kept: Option<Kept>,
-    /// Function that is called after every run, from any thread, one call at a time.
+    /// Function that is called after every run and during long runs, from any thread, one call at a
+    /// time.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observer of the runs; results do not depend on it.
     pub watcher: Option<&'a dyn Watcher>,
@@ -183,7 +184,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         replications.filter_map(move |number| (!is_there(number)).then_some((point, number)))
     }
 
-    /// Whether the store has a run with this key, and the requested output files of the run exist.
+    /// Whether the store has the run of a replication, and its requested output files exist.
     pub(super) fn is_there(
         &self,
         store: &Mutex<Store>,
@@ -639,14 +640,14 @@ mod tests {
             values.iter().enumerate().map(run).collect()
         };
         let rule = precision();
-        // Three values have an infinite interval: double.
+        // Three values have an infinite interval, so their number is doubled.
         assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0), Some(11.0)])), 6);
         assert_eq!(more(&rule, &runs(&[Some(10.0); 3])), 3, "no spread, no more");
         assert_eq!(more(&rule, &runs(&[None; 3])), 3, "nothing to measure, nothing to gain");
         assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0)])), 3, "the first look comes later");
         assert_eq!(more(&rule, &runs(&[Some(1.0), None, None])), 6);
-        // Nine values have half width 1.42 √(2/3) = 1.16, against 1 allowed: 9 × 1.35 are needed.
-        // Twelve have 1.11 √(2/3) = 0.91.
+        // A half width of 1 is allowed. It is 1.42 √(2/3) = 1.16 for nine values, so 9 × 1.16² =
+        // 12.1 values are needed. It is 1.11 √(2/3) = 0.91 for twelve values, which suffice.
         let tenth = Replications::Precision { target: 0.1, least: 3, most: 60, of: "wait".into() };
         let repeated = |count: usize| -> Vec<Option<f64>> {
             (0..count).map(|i| Some(9.0 + (i % 3) as f64)).collect()

@@ -68,7 +68,7 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Removes a run from the progress of unfinished runs after its end, when it counts as
+    /// Removes an ended run from the progress of unfinished runs, because it now counts as
     /// finished.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);

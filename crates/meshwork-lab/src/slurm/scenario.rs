@@ -430,7 +430,7 @@ fn named(name: &str) -> Table {
 
 fn unit(key: &str, value: Value) -> Value {
     let mut table = Table::new();
-    // A unit without nodes gets no key, so that it is never used.
+    // A ring, block or switch without nodes gets no list, so that it is never used.
     if value.as_array().is_some_and(|list| !list.is_empty()) {
         table.insert(key.to_owned(), value);
     }

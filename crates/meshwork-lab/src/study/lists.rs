@@ -16,8 +16,9 @@ const NODES_OF_A_CARD: u32 = 32;
 /// Function that returns the text of the file with a given name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
-/// Replaces the file name in the key `list` of every allocator `partitions` by the file's text. A
-/// key `list` that has the text of a list, or the name of a built-in list, is unchanged.
+/// Replaces the file name in the key `list` of allocators of partitions by the file's text. These
+/// are the allocators `partitions` and `cobalt`. A key `list` that has the text of a list, or the
+/// name of a built-in list, is unchanged.
 ///
 /// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the text of a list.
 ///

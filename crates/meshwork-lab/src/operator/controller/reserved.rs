@@ -11,7 +11,7 @@ use crate::operator::history::{JobRecord, Second};
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// Planned end; the largest time if the reservation was ended early.
+    /// Planned end; `Second::MAX` if the reservation was ended early.
     planned_end: Second,
     nodes: NodeSet,
     /// Earliest possible time at which the reservation was created.
@@ -36,9 +36,9 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
 
 /// Earliest second in which a reservation can have existed.
 ///
-/// Slurm would not have started a job on the reserved nodes whose time limit ran into an existing
-/// reservation. So the second is the one after the last such start of a job without the
-/// reservation.
+/// Once a reservation exists, Slurm starts no other job on the reserved nodes if the job's time
+/// limit ends after the reservation begins. So the reservation was created after the last recorded
+/// start of this kind.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -99,7 +99,7 @@ pub(super) fn kept(
 ) -> Option<Second> {
     let mut end: Option<Second> = None;
     let is_near = |own: &&Reserved| {
-        // A reservation ends at some time within its last second.
+        // The recorded end is in whole seconds: the reservation may still exist in that second.
         let is_known = own.since <= now && now <= own.span.1;
         is_known && own.span.0 < until && from < own.planned_end
     };

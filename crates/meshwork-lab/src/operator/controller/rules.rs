@@ -41,7 +41,7 @@ pub struct SiteRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteReservation {
     pub name: String,
-    /// First second of the reservation, and the second after the last.
+    /// Recorded begin and end of the reservation.
     pub span: (Second, Second),
     /// Reserved nodes; `None` if the table does not name them.
     pub nodes: Option<NodeSet>,
@@ -77,7 +77,7 @@ pub enum Preemption {
     Qos,
 }
 
-/// Parameters of both schedulers, with times in seconds.
+/// Parameters of the main and the backfill scheduler, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerParameters {
     /// Interval of backfill passes; `None` if backfill never runs.
@@ -216,8 +216,8 @@ impl SiteRules {
 
     /// Copy of the rules with only those outages that have begun by a second.
     ///
-    /// The end of an outage that still lasts is not known then. Such an outage is assumed to last
-    /// as long again.
+    /// An outage that has not ended by this second has an unknown end. It is assumed to last for
+    /// as long again as it has lasted.
     #[must_use]
     pub fn known_at(&self, at: Second) -> SiteRules {
         let outages = self.outages.iter().filter(|own| own.0 <= at).map(|own| {
@@ -380,7 +380,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
     let conf = machine.reading.conf.as_ref();
     let mut found: Vec<PartitionRules> = Vec::new();
     let mut defaults: Vec<(String, String)> = Vec::new();
-    // Partitions have a key with the same name for themselves.
+    // Lines of partitions may have this key too, but only a line that begins with it is global.
     let is_global = |line: &&conf::ConfLine| line.pairs[0].0.eq_ignore_ascii_case("preemptmode");
     let mode = lines.iter().rfind(is_global).map_or("off", |line| line.pairs[0].1.as_str());
     for line in lines {

@@ -180,7 +180,7 @@ fn seconds_that_are_left_out_would_have_changed_nothing() {
             assert!(wait.is_none_or(|wait| wait == waited[job].all()), "job {job}");
             causes.iter_mut().zip(fast).for_each(|(all, own)| *all += own);
         }
-        // If the starts of a replay up to some instant are given, the same starts follow after it.
+        // Given the starts up to some instant, a second replay makes the same later starts.
         let until = 1_000_000 + 300;
         let given = Some(GivenStarts { outcomes: &outcomes, until });
         assert_eq!(replay.run_within(Second::MAX, given).unwrap().unwrap(), outcomes, "{conf}");
@@ -207,7 +207,7 @@ fn planned_jobs_do_not_share_nodes() {
     for (seed, (_, machine)) in (1..).zip(machines()) {
         let rules = SiteRules::of(&machine);
         let (mut all, now) = (crowd(seed, 60), 1_000_400);
-        // If a time limit is rounded to nothing, Slurm does not see that the job overlaps others.
+        // If a time limit is rounded down to 0, Slurm does not see that the job overlaps others.
         all.iter_mut().for_each(|stay| stay.limit = stay.limit.map(|own| own.max(60)));
         // Jobs run on the nodes that they get on the empty machine, one after the other.
         let mut empty = Controller::new(&machine, &rules, &all[..6]);
@@ -239,8 +239,8 @@ fn planned_jobs_do_not_share_nodes() {
             }
             now_on += usize::from(start == now);
             later += usize::from(start > now);
-            // If it is the first job, it may even start later, because close ends of jobs count as
-            // one.
+            // First in the queue, the job may even start later: ends that are close together count
+            // as one end.
             assert!(controller.planned(job, true, now).is_some());
             held.push(own);
         }
@@ -300,7 +300,7 @@ impl SlowPlan {
             let mut available = self.up.clone();
             let window = ahead.iter().take_while(|own| own.0 <= until);
             window.for_each(|own| available.intersect(&own.2));
-            // The first span behind the window is looked at too.
+            // The end of the first span after the window is examined too.
             let ends = 1 + ahead.iter().take_while(|own| own.0 <= until).count();
             let adds = |pair: &&[&(Second, Second, NodeSet)]| !pair[1].2.is_within(&pair[0].2);
             let later = ahead.windows(2).take(ends).find(adds).map(|pair| pair[0].1);

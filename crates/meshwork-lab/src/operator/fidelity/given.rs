@@ -69,20 +69,22 @@ struct Order {
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// For the first and for the second cycle, whether all events of the second come before it.
+    /// Whether all events of the clock second come before the first cycle, and before the second.
     ///
-    /// If not, only those events come before the cycle that the cycle's recorded starts require.
+    /// If not, only those events come before a cycle that the recorded starts of this cycle and of
+    /// earlier cycles require.
     all: [bool; 2],
-    /// For the first and for the second cycle, whether all nodes of ended jobs are available by
-    /// then.
+    /// Whether all nodes of ended jobs are available in the first cycle, and in the second.
     ///
-    /// If not, only those nodes of ended jobs are available that the cycle's recorded starts use.
+    /// If not, only those nodes of ended jobs are available that the recorded starts of this cycle
+    /// and of earlier cycles use.
     all_back: [bool; 2],
-    /// Exceptions from `all`, each given by a cycle and an event. For this cycle and later ones,
-    /// the event is taken to be on the other side of the cycle.
+    /// Exceptions from `all`: pairs of a cycle and an event. For this cycle and all later cycles,
+    /// the event comes after the cycle if it would otherwise come before it, and vice versa.
     moved: Vec<(usize, usize)>,
-    /// Cycles before which the last job with GPUs (`true`) or without GPUs (`false`) was submitted.
-    /// A submission changes the weights of nodes with GPUs.
+    /// Cycles before which a submission changes the weights of nodes with GPUs.
+    ///
+    /// The submission repeats that of the last job with GPUs (`true`) or without GPUs (`false`).
     last_submitted: Vec<(usize, bool)>,
 }
 
@@ -375,8 +377,8 @@ impl<'a> Given<'a> {
                 break;
             }
         }
-        // Slurm did not make the starts that are not recorded, so try to predict the recorded
-        // starts without them.
+        // Starts that are not recorded were not made by Slurm. Without them, the model may predict
+        // the recorded starts.
         if let Some((score, order, tried)) = &best
             && tried.decided.iter().any(|own| !recorded.contains(&own.1.job))
         {
@@ -433,7 +435,7 @@ impl<'a> Given<'a> {
             return Vec::new();
         }
         let mut starts = main.to_vec();
-        // A start follows if it needs nodes of a job that also starts in this second and is killed.
+        // A start comes last if it needs nodes of a job that starts and is killed in this second.
         let needs = |start: usize, killed: usize| start != killed && self.shares(start, killed);
         let follows = |start| killed.iter().any(|job| main.contains(job) && needs(start, *job));
         starts.sort_by_cached_key(|&job| (follows(job), self.controller.place_in_queue(job)));
@@ -709,8 +711,9 @@ impl<'a> Given<'a> {
 
     /// Whether the placement rule gives a job its recorded nodes if the job is the next to start.
     ///
-    /// Three cases count: in a cycle, as the first in the queue, and behind the plan of the jobs
-    /// before it. Nodes of jobs that have just ended may be available or not.
+    /// It suffices if the job gets these nodes in its cycle, as the first job of the queue, or
+    /// after the planned starts of all jobs before it. Nodes of jobs that have just ended may be
+    /// available or not.
     fn agrees(&mut self, job: usize, at: Second) -> bool {
         let recorded = self.nodes[job].clone();
         if self.found.get(&job).is_some_and(|found| found.1 == recorded) {

@@ -456,7 +456,9 @@ fn monday(second: Second) -> String {
     date::written(monday * 86_400).chars().take(10).collect()
 }
 
-/// Recorded and predicted waits of all jobs, and of groups of jobs if there are several groups.
+/// Recorded and predicted waits of all jobs, and of groups by size, partition, user and week.
+///
+/// There are no groups by size if all jobs request equally many nodes.
 fn waits(mut all: Vec<JobWait<'_>>) -> Vec<PredictedWaits> {
     all.sort_by_key(|own| own.queued);
     let mut sizes: Vec<u32> = all.iter().map(|own| own.stay.nodes).collect();

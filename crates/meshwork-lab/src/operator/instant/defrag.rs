@@ -65,8 +65,8 @@ impl Instant {
     /// sets of jobs are tried, in order of their costs.
     ///
     /// # Errors
-    /// One sentence: the target would not fit the empty site, or no job that would have to move may
-    /// be moved.
+    /// One sentence: the target would not fit the empty site, or it does not fit now and all jobs
+    /// on the site are exempt.
     ///
     /// # Complexity
     /// A check of every block, and a few queries to the allocator for each tried block.

@@ -282,7 +282,7 @@ impl Instant {
         let held = |place: usize| u64::from(self.running[place].placement.len());
         let free = u64::from(self.sites[site].site().free_nodes());
         let missing = self.sites[site].fewest(job).unwrap_or(u64::MAX).saturating_sub(free);
-        // Smallest number of the jobs that have ended by an instant. The largest jobs come first.
+        // Smallest set among the first `ended` jobs to end that frees enough nodes.
         let fewest = |ended: usize| {
             let mut largest = by_end[..ended].to_vec();
             largest.sort_by_key(|&place| std::cmp::Reverse(held(place)));

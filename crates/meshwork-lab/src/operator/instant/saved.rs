@@ -72,7 +72,7 @@ impl Instant {
         let mut holdings = desk.holdings();
         let now = pool.now();
         let running = pool.held().map(|placement| {
-            // Several holders may have equal parts, so each holding is named once.
+            // Jobs may have equal placements, so each holding gives its name to only one job.
             let own = holdings.iter().position(|own| own.placement == *placement);
             let own = own.map(|own| holdings.swap_remove(own));
             let name = match own.as_ref().map(|own| &own.name) {

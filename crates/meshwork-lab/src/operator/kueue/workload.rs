@@ -83,7 +83,9 @@ struct Admitted {
     hosts: Option<BTreeMap<String, u64>>,
 }
 
-/// Job records of one workload, one for each run from an admission to the eviction or end.
+/// Job records of one workload, one for each run and one for a last wait without a run.
+///
+/// A run lasts from an admission to the next eviction or the end.
 ///
 /// # Errors
 /// One sentence with the line: a time is invalid, or a topology assignment cannot be read.

@@ -174,11 +174,14 @@ impl SearchSpace {
         SearchSpace { sides, alike, sizes }
     }
 
-    /// Lists that are tried first: changes that an expert would make, each applied to all boxes.
+    /// Lists that are tried first, before random changes.
+    ///
+    /// For boxes, these are changes that an expert would make to all boxes, and each single box in
+    /// every shape of its size. For blocks, these are choices of sizes.
     #[must_use]
     pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
         let TopologyLists::Boxes(lists) = from else {
-            // Try every choice of sizes above the size of the base blocks, if there are few sizes.
+            // Try every choice among the ten smallest sizes above the size of the base blocks.
             let (base, above) = self.sizes.split_at(1.min(self.sizes.len()));
             let choices = 0..1_u32 << above.len().min(10);
             let choose = |choice: u32| {

@@ -250,7 +250,7 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
     Interval { mean: mean(&gains), half_width, replications: 1, method }
 }
 
-/// Topology under which most jobs ran, with its placement lists.
+/// Topology whose partitions have the most job records, with its placement lists.
 ///
 /// # Errors
 /// One sentence: the topology has no lists that could change, or there are too few jobs.

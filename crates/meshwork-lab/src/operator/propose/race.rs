@@ -24,7 +24,7 @@ const LEAST_PAIRS: u64 = 20;
 pub(super) const MOST_PAIRS: u64 = 100;
 
 /// Factor by which resampled histories are shorter than the first half of the recorded history.
-/// They are less short if they would have too few jobs.
+/// The factor is smaller if a resampled history would have too few jobs.
 const SHORTER: usize = 4;
 
 /// Smallest number of stretches into which the first half of the history is cut.
@@ -180,7 +180,7 @@ mod tests {
             end: Some(1_000 + 1_800 * number + 7),
             ..JobRecord::default()
         };
-        // The history has twenty whole hours with two jobs in each, and a rest.
+        // The history has twenty whole hours with two jobs in each, and one later job.
         let stays: Vec<JobRecord> = (0..41).map(stay).collect();
         let own = Stretches::of(&stays).unwrap();
         assert_eq!((own.of.len(), own.length), (20, 3_600));

@@ -22,7 +22,7 @@ use crate::slurm::topology::SlurmTopology;
 /// Number of placement lists that a round tries at first.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// One in this many of the tried lists, the best ones, advances to the next stage of a round.
+/// Divisor of the number of lists from one stage of a round to the next; the best lists advance.
 const ONE_OF: usize = 4;
 
 /// For each stage of a round, divisor of the number of jobs on which lists are tried.
@@ -34,7 +34,9 @@ pub(super) const FEWEST_JOBS: usize = 100;
 /// Number of best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// Factor by which waits must exceed those under the site's own list for a trial to be aborted.
+/// Multiple of the waits under the site's own list that a trial may reach before it is aborted.
+///
+/// In addition, each job may wait ten minutes.
 const PATIENCE: f64 = 1.5;
 
 /// Jobs and rules with which placement lists are tried.

@@ -47,8 +47,8 @@ fn is_written(second: f64) -> bool {
 
 /// Round dates on an axis, about `about` of them, with their labels.
 ///
-/// Round dates are midnights, Mondays, and firsts of months and years. The list is empty if the
-/// axis extends beyond the years 0 to 9999.
+/// Round dates are round times of a day, midnights, Mondays, and firsts of months and years. The
+/// list is empty if the axis extends beyond the years 0 to 9999.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);

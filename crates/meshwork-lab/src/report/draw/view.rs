@@ -181,7 +181,9 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
     }
 }
 
-/// Function that maps a number of the range `domain` to a coordinate of the page.
+/// Function that maps a range of numbers to a range of coordinates of the page.
+///
+/// A number outside the range is mapped like the nearest end of the range.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],

@@ -296,7 +296,7 @@ fn decompressed(file: File) -> io::Result<Box<dyn BufRead + Send>> {
 fn decompress<R: Read + Send + 'static>(
     mut reader: BufReader<R>,
 ) -> io::Result<Box<dyn BufRead + Send>> {
-    // A pipe may deliver one byte at a time, so one read need not return two bytes.
+    // One read of a regular file returns both bytes of the mark of gzip; pipes are refused before.
     if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
         // A gzip file may have several members, as after `cat`.
         Ok(Box::new(BufReader::with_capacity(BUFFER, Unpacked(MultiGzDecoder::new(reader)))))

@@ -223,7 +223,7 @@ impl JobLog {
     /// Writes the remaining rows and renames the files to their final names.
     ///
     /// # Errors
-    /// The first error of the run or of this call; no file is left then.
+    /// The first error of the run or of this call; no temporary file is left then.
     pub fn finish(mut self) -> Result<(), JobOutputError> {
         let pending = std::mem::take(&mut self.pending);
         for slot in pending {

@@ -19,11 +19,11 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the store of a folder and calls `each` once per run; a folder without a store has no
-    /// runs.
+    /// Opens the store of a folder and calls `each` once per run.
     ///
     /// # Errors
-    /// If the store cannot be read, or holds two different results for one run.
+    /// If the folder has no store, the store cannot be read, or it holds two different results for
+    /// one run.
     pub fn open(
         folder: &Path,
         mut each: impl FnMut(&Head<'_>, &[u8]),

@@ -126,8 +126,9 @@ impl Store {
     /// A last line without a line break is incomplete because its process was killed: it is cut
     /// off, and its run is repeated. Other unreadable lines are moved to `runs.garbled`, with a
     /// warning each, and their runs are repeated. While the store is open, no other process can
-    /// open it for writing, and temporary files of killed processes are removed. Runs in segments,
-    /// to which other processes may still append, are known too; segments are not changed.
+    /// open it for writing. Runs in segments, to which other processes may still append, are known
+    /// too; segments are not changed. If there are none, temporary files of killed processes are
+    /// removed.
     ///
     /// # Errors
     /// If the folder cannot be created or written, `runs.jsonl` is no regular file or is in use, or
@@ -241,7 +242,7 @@ impl Store {
         self.known.len()
     }
 
-    /// Whether the run was made by another build of the program, or by another model version.
+    /// Whether another build of the program, or another model version, has already made this run.
     #[must_use]
     pub fn is_known_elsewhere(&self, record: &RunRecord) -> bool {
         !self.elsewhere.is_empty()

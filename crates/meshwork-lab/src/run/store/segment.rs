@@ -200,7 +200,7 @@ impl Segment {
         Ok(line.len() as u64)
     }
 
-    /// Writes the line of a run and the note of its duration; returns the length of the line.
+    /// Writes the line of a run and the note of its duration; returns the number of bytes.
     pub(super) fn run(&mut self, line: &[u8], key: &str, took: Duration) -> io::Result<u64> {
         let note = Note::Ended { key: key.to_owned(), took: millis(took), at: self.now() };
         let both = [line, &note.line()].concat();
