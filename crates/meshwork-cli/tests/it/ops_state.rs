@@ -637,3 +637,65 @@ fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
     assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|1\n"), WaitReason::HeldBack(limit));
     assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|2\n"), WaitReason::Turn);
 }
+
+/// Tests that a job on parts of nodes is told which of them it lacks, and which ends would help.
+#[test]
+fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n\
+                NodeName=g[0-2] CPUs=8 RealMemory=9000 Gres=gpu:4\n\
+                PartitionName=p Nodes=g[0-2] Default=YES\n";
+    let row = |id: u32, nodes: &str, cpus: u32, options: &str| {
+        let (start, end) = if nodes.is_empty() { ("", "") } else { ("2", "900") };
+        format!("{id},1,{id},{start},{end},900,1,{nodes},{cpus},,a,p,,,{options} --mem=100\n")
+    };
+    let jobs = [
+        "id,attempt,submit,start,end,limit,nodes,nodelist,processors,by,user,partition,qos,switches,options\n"
+            .to_owned(),
+        row(1, "g0", 1, "-n1 --gpus-per-node=2"),
+        row(2, "g1", 1, "-n1 --gpus-per-node=3"),
+        row(3, "g2", 2, "-n2 --gpus-per-node=1"),
+        row(4, "", 1, "-n1 --gpus-per-node=4"),
+        row(5, "", 1, "-N1 -n1 --exclusive"),
+        row(6, "", 1, "-n30"),
+        row(7, "", 16, "-N2 --ntasks-per-node=8"),
+        row(8, "", 1, "-n1 --gpus-per-node=1"),
+    ];
+    for (name, text) in [
+        ("slurm.conf", conf),
+        ("gres.conf", "NodeName=g[0-2] Name=gpu File=/dev/g[0-3]\n"),
+        ("topology.yaml", "- topology: t\n  cluster_default: true\n  flat: true\n"),
+        ("jobs.csv", &jobs.concat()),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let ask = |job: &str| -> Json {
+        let said = meshwork(folder.path(), &["ops", "explain", ".", job, "--at", "9", "--json"]);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let four = ask("4");
+    assert_eq!(four["reason"], "nodes");
+    assert_eq!(four["short"], "enough in total, but 3 + 2 + 1 free GPUs are not 4 on one node");
+    assert_eq!(four["ends_that_would_do"], json!(["1", "2", "3"]));
+    let whole = ask("5");
+    assert_eq!(whole["short"], "it asks for 1 whole node; idle where it may run: 0");
+    assert_eq!((&whole["reason"], &whole["free"]), (&json!("nodes"), &json!(0)));
+    assert_eq!((&ask("6")["reason"], &ask("6")["short"]), (&json!("never"), &json!(null)));
+    let two = "it asks for 16 cores";
+    let wide = ask("7");
+    assert_eq!(wide["ends_that_would_do"], json!([]), "{wide}");
+    let short = wide["short"].as_str().unwrap();
+    assert!(
+        short
+            == "enough in total, but 0 of its 2 pieces with 8 CPUs, 100 MB have a node with all of it"
+            || short.starts_with(two),
+        "{short}"
+    );
+    assert_ne!(ask("8")["reason"], "nodes");
+    let said = meshwork(folder.path(), &["ops", "explain", ".", "4", "--at", "9"]);
+    let sentence =
+        "enough in total, but 3 + 2 + 1 free GPUs are not 4 on one node (Requested nodes are busy)";
+    assert!(said.out.contains(sentence), "{}", said.out);
+    assert!(said.out.contains("could start now if job 1 or job 2 or job 3 ended"), "{}", said.out);
+}

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use meshwork::alloc::listed::Wait;
+use meshwork::alloc::listed::{SlurmMessage, Wait};
+use meshwork::alloc::parts::shortage_of;
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
+use super::controller::moment::LackingParts;
 use super::folder::asked;
 use super::history::{JobRecord, Second};
 use super::places::places;
 use super::state::{HeldBack, MachineState};
 use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
+use crate::trace::SlurmPieces;
 
 /// Maximum number of nearest places that are reported for a waiting job.
 const NEAREST: usize = 3;
@@ -68,7 +71,10 @@ pub struct Explanation {
     pub stay: JobRecord,
     /// Most important reason why the job waits.
     pub reason: WaitReason,
-    /// Number of nodes that are free for the job at the instant.
+    /// Which cores, memory or GPUs the job lacks, if jobs share nodes.
+    pub short: Option<String>,
+    /// Number of nodes that are free for the job at the instant. If jobs share nodes, these are the
+    /// nodes on which a piece of the job fits.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
     /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
@@ -112,8 +118,17 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
         Some(_) => [None, None],
         None => state.starts(place),
     };
-    let told = desk.ask(&asked);
-    let free = desk.idle();
+    let mut told = desk.ask(&asked);
+    let lacks = state.lacks(place);
+    let (mut free, mut short) = (desk.idle(), None);
+    if let Some(lacks) = &lacks {
+        (free, short) = shortage(state, stay, lacks);
+        told = match lacks.fits {
+            Some(true) => SlurmAnswer::Nodes(NodeSet::empty(0)),
+            Some(false) => SlurmAnswer::Wait(Wait::Nodes, SlurmMessage::Busy),
+            None => SlurmAnswer::Never(SlurmMessage::NodeConfiguration.to_string()),
+        };
+    }
     let reason = match (told, held_back) {
         (SlurmAnswer::Never(says), _) => WaitReason::Never(says),
         (_, Some(held_back)) => WaitReason::HeldBack(held_back),
@@ -129,6 +144,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let mut explained = Explanation {
         stay: stay.clone(),
         reason,
+        short,
         free,
         nearest: Vec::new(),
         alone,
@@ -137,6 +153,12 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
         listings: Vec::new(),
     };
     if !matches!(explained.reason, WaitReason::Nodes(_) | WaitReason::Shape(_)) {
+        explained.short = None;
+        return Ok(explained);
+    }
+    // Only jobs on parts of nodes are told what they lack; they request no listed places.
+    if let Some(lacks) = lacks {
+        explained.ends = lacks.ends;
         return Ok(explained);
     }
     let size = asked.wanted.segments().map_or(stay.nodes, |(_, size)| size);
@@ -162,6 +184,49 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     state.running.iter().for_each(|holder| available.subtract(&holder.nodes));
     explained.listings = listings(state, &stay.partition, size, &available);
     Ok(explained)
+}
+
+/// Number of nodes on which a piece of a waiting job fits, and the amounts that the job lacks.
+fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
+    let parts = state.machine.parts().ok();
+    let site = parts.as_ref().and_then(|parts| {
+        let first = stay.partition.split(',').next().unwrap_or_default();
+        parts.get(first).or(parts.values().next())
+    });
+    let size = (f64::from(stay.nodes), f64::from(stay.processors));
+    let pieces = site
+        .and_then(|site| SlurmPieces::of_job(&stay.options, size, stay.exclusive, &site.machine));
+    let Some(pieces) = pieces else { return (0, None) };
+    if pieces.exclusive() {
+        let (asked, idle) = (stay.nodes, lacks.idle);
+        let nodes = if asked == 1 { "node" } else { "nodes" };
+        let short = format!("it asks for {asked} whole {nodes}; idle where it may run: {idle}");
+        return (idle, Some(short));
+    }
+    let (count, per_node, [cpu, mem, gpu]) = pieces.amounts();
+    let each = [cpu, mem, gpu];
+    let most = per_node.unwrap_or(count);
+    let fits = |free: &[u64; 3]| {
+        let of = |(free, each): (&u64, u64)| free.checked_div(each).unwrap_or(u64::MAX);
+        free.iter().zip(each).map(of).min().unwrap_or(0).min(most)
+    };
+    let nodes: Vec<[u64; 4]> =
+        lacks.free.iter().map(|&[cpu, mem, gpu]| [cpu, mem, gpu, 0]).collect();
+    let room = lacks.free.iter().map(fits).filter(|fits| *fits > 0);
+    let (on, room) = (room.clone().count() as u32, room.sum::<u64>());
+    let short = shortage_of(count, [cpu, mem, gpu, 0], 1, &nodes).or_else(|| {
+        let of = |count: u64, unit: &str| (count > 0).then(|| format!("{count} {unit}"));
+        let piece = [of(cpu, "CPUs"), of(mem, "MB"), of(gpu, "GPUs")];
+        let piece: Vec<String> = piece.into_iter().flatten().collect();
+        let piece = piece.join(", ");
+        Some(match room < count {
+            true => format!(
+                "enough in total, but {room} of its {count} pieces with {piece} have a node with all of it"
+            ),
+            false => "enough in total, but not in the numbers per node and socket that it asks for".to_owned(),
+        })
+    });
+    (on, short)
 }
 
 /// Listed places of a size, sorted by the number of jobs that must end, then by their last end.
@@ -292,6 +357,7 @@ impl Explanation {
         };
         json!({
             "job": self.stay.id, "now": state.now, "time": state.clock.shown(state.now), "nodes": self.stay.nodes, "free": self.free,
+            "short": self.short,
             "reason": self.reason.word(), "slurm": says,
             "slurm_reason": Some(&self.stay.reason).filter(|reason| !reason.is_empty()), "nearest": nearest,
             "starts_alone": start(&self.alone), "starts": start(&self.planned),

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::controller::Controller;
 use super::controller::future::ReplayState;
+use super::controller::moment::LackingParts;
 use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine, asked};
 use super::history::{History, JobRecord, Second};
@@ -301,6 +302,13 @@ impl MachineState {
         });
         let running: Vec<(JobRecord, NodeSet)> = running.collect();
         Controller::at(&self.machine, rules, &running, waiting, self.now)
+    }
+
+    /// Parts of nodes that the waiting job with this index lacks; `None` if jobs do not share nodes.
+    pub(super) fn lacks(&self, place: usize) -> Option<LackingParts> {
+        let rules = self.rules();
+        let controller = self.controller(&rules, std::slice::from_ref(&self.waiting[place]));
+        controller.lacks(self.running.len(), self.now)
     }
 
     /// Allocator of a partition in which the running jobs hold their nodes. Jobs are known by their

@@ -177,6 +177,9 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     let nodes = own.stay.nodes;
     let headline = match &own.reason {
         WaitReason::Never(says) => format!("it never starts: {says}"),
+        WaitReason::Nodes(says) if own.short.is_some() => {
+            format!("{} ({says})", own.short.as_deref().unwrap_or_default())
+        }
         WaitReason::Nodes(says) => {
             format!("too few nodes are free for it: {} of {nodes} ({says})", own.free)
         }

@@ -6,7 +6,7 @@
 pub(super) mod cycles;
 pub(super) mod future;
 mod limits;
-mod moment;
+pub(super) mod moment;
 mod parts;
 mod plan;
 mod priority;

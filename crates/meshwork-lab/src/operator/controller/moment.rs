@@ -17,6 +17,19 @@ pub(in crate::operator) const RESERVED_NODES: &str =
 /// Seconds after submission in which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
 
+/// Free parts of the nodes that a waiting job may use, and the running jobs in its way.
+#[derive(Default)]
+pub(in crate::operator) struct LackingParts {
+    /// Whether the job fits now; `None` if it could not even start on the idle machine.
+    pub(in crate::operator) fits: Option<bool>,
+    /// Free CPUs, memory in MB and GPUs of each node.
+    pub(in crate::operator) free: Vec<[u64; 3]>,
+    /// Number of nodes of which no job holds a part.
+    pub(in crate::operator) idle: u32,
+    /// Running jobs of which any one would suffice if it ended.
+    pub(in crate::operator) ends: Vec<usize>,
+}
+
 impl<'a> Controller<'a> {
     /// Controller model with running jobs on their nodes, and with waiting jobs.
     ///
@@ -108,6 +121,32 @@ impl<'a> Controller<'a> {
         }
         self.set_near(near);
         best
+    }
+
+    /// Reason why a waiting job does not get parts of nodes now; `None` if jobs do not share nodes.
+    ///
+    /// # Complexity
+    /// A query to the placement rule for each running job.
+    pub(in crate::operator) fn lacks(&self, job: usize, now: Second) -> Option<LackingParts> {
+        let (near, closed) = (self.near(), self.closed(now));
+        let request = &self.jobs[job].requests[0];
+        let mut desk = self.parts.clone()?;
+        let (partition, hopeless) = (request.partition, request.is_hopeless());
+        let Some(asked) = request.parts.as_ref().filter(|_| !hopeless) else {
+            return Some(LackingParts::default());
+        };
+        let (free, idle) = desk.free(partition, asked, &closed);
+        let fits = desk.find(partition, asked, &closed).is_some();
+        let mut ends = Vec::new();
+        for &holder in self.running.keys().filter(|_| !fits) {
+            let grants = desk.release(holder);
+            if desk.find(partition, asked, &closed).is_some() {
+                ends.push(holder);
+            }
+            desk.take(holder, grants);
+        }
+        self.set_near(near);
+        Some(LackingParts { fits: Some(fits), free, idle, ends })
     }
 
     /// Wait reason of each waiting job in Slurm's words, if earlier passes are not known.

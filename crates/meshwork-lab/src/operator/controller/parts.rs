@@ -159,6 +159,22 @@ impl PartsDesk {
         request.lookup.find(&self.sites[partition].machine, &self.holdings, open, near)
     }
 
+    /// Free amounts of each node that a job may use, without the withheld nodes `kept`: CPUs, memory
+    /// in MB, and GPUs. Also the number of idle nodes among them.
+    pub(super) fn free(
+        &self,
+        partition: usize,
+        request: &PartsRequest,
+        kept: &NodeSet,
+    ) -> (Vec<[u64; 3]>, u32) {
+        let mut open = request.named.clone();
+        open.intersect(request.lookup.pool());
+        open.subtract(kept);
+        let machine = &self.sites[partition].machine;
+        let idle = open.iter().filter(|&node| self.holdings.is_idle(machine, node)).count();
+        (open.iter().map(|node| self.holdings.free(machine, node)).collect(), idle as u32)
+    }
+
     fn nodes_of(&self, grants: &[SharedGrant]) -> NodeSet {
         let mut nodes = NodeSet::empty(self.sites[0].hosts.count());
         grants.iter().for_each(|grant| nodes.insert(grant.node));

@@ -21,12 +21,10 @@ pub struct SiteRules {
     pub qos: Vec<QosRules>,
     /// Associations. Each account precedes its users and its sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations delay jobs, and users are charged for ended jobs.
+    /// Whether limits of associations and of a QOS delay jobs, and users are charged for ended jobs.
     pub enforces_limits: bool,
     /// Type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,
-    /// Whether limits of a QOS delay jobs.
-    pub enforces_qos: bool,
     /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
     /// Outages and drains: begin, end, and nodes on which no job may start.
@@ -198,7 +196,6 @@ impl SiteRules {
                 "preempt/qos" => Some(Preemption::Qos),
                 _ => None,
             },
-            enforces_qos: enforces(&["limits", "qos", "safe", "all"]),
             lacks_priorities: false,
             outages: Vec::new(),
             reservations: Vec::new(),

@@ -12,7 +12,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
 
-use meshwork::alloc::shared::SharedMachine;
 use meshwork::workload::Inputs as _;
 use meshwork::workload::table::{Cell, Column, Instant, Row};
 
@@ -212,60 +211,36 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
     let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
     let Some(found) = found else { return Ok(None) };
-    let machine = files.locate(path).parent().and_then(SlurmMachine::of_sharing_site);
-    let first = if machine.is_some() { 0 } else { SHARED_COLUMNS };
-    let reading = Reading::new(path, &found, &HISTORY_COLUMNS[first..], None);
+    let reading = Reading::new(path, &found, &HISTORY_COLUMNS[SHARED_COLUMNS..], None);
     let mut rows = reading.read(&[])?.rows;
     for submit in rows.iter_mut().filter_map(|row| row.submit.as_mut()) {
         submit.is_date = true;
     }
-    if let Some(machine) = machine {
-        let of_line: HashMap<u64, &Given> = found.rows.iter().map(|row| (row.line, row)).collect();
-        let parts = machine.parts().map_err(|says| format!("{path}: {says}"))?;
-        for row in &mut rows {
-            let given = of_line[&row.line];
-            let partition = found.text(given, "partition").unwrap_or_default();
-            let first = partition.split(',').next().unwrap_or_default();
-            let Some(site) = parts.get(first).or(parts.values().next()) else { continue };
-            let is_whole = found.text(given, "exclusive").is_some();
-            share(row, found.number(given, "processors")?, is_whole, &site.machine);
+    let machine = files.locate(path).parent().and_then(SlurmMachine::of_sharing_site);
+    let Some(machine) = machine else { return Ok(Some(rows)) };
+    let of_line: HashMap<u64, &Given> = found.rows.iter().map(|row| (row.line, row)).collect();
+    let parts = machine.parts().map_err(|says| format!("{path}: {says}"))?;
+    for row in &mut rows {
+        let given = of_line[&row.line];
+        let text = |column: &str| found.text(given, column).unwrap_or_default();
+        let partition = text("partition");
+        let first = partition.split(',').next().unwrap_or_default();
+        let Some(site) = parts.get(first).or(parts.values().next()) else { continue };
+        let nodes = row.nodes.map_or(0.0, f64::from);
+        let cpus = found.number(given, "processors")?.unwrap_or(0.0);
+        let is_whole = !text("exclusive").is_empty();
+        let pieces = SlurmPieces::of_job(&text("options"), (nodes, cpus), is_whole, &site.machine);
+        let Some(pieces) = pieces else { continue };
+        row.nodes = None;
+        for mapped in &HISTORY_COLUMNS[..SHARED_COLUMNS] {
+            if let (Some(column), Some(cell)) =
+                (Column::named(mapped.ours), pieces.cell(mapped.ours))
+            {
+                column.set(row, cell).map_err(|says| format!("{path}:{}: {says}", given.line))?;
+            }
         }
     }
     Ok(Some(rows))
-}
-
-/// Completes the pieces of a job that was recorded at a site with shared nodes.
-///
-/// A job without options requests equal parts of its nodes, whose CPUs are `processors` in all.
-/// Memory that the job does not state is that of the `slurm.conf`. If this states none either, a
-/// job has all memory of its nodes, and requests that of the smallest node.
-fn share(row: &mut Row, processors: Option<f64>, is_whole: bool, machine: &SharedMachine) {
-    let params = &machine.params;
-    let is_whole = is_whole || params.exclusive;
-    row.whole_nodes |= row.pieces.is_some() && is_whole;
-    if is_whole {
-        return;
-    }
-    if row.pieces.is_none() {
-        let Some((nodes, cpus)) = row.nodes.zip(processors).filter(|(nodes, _)| *nodes > 0) else {
-            return;
-        };
-        row.cpu = Some((cpus / f64::from(nodes)).ceil() as u32);
-        (row.pieces, row.per_node, row.nodes) = (Some(nodes), Some((1, 1)), None);
-    }
-    if row.mem.is_some() || !params.memory {
-        return;
-    }
-    let is_alone = row.pieces == Some(1) || row.per_node == Some((1, 1));
-    let of_gpus = params.mem_per_gpu * u64::from(row.gpu.map_or(0, |(count, _)| count));
-    let all = || machine.types.iter().map(|kind| kind.memory).min().unwrap_or(0);
-    let mem = match (of_gpus, params.mem_per_node, params.mem_per_cpu) {
-        (1.., ..) => of_gpus,
-        (_, 1.., _) if is_alone => params.mem_per_node,
-        (_, 0, 0) if is_alone => all(),
-        (_, _, each) => each * u64::from(row.cpu.unwrap_or(1)),
-    };
-    row.mem = u32::try_from(mem).ok().filter(|mem| *mem > 0);
 }
 
 /// Recognizes a published trace, and reads its rows; `None` if the file is not such a trace.

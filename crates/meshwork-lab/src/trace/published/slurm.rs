@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use meshwork::alloc::shared::SharedMachine;
 use meshwork::workload::table::Cell;
 
 use super::megabytes;
@@ -136,6 +137,61 @@ impl SlurmPieces {
         let feature = own.feature.filter(is_name).map(str::to_owned);
         let (kind, exclusive) = (model.or(feature), own.exclusive);
         Some(SlurmPieces { count, cpu, mem, gpu, per_node, kind, exclusive })
+    }
+
+    /// Pieces of a job that was recorded on a machine whose nodes jobs share; `None` if it has whole
+    /// nodes and no options.
+    ///
+    /// A job without options requests equal parts of its nodes, whose CPUs are `cpus` in all. Memory
+    /// that the job does not state is that of the `slurm.conf`. If this states none either, a job
+    /// has all memory of its nodes, and requests that of the smallest node.
+    pub(crate) fn of_job(
+        options: &str,
+        (nodes, cpus): (f64, f64),
+        is_whole: bool,
+        machine: &SharedMachine,
+    ) -> Option<SlurmPieces> {
+        let params = &machine.params;
+        let is_whole = is_whole || params.exclusive;
+        let plain = || {
+            let is_shared = !is_whole && nodes > 0.0 && cpus > 0.0;
+            let cpu = (cpus / nodes).ceil();
+            is_shared.then(|| SlurmPieces {
+                count: nodes,
+                cpu,
+                per_node: Some(1.0),
+                ..SlurmPieces::default()
+            })
+        };
+        let mut own = SlurmPieces::of_options(options).or_else(plain)?;
+        own.exclusive |= is_whole;
+        if own.mem.is_some() || own.exclusive || !params.memory {
+            return Some(own);
+        }
+        let is_alone = own.count == 1.0 || own.per_node == Some(1.0);
+        let of_gpus = params.mem_per_gpu as f64 * own.gpu;
+        let all = || machine.types.iter().map(|kind| kind.memory).min().unwrap_or(0);
+        let mem = match (params.mem_per_node, params.mem_per_cpu) {
+            _ if of_gpus > 0.0 => of_gpus,
+            (1.., _) if is_alone => params.mem_per_node as f64,
+            (0, 0) if is_alone => all() as f64,
+            (_, each) => each as f64 * own.cpu,
+        };
+        own.mem = Some(mem).filter(|mem| *mem > 0.0);
+        Some(own)
+    }
+
+    /// Whether the job excludes all other jobs from its nodes.
+    pub(crate) fn exclusive(&self) -> bool {
+        self.exclusive
+    }
+
+    /// Number of pieces, their largest number on a node, and the cores, memory in MB and GPUs of
+    /// each.
+    pub(crate) fn amounts(&self) -> (u64, Option<u64>, [u64; 3]) {
+        let each = [self.cpu, self.mem.unwrap_or(0.0), self.gpu];
+        let whole = |number: f64| number.ceil() as u64;
+        (whole(self.count), self.per_node.map(whole), each.map(whole))
     }
 
     /// Pieces of a job's allocation, parsed from the list of its trackable resources. `None` if the

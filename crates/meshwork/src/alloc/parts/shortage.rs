@@ -11,47 +11,24 @@ use crate::topology::types::piece_in_words;
 /// it: "enough in total, but 6 + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.
 #[must_use]
 pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
-    const SHOWN: usize = 4;
     let types = amounts.types();
     for piece in &request.roles {
-        let mut free = [0_u64; 4];
-        let (mut room, mut gpus) = (0_u64, Vec::new());
+        let (mut room, mut nodes) = (0_u64, Vec::new());
         for node in (0..types.nodes()).map(|node| amounts.of(node)) {
             if !node.kind.suits(piece) {
                 continue;
             }
-            for (sum, own) in free.iter_mut().zip([node.cores, node.mem(), node.gpus, node.other()])
-            {
-                *sum += u64::from(own);
-            }
+            nodes.push([node.cores, node.mem(), node.gpus, node.other()].map(u64::from));
             room += u64::from(fits(&node, piece, request, true));
-            gpus.push(node.gpus);
         }
         let whole = if piece.is_sharing() { 0 } else { piece.gpu };
-        let asked = [piece.cpu, piece.mem, whole, piece.other];
-        for (kind, (asked, free)) in asked.into_iter().zip(free).enumerate() {
-            let asked = u64::from(asked) * u64::from(piece.count);
-            if asked > free {
-                let unit = ["cores", "MiB", "GPUs", "of `other`"][kind];
-                return format!("it asks for {asked} {unit}, and {free} are free where it may run");
-            }
-        }
+        let asked = [piece.cpu, piece.mem, whole, piece.other].map(u64::from);
         let together = match request.inside {
             Inside::Node | Inside::Island => piece.count,
             _ => 1,
         };
-        gpus.sort_unstable_by_key(|&free| std::cmp::Reverse(free));
-        let most = gpus.first().copied().unwrap_or(0);
-        if whole * together > most {
-            let shown: Vec<String> =
-                gpus.iter().take(SHOWN).filter(|&&free| free > 0).map(u32::to_string).collect();
-            let more = gpus.get(SHOWN).is_some_and(|&free| free > 0);
-            return format!(
-                "enough in total, but {}{} free GPUs are not {} on one node",
-                shown.join(" + "),
-                if more { " + …" } else { "" },
-                whole * together
-            );
+        if let Some(short) = shortage_of(u64::from(piece.count), asked, together.into(), &nodes) {
+            return short;
         }
         if room < u64::from(piece.count) {
             return format!(
@@ -68,4 +45,37 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
         }
         None => "enough in total, but its roles do not fit together".to_owned(),
     }
+}
+
+/// The reason why `count` equal pieces do not fit on nodes, if free amounts alone show it.
+///
+/// `piece` and each of `nodes` are amounts of cores, memory, GPUs and `other`: requested by a
+/// piece, and free on a node. `together` is the number of pieces that must be on one node. The
+/// result is `None` if enough is free in total, and enough GPUs are free on one node.
+#[must_use]
+pub fn shortage_of(
+    count: u64,
+    piece: [u64; 4],
+    together: u64,
+    nodes: &[[u64; 4]],
+) -> Option<String> {
+    const SHOWN: usize = 4;
+    for (kind, unit) in ["cores", "MiB", "GPUs", "of `other`"].into_iter().enumerate() {
+        let asked = piece[kind] * count;
+        let free: u64 = nodes.iter().map(|own| own[kind]).sum();
+        if asked > free {
+            return Some(format!(
+                "it asks for {asked} {unit}, and {free} are free where it may run"
+            ));
+        }
+    }
+    let mut gpus: Vec<u64> = nodes.iter().map(|own| own[2]).filter(|free| *free > 0).collect();
+    gpus.sort_unstable_by_key(|&free| std::cmp::Reverse(free));
+    let wanted = piece[2] * together;
+    (wanted > gpus.first().copied().unwrap_or(0)).then(|| {
+        let shown: Vec<String> = gpus.iter().take(SHOWN).map(u64::to_string).collect();
+        let more = if gpus.len() > SHOWN { " + …" } else { "" };
+        let shown = shown.join(" + ");
+        format!("enough in total, but {shown}{more} free GPUs are not {wanted} on one node")
+    })
 }

@@ -141,6 +141,14 @@ impl Holdings {
         self.index.set(place, [cores, gpus, memory]);
     }
 
+    /// Free amounts of a node: CPUs of free cores, memory in MB, and GPUs.
+    #[must_use]
+    pub fn free(&self, machine: &SharedMachine, node: u32) -> [u64; 3] {
+        let (free, kind) = (self.of(node), machine.node(node));
+        let cpus = u64::from(free.core_count) * u64::from(kind.threads);
+        [cpus, kind.memory.saturating_sub(free.memory_used), free.gpus.count_ones().into()]
+    }
+
     /// Whether no job holds any core or GPU of a node.
     #[must_use]
     pub fn is_idle(&self, machine: &SharedMachine, node: u32) -> bool {
