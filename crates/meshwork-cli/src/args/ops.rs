@@ -518,7 +518,7 @@ pub(crate) struct Import {
     pub(crate) swf: Option<PathBuf>,
     /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of --conf; with --kueue a
     /// tree of the labels of its nodes]
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["kueue", "conf"])]
+    #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf of the machine
     #[arg(long, value_name = "FILE")]

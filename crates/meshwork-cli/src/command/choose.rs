@@ -187,11 +187,11 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     let columns = [
         Column::words("candidate", cell(1)),
         Column::numbers("runs", right(cell(2))),
-        Column::numbers(&choice.metric, right(cell(3))),
+        Column::numbers(&choice.header(&choice.metric), right(cell(3))),
     ];
     let mut columns = Vec::from(columns);
     if let Some(second) = &choice.second {
-        columns.push(Column::numbers(second, right(cell(4))));
+        columns.push(Column::numbers(&choice.header(second), right(cell(4))));
     }
     columns.push(Column::words("fate", cell(5)));
     print(out, &keys, &columns, &[])?;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use meshwork::catalogue::Catalogue;
+use meshwork::registry::did_you_mean;
+use meshwork::sched::SchedulerEntry;
 use meshwork_lab::Study;
 use meshwork_lab::findings::number::count;
 use meshwork_lab::report::Maps;
@@ -34,6 +36,19 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
             .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")))?,
         None => of_header(&arguments.log)?,
     };
+    let entries = catalogue.list::<SchedulerEntry>();
+    for name in &arguments.schedulers {
+        if !entries
+            .iter()
+            .any(|entry| entry.about.name == name || entry.about.aliases.contains(&name.as_str()))
+        {
+            let known: Vec<&str> = entries.iter().map(|entry| entry.about.name).collect();
+            let says = did_you_mean(name, &known);
+            return Err(Stop::Wrong(format!(
+                "--schedulers {name}: unknown scheduler `{name}` ({says})"
+            )));
+        }
+    }
     let source = document(&study(arguments, machine)?);
     let study =
         Study::parse_in(catalogue, &log.to_string(), &source, Path::new(""), &arguments.settings)?;

@@ -409,7 +409,7 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
                 .to_owned(),
         );
     }
-    let doubts = notes(study, &finished.points, &finished.results);
+    let doubts = notes(study, &finished.points, &finished.results, &finished.summary);
     lines.extend(doubts.into_iter().map(|note| format!("note: {note}")));
     lines.extend(missed_precision(study, finished));
     if !lines.is_empty() {

@@ -1886,7 +1886,7 @@
       [[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
       [[0, -1.25], [1.15, 0.8], [-1.15, 0.8]],
       [[0, -1.35], [1.05, 0], [0, 1.35], [-1.05, 0]],
-      [[0, -1.4], [0.33, -0.45], [1.33, -0.43], [0.53, 0.17], [0.82, 1.13], [0, 0.56], [-0.82, 1.13], [-0.53, 0.17], [-1.33, -0.43], [-0.33, -0.45]],
+      [[1.25, 0], [-0.8, 1.15], [-0.8, -1.15]],
       [[0, 1.25], [1.15, -0.8], [-1.15, -0.8]],
       [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
       [[0.6, -1.04], [1.2, 0], [0.6, 1.04], [-0.6, 1.04], [-1.2, 0], [-0.6, -1.04]],
@@ -3133,7 +3133,9 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       context.globalAlpha = 1;
       context.fillStyle = theme2.soft;
       context.textAlign = "right";
-      context.fillText("grey: reasons for waiting were not recorded", width2 - PAD, second - 7);
+      const text2 = "grey: reasons for waiting were not recorded";
+      const isWide = width2 > 2 * (2 * PAD + context.measureText(text2).width);
+      context.fillText(isWide ? text2 : "grey: not recorded", width2 - PAD, second - 7);
     }
     drawAxis(context, theme2, run.clock, from, until, x, second + waits, width2);
   }

@@ -78,7 +78,9 @@ export function drawPlots(canvas, run, theme, width) {
     context.globalAlpha = 1;
     context.fillStyle = theme.soft;
     context.textAlign = "right";
-    context.fillText("grey: reasons for waiting were not recorded", width - PAD, second - 7);
+    const text = "grey: reasons for waiting were not recorded";
+    const isWide = width > 2 * (2 * PAD + context.measureText(text).width);
+    context.fillText(isWide ? text : "grey: not recorded", width - PAD, second - 7);
   }
   drawAxis(context, theme, run.clock, from, until, x, second + waits, width);
 }

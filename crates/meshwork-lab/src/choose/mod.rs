@@ -20,6 +20,7 @@ use toml::Value;
 
 use crate::findings::clock::Clock;
 use crate::findings::columns::HIGHEST;
+use crate::findings::notes::of_ideal_networks;
 use crate::findings::summary::label;
 use crate::findings::trend::is_growing;
 use crate::lab::{Prepared, keep_study, known_inputs, must_be_its_own, outdated, prepare};
@@ -361,6 +362,7 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     };
     let mut choice =
         ChoiceOutcome::of(&raced, Parts { race: &race, runs: &results.runs, stopped })?;
+    warnings.extend(of_ideal_networks(study, &setup.points));
     choice.warnings = warnings;
     let mut keys: Vec<u128> = key_order(&results.runs);
     if stopped != RaceEnd::Interrupted {

@@ -2,6 +2,7 @@
 
 use toml::Value;
 
+use crate::findings::columns::value;
 use crate::findings::number::{count, plural};
 use crate::findings::summary::Summary;
 use crate::findings::words::short_label;
@@ -74,7 +75,7 @@ fn name_of(value: &Value) -> Option<&str> {
 /// Allocators that give jobs contiguous nodes shorten messages, but with an ideal network this
 /// gains nothing. Contiguity then only costs waiting time, so a comparison with other allocators
 /// misleads.
-fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
+pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {
         return None;
@@ -97,10 +98,31 @@ fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     })
 }
 
+/// Note on means of a log's single run that are uncertain by more than themselves.
+fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
+    if study.replications != Replications::Fixed(1) {
+        return None;
+    }
+    let metric = &summary.rows.first()?.metrics.first()?.0;
+    let is_wide = |&index: &usize| {
+        let found = value(&summary.rows[index].metrics, metric);
+        let is_of_log = points[index].scenario.input_path().is_some();
+        is_of_log && found.mean.zip(found.half_width).is_some_and(|(mean, half)| half > mean.abs())
+    };
+    let wide: Vec<usize> = (0..points.len().min(summary.rows.len())).filter(is_wide).collect();
+    (!wide.is_empty()).then(|| {
+        format!(
+            "± of {metric} is larger than its mean{}: batches of one run of this log do not tell more; \
+             `workload.resample = \"users\"` with `replications = 20` runs it on logs like this one",
+            place(study, points, &wide)
+        )
+    })
+}
+
 /// Notes on the runs that explain the numbers and are shown after them. Each is one sentence
 /// without a full stop.
 #[must_use]
-pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> {
+pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summary) -> Vec<String> {
     let mut notes: Vec<String> = counted(
         results,
         ScenarioRuns::unusable,
@@ -110,6 +132,7 @@ pub fn notes(study: &Study, points: &[Point], results: &Results) -> Vec<String> 
     .into_iter()
     .collect();
     notes.extend(of_ideal_networks(study, points));
+    notes.extend(of_wide_intervals(study, points, summary));
     let chosen = |is_one: &dyn Fn(usize) -> bool| -> Vec<usize> {
         (0..points.len()).filter(|&index| is_one(index)).collect()
     };

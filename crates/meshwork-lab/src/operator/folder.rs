@@ -113,7 +113,11 @@ impl SlurmMachine {
             let text = read_text(&gres).map_err(|trouble| trouble.to_string())?;
             made.push((PathBuf::from(GRES), text));
         }
-        SlurmMachine::made(made).map_err(|says| format!("{}: {says}", conf.display()))
+        SlurmMachine::made(made).map_err(|says| {
+            let lacks = says.contains("asks for the topology");
+            let then = if lacks { ": give the file of this topology with --topology" } else { "" };
+            format!("{}: {says}{then}", conf.display())
+        })
     }
 
     /// Adds tables, each given by one of the names in [`TABLES`] and its text.
@@ -497,6 +501,10 @@ impl Folder {
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);
+        if !path.exists() {
+            let says = "there is no such folder: `meshwork ops import` makes the folder of a site";
+            return Err(format!("{shown}: {says}"));
+        }
         if !jobs.is_file() {
             return Err(format!(
                 "{shown}: there is no {JOBS}, so this is no site: `meshwork ops import` makes one"

@@ -1,8 +1,10 @@
 //! State of a Slurm machine at one instant: running jobs with their time limits, and the queue.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use meshwork::alloc::listed::Wait;
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
@@ -14,7 +16,7 @@ use super::folder::{Folder, SlurmMachine, asked};
 use super::history::{History, JobRecord, Second};
 use super::sacct::{LocalClock, TimeFormat};
 use super::{FileProblem, read_text, sacct};
-use crate::slurm::desk::SlurmAllocator;
+use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::hostlist;
 
 /// Length in seconds of the time before an instant whose scheduler passes give the wait reasons.
@@ -372,6 +374,12 @@ impl MachineState {
             }
         };
         let mut found = found.into_iter().skip(self.running.len());
+        let mut desks: BTreeMap<String, SlurmAllocator<usize>> = BTreeMap::new();
+        let mut lacks_shape = |stay: &JobRecord| {
+            let desk = desks.entry(stay.partition.clone());
+            let desk = desk.or_insert_with(|| self.desk(&stay.partition));
+            matches!(desk.ask(&asked(stay)), SlurmAnswer::Wait(Wait::Shape, _))
+        };
         // A job that is not yet eligible gets this reason in a pass. Before the next pass after its
         // submission, the job has no reason.
         let is_new = |stay: &JobRecord| {
@@ -392,6 +400,7 @@ impl MachineState {
             let kind = kind.unwrap_or(match says.as_str() {
                 "None" => "turn",
                 "Priority" => "priority",
+                "Resources" if lacks_shape(stay) => "shape",
                 _ => "nodes",
             });
             QueueReason { id: stay.id.clone(), nodes: stay.nodes, kind, says, predicted }

@@ -58,14 +58,18 @@ pub(super) fn sentence(
     let is_alone = |line: &Series| {
         line.half.iter().all(Option::is_none) && line.replications.iter().all(|&number| number < 2)
     };
-    if view.differences && view.series.iter().all(is_alone) {
+    let has_percent = view.series.iter().any(|line| !line.percent.is_empty());
+    if view.differences && !has_percent && view.series.iter().all(is_alone) {
         text += " With one replication a difference has no interval.";
     }
     if view.y.log {
         text += " The scale is logarithmic.";
     }
-    if view.series.iter().any(|line| !line.percent.is_empty()) {
+    let has_ends = |(_, low, high): &(f64, Option<f64>, Option<f64>)| low.or(*high).is_some();
+    if view.series.iter().any(|line| line.percent.iter().any(has_ends)) {
         text += " In percent, with intervals of the ratio.";
+    } else if has_percent {
+        text += " In percent.";
     }
     text
 }

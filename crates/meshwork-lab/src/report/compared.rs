@@ -30,7 +30,7 @@ const CAUSES: [(Cause, &str); 4] = [
 /// displayed names of the topologies.
 #[must_use]
 pub fn compared(comparison: &Comparison, names: &[String]) -> String {
-    let title = "Topologies compared";
+    let title = "Configurations compared";
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -67,13 +67,13 @@ fn about(comparison: &Comparison, names: &[String]) -> String {
     let all = plural(comparison.jobs as u64, "job");
     let cleanup = plural(comparison.terms.cleanup as u64, "second");
     let mut text = format!(
-        "{all} were replayed under each topology, with {cleanup} of clean-up. Differences are from {}, job by job and batch by batch, with 95 % intervals",
+        "{all} were replayed under each configuration; nodes are free again {cleanup} after the end of a job. Differences are from {}, with 95 % intervals",
         names.first().map_or("", String::as_str)
     );
     if comparison.common < comparison.jobs {
         let common = plural(comparison.common as u64, "job");
         text.push_str(&format!(
-            ". Waits and slowdowns are those of the {common} that start under every topology"
+            ". Waits and slowdowns are those of the {common} that start under every configuration"
         ));
     }
     text
@@ -103,6 +103,14 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
     let wait = &difference[place(ReplayMeasure::Wait)];
     let (before, after) = (value(0, ReplayMeasure::Wait), value(number, ReplayMeasure::Wait));
     let (name, first) = (&names[number], &names[0]);
+    if comparison.common == 0 {
+        return (
+            format!(
+                "With {name}, no job starts that starts with {first}: waits cannot be compared."
+            ),
+            true,
+        );
+    }
     let mut text = if (after - before).abs() < 1e-9 {
         format!("With {name} the mean wait is that with {first}, {}.", lasting(before))
     } else {

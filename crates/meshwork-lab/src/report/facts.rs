@@ -239,9 +239,9 @@ fn sentences(notes: &[String]) -> Vec<String> {
 }
 
 /// Notes that stand after the numbers of the study.
-pub(super) fn notes(content: &Content) -> Vec<String> {
+pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
-    let mut notes = sentences(&crate::findings::notes::notes(study, points, results));
+    let mut notes = sentences(&crate::findings::notes::notes(study, points, results, summary));
     if beyond_quick(content).is_some() {
         notes.push(QUICK.to_owned());
     }

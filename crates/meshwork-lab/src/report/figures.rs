@@ -77,7 +77,9 @@ pub(super) fn all(
     };
     let row = |at: &[usize]| rows.get(index(&axes, at));
     let once = |at: &[usize]| row(at).is_some_and(|row| row.constant);
-    let first = compared(&axes).or(layout.along).map_or_else(Vec::new, |i| held(&axes, i));
+    let first = compared(&axes).or(layout.along).map_or_else(Vec::new, |i| {
+        held(&axes, i, &|scenario| rows.get(scenario).is_some_and(|row| row.growing))
+    });
     let no_ratio = |_: &str, _: &[usize]| None;
     let mut plans = Vec::new();
     let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));

@@ -73,7 +73,8 @@ pub(super) fn findings(
     let Some(along) = compared(&axes).or(layout.along) else { return Vec::new() };
     let metric = claimed(study).into_iter().find(|metric| metrics.contains(metric));
     let Some(metric) = metric.as_ref().or_else(|| metrics.first()) else { return Vec::new() };
-    let first = held(&axes, along);
+    let is_overloaded = |scenario: usize| summary.rows.get(scenario).is_some_and(|row| row.growing);
+    let first = held(&axes, along, &is_overloaded);
     let chosen: Vec<usize> = layout.chosen.into_iter().filter(|&axis| axis != along).collect();
     let settings = every(&axes, &chosen).take(MAX_SETTINGS).map(|values| {
         let mut at = first.clone();
@@ -90,6 +91,10 @@ pub(super) fn findings(
     };
     settings.iter().filter_map(finding).collect()
 }
+
+/// Values that read as plain words in a sentence unless their key is named too.
+const PLAIN_WORDS: [&str; 10] =
+    ["none", "never", "always", "true", "false", "first", "last", "all", "auto", "exact"];
 
 /// Question which value of one swept key is best. The summary sentences answer it.
 struct Question<'a> {
@@ -127,7 +132,10 @@ impl Question<'_> {
             let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
             let label = &axis.labels[place];
             let is_number = matches!(axis.kind, Kind::Numbers(_)) || label.parse::<f64>().is_ok();
-            if is_number { format!("{} = {label}", word(&axis.key)) } else { label.clone() }
+            match is_number || PLAIN_WORDS.contains(&label.as_str()) {
+                true => format!("{} = {label}", word(&axis.key)),
+                false => label.clone(),
+            }
         };
         let others: Vec<usize> =
             (0..axes.len()).filter(|&i| i != self.along && axes[i].count() > 1).collect();
@@ -148,11 +156,19 @@ impl Question<'_> {
             .map(|&axis| format!("{} = {}", word(&axes[axis].key), axes[axis].labels[at[axis]]));
         let place: Vec<String> = place.collect();
         if !place.is_empty() {
-            text = format!("At {}: {}{}", place.join(", "), text[..1].to_lowercase(), &text[1..]);
+            // A name at the beginning stays as it is.
+            let is_name = text.starts_with(&listed(&lead.best, &name));
+            let first = if is_name { text[..1].to_owned() } else { text[..1].to_lowercase() };
+            text = format!("At {}, {first}{}", place.join(", "), &text[1..]);
         }
         if is_compared && !others.is_empty() {
             let settings = every(axes, &others).map(|at| self.scenarios(&at));
-            text += &contest.elsewhere(&lead, &among, &name, settings);
+            let keys: Vec<String> = others.iter().map(|&axis| word(&axes[axis].key)).collect();
+            let of = match &keys[..] {
+                [key] => format!("values of {key}"),
+                keys => format!("combinations of {}", joined(keys)),
+            };
+            text += &contest.elsewhere((&lead, &of), &among, &name, settings);
         }
         Some((text, is_clear))
     }
@@ -244,18 +260,18 @@ impl Contest<'_> {
                 _ => format!("Equal {metric} with {best}."),
             };
         };
-        let extreme = title(self.extreme());
-        let equal = if lead.best.len() > 1 { ", equal to each other," } else { "," };
+        let extreme = self.extreme();
+        let has = if lead.best.len() > 1 { ", equal to each other, have" } else { " has" };
         let after = if among.len() > lead.best.len() + 1 { ", the next" } else { "" };
         let next = format!("{}{after}", name(*next));
         let by = apart(ratio, &next);
         if ratio.ends.is_none() {
             return format!(
-                "{extreme} mean {metric}: {best}{equal} {by}. There are too few runs to say how certain that is."
+                "{best}{has} the {extreme} mean {metric}: {by}. There are too few runs or jobs to say how certain that is."
             );
         }
         if ratio.is_significant() {
-            return format!("{extreme} {metric}: {best}{equal} {by}.");
+            return format!("{best}{has} the {extreme} {metric}: {by}.");
         }
         // Sentence on the first scenario from which the best scenarios differ significantly.
         let significant = |&other: &usize| {
@@ -278,11 +294,8 @@ impl Contest<'_> {
             |&&own: &&usize| lead.next.as_ref().is_some_and(|(next, _)| !self.is_equal(own, *next));
         let beaten = (rest.iter().find_map(significant))
             .or_else(|| rest.last().filter(is_apart).and_then(last));
-        let have = if lead.best.len() > 1 { ", equal to each other, have" } else { " has" };
         format!(
-            "No significant {} {metric}: {best}{have} the {} mean, {by}.{}",
-            self.extreme(),
-            self.extreme(),
+            "{best}{has} the {extreme} mean {metric}, but not significantly: {by}.{}",
             beaten.unwrap_or_default()
         )
     }
@@ -307,7 +320,7 @@ impl Contest<'_> {
             _ => ",",
         };
         let few = match ratio.ends {
-            None => " There are too few runs to say how certain that is.",
+            None => " There are too few runs or jobs to say how certain that is.",
             Some(_) => "",
         };
         let text = format!(
@@ -320,9 +333,11 @@ impl Contest<'_> {
     }
 
     /// Sentence that tells at how many settings of the selectors the same values are best.
+    ///
+    /// `of` names the settings, such as `values of load`.
     fn elsewhere(
         &self,
-        lead: &Lead,
+        (lead, of): (&Lead, &str),
         among: &[usize],
         name: &dyn Fn(usize) -> String,
         settings: impl Iterator<Item = Vec<usize>>,
@@ -342,8 +357,13 @@ impl Contest<'_> {
         if all < 2 {
             return String::new();
         }
+        let at = match (own, all) {
+            (2, 2) => format!("both {of}"),
+            (own, all) if own == all => format!("all {all} {of}"),
+            (own, all) => format!("{own} of {all} {of}"),
+        };
         if lead.next.is_none() {
-            return format!(" They are equal at {own} of {all} settings.");
+            return format!(" They are equal at {at}.");
         }
         let certain = match clear {
             0 => ", nowhere significantly".to_owned(),
@@ -352,8 +372,8 @@ impl Contest<'_> {
         };
         let (extreme, best) = (self.extreme(), listed(&lead.best, name));
         match lead.best.len() {
-            1 => format!(" {best} has the {extreme} mean at {own} of {all} settings{certain}."),
-            _ => format!(" The same have the {extreme} mean at {own} of {all} settings{certain}."),
+            1 => format!(" {best} has the {extreme} mean at {at}{certain}."),
+            _ => format!(" The same have the {extreme} mean at {at}{certain}."),
         }
     }
 }
@@ -384,7 +404,7 @@ fn apart(ratio: &Ratio, other: &str) -> String {
     let interval = match (low > 1.0, high > 1.0) {
         (true, _) if high.is_infinite() => format!("at least {} %", percent(low)),
         (_, true) if high.is_infinite() => {
-            format!("from {} % below, without an upper limit", percent(low))
+            format!("from {} % below to any amount above", percent(low))
         }
         (true, _) => format!("{} to {} %", percent(low), percent(high)),
         (false, false) => format!("{} to {} %", percent(high), percent(low)),
@@ -418,7 +438,7 @@ mod tests {
         assert_eq!(told(0.88, Some([0.85, 0.912])), "12 % below easy (95 % interval: 8.8 to 15 %)");
         assert_eq!(
             told(0.02, Some([0.0, f64::INFINITY])),
-            "98.0 % below easy (95 % interval: from 100 % below, without an upper limit)"
+            "98.0 % below easy (95 % interval: from 100 % below to any amount above)"
         );
         assert_eq!(
             told(0.98, Some([0.8, 1.3])),

@@ -369,7 +369,7 @@ impl Section {
             paper: study.paper.clone(),
             source: study.source.clone(),
             warnings: facts::warnings(content, &summary),
-            notes: facts::notes(content),
+            notes: facts::notes(content, &summary),
             growing: growing(&summary),
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),

@@ -16,7 +16,7 @@ pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
     let longest = || several.max_by_key(|&i| axes[i].count());
     let Some(along) = compared(&axes).or_else(longest) else { return vec![0] };
-    let mut at = held(&axes, along);
+    let mut at = held(&axes, along, &|_| false);
     let count = axes[along].count();
     let values: Vec<usize> = if axes[along].kind == Kind::Names || count <= MAX {
         (0..count.min(MAX)).collect()
@@ -49,13 +49,39 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
 
 /// Fixed value of every axis except `but`, as an index. An ordered axis is fixed at its last value,
 /// which is usually the hardest, and an axis of names at its first value.
-pub(super) fn held(axes: &[Axis], but: usize) -> Vec<usize> {
+///
+/// `is_overloaded` tells of a scenario whether its queue grows to the end, so that its waits depend
+/// on the length of the run. Ordered axes are fixed at the largest value without such scenarios, if
+/// there is one.
+pub(super) fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,
         Kind::Names => 0,
         Kind::Ordered | Kind::Numbers(_) => axis.count() - 1,
     };
-    axes.iter().enumerate().map(value).collect()
+    let hardest: Vec<usize> = axes.iter().enumerate().map(value).collect();
+    let is_stable = |at: &[usize]| {
+        let mut at = at.to_vec();
+        (0..axes[but].count()).all(|own| {
+            at[but] = own;
+            !is_overloaded(index(axes, &at))
+        })
+    };
+    for (i, axis) in axes.iter().enumerate() {
+        if i == but || axis.kind == Kind::Names {
+            continue;
+        }
+        let mut at = hardest.clone();
+        let found = (0..axis.count()).rev().find(|&own| {
+            at[i] = own;
+            is_stable(&at)
+        });
+        if let Some(own) = found {
+            at[i] = own;
+            return at;
+        }
+    }
+    hardest
 }
 
 #[cfg(test)]

@@ -51,7 +51,12 @@ fn finished(folder: &Path, text: &str, options: &Options<'_>) -> Finished {
 
 fn notes(folder: &Path, text: &str, finished: &Finished) -> Vec<String> {
     let study = Study::parse("a.toml", text, folder, &[]).unwrap();
-    meshwork_lab::findings::notes::notes(&study, &finished.points, &finished.results)
+    meshwork_lab::findings::notes::notes(
+        &study,
+        &finished.points,
+        &finished.results,
+        &finished.summary,
+    )
 }
 
 #[test]

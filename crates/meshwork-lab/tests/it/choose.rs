@@ -261,7 +261,7 @@ fn exact_ties_are_printed_as_equal() {
     let said = choice.sentences();
     let equal = "(scheduler = fcfs, allocator = paging) is not confirmed: on fresh replications wait is equal.";
     assert!(said[0].ends_with(equal), "{said:?}");
-    let wins = "It wins in 0 of 6 replications and is equal in 6 (anytime-valid sign test: p = 1).";
+    let wins = "Of the 6 replications in the race, it wins 0 and equals 6 (anytime-valid sign test: p = 1).";
     assert!(said.contains(&wins.to_owned()), "{said:?}");
 }
 

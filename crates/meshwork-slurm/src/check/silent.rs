@@ -112,7 +112,7 @@ fn rotations(torus: &topology::SlurmTorus, findings: &mut LintFindings) {
             .collect();
         if !missing.is_empty() {
             let says = format!(
-                "shapes are never turned: {} is listed, but not {}, so a job never gets it",
+                "shapes are never turned: {} is listed, but not {}, so no job gets the latter",
                 by(placement.dims),
                 missing.join(", ")
             );

@@ -47,7 +47,8 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fa
             }
             _ => {
                 let says = format!(
-                    "`{first}` begins no line of a topology.conf, which are SwitchName=, BlockName=, BlockSizes= or RingName="
+                    "`{first}` begins no line of a topology.conf, which are SwitchName=, BlockName=, BlockSizes= or RingName= (a \
+                     slurm.conf is given with --conf)"
                 );
                 return Err(findings.fatal(line.number, says, &[]));
             }

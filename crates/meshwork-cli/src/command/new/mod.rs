@@ -32,10 +32,27 @@ pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
         _ => Stop::Failed(format!("{shown}: this cannot be written ({error})")),
     })?;
     out.line(&format!("written to {shown}"))?;
+    let missing = files(arguments.from);
+    if !missing.is_empty() {
+        let says = format!(
+            "  first put beside it         {}, or name your own in it",
+            missing.join(" and ")
+        );
+        out.line(&says)?;
+    }
     out.line(&format!("  run it                      meshwork run {shown} --out results"))?;
     out.line("  see it                      meshwork report results")?;
     out.line("  let an editor check it      meshwork schema > study.schema.json")?;
     Ok(Verdict::Done)
+}
+
+/// Files that the study of a template reads, and that the user must give.
+fn files(start: Start) -> &'static [&'static str] {
+    match start {
+        Start::Log => &["log.swf"],
+        Start::Slurm => &["topology.yaml", "slurm.conf"],
+        Start::Sweep | Start::Machine | Start::Paper => &[],
+    }
 }
 
 fn template(start: Start) -> &'static str {

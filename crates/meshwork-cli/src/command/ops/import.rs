@@ -28,7 +28,8 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
             (None, None) => None,
         };
         let (Some(from), Some(machine)) = (from, machine) else {
-            let says = "--sacct, --swf or --kueue says where the history is, and --topology or --conf what the machine is like";
+            let says = "the machine is missing: give its slurm.conf with --conf (alone, for a machine without a \
+                        topology file), its topology.yaml or topology.conf with --topology, or both";
             return Err(Stop::Wrong(says.to_owned()));
         };
         let text = read_text(from).map_err(wrong)?;
@@ -96,7 +97,7 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
     );
     note(
         tally.requeued,
-        format!("{} of jobs that were queued again", number(tally.requeued, "earlier stay")),
+        format!("{} of jobs that were queued again", number(tally.requeued, "earlier run")),
     );
     note(tally.steps, format!("{} folded into their jobs", number(tally.steps, "step")));
     let more = if more.is_empty() { String::new() } else { format!(", with {}", more.join(", ")) };
@@ -152,9 +153,8 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
     line("missing", if missing.is_empty() { "nothing".to_owned() } else { missing.join(", ") })?;
     let (looked, shape) = quality.shape;
     let waits = format!(
-        "{} waited; {} were examined: {shape} ({}) had enough free nodes at some point, but in no allowed shape",
-        number(quality.waited, "stay"),
-        looked,
+        "{} waited; of {looked} waits that were examined, {shape} ({}) had enough free nodes at some point, but in no allowed shape",
+        number(quality.waited, "job"),
         percent(shape, looked)
     );
     line("waits", waits)?;

@@ -129,12 +129,12 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
         );
     };
     let text = format!(
-        "The mean wait is shorter under the best of them by {} there, and by {} on the {second} jobs after those, for \
-         which it was not chosen: {} s and {} s (intervals of {percent} %).",
-        shown(&chosen_on),
-        shown(&gain),
+        "On the {second} later jobs, which the search has not seen, the mean wait is {} s under the site's own list \
+         and {} s under the best of them: {} less. On the jobs of the search it is {} less (intervals of {percent} %).",
         significant(own, 4),
         significant(best, 4),
+        shown(&gain),
+        shown(&chosen_on),
     );
     let spans = found.spans.map(|(own, best, unit)| {
         let [own, best] = [own, best].map(|span| significant(span, 3));
@@ -142,7 +142,7 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
     });
     paragraph(out, &(text + &spans.unwrap_or_default()))?;
     if !found.is_better() {
-        paragraph(out, "That may be chance: nothing is proposed.")?;
+        paragraph(out, "That is no significant difference: nothing is proposed.")?;
     }
     Ok(())
 }

@@ -10,7 +10,9 @@ use toml::Value;
 use super::race::{Fate, Look, Race, RaceRules};
 use super::request::Constraint;
 use super::winner::{slurm_lines, study_file};
-use super::{Gain, Raced, Scale};
+use super::{Gain, Raced, Scale, clock};
+use crate::findings::clock::Clock;
+use crate::findings::columns::Meanings;
 use crate::findings::sequence::{RunningMoments, Wins, factor};
 use crate::findings::statistics::{half_width, mean};
 use crate::findings::words::{short, short_label};
@@ -98,6 +100,9 @@ pub struct ChoiceOutcome {
     pub metric: String,
     pub second: Option<String>,
     pub raw: bool,
+    /// Clock of the study, which gives the unit in which times are printed.
+    clock: Clock,
+    meanings: Meanings,
     scale: Scale,
     pub confidence: f64,
     /// Difference, on the scale of the race, up to which candidates count as equally good.
@@ -218,6 +223,8 @@ impl ChoiceOutcome {
             metric: raced.scale.metric.clone(),
             second: raced.second.clone(),
             raw: raced.scale.raw,
+            clock: clock(raced.study, &raced.points[0]),
+            meanings: Meanings::of(&raced.study.catalogue),
             scale: raced.scale.clone(),
             confidence: 1.0 - rules.alpha,
             within: rules.within,

@@ -5,6 +5,7 @@ use crate::choose::confirm::Gain;
 use crate::choose::race::Fate;
 use crate::findings::number::{count, plural, significant};
 use crate::findings::sequence::Wins;
+use crate::findings::statistics::Interval;
 
 impl ChoiceOutcome {
     /// Text of a distance on the scale of the race: `3.1 %`, or on the raw scale a plain number.
@@ -143,10 +144,10 @@ impl ChoiceOutcome {
             let all_pairs = won + lost + equal;
             let equal = match equal {
                 0 => String::new(),
-                equal => format!(" and is equal in {}", count(equal)),
+                equal => format!(" and equals {}", count(equal)),
             };
             all.push(format!(
-                "It wins in {won} of {}{equal} (anytime-valid sign test: p {}).",
+                "Of the {} in the race, it wins {won}{equal} (anytime-valid sign test: p {}).",
                 plural(all_pairs, "replication"),
                 p_value(self.wins.p_value())
             ));
@@ -215,13 +216,13 @@ impl ChoiceOutcome {
             RaceEnd::Decided => "",
             _ => "; the race was not finished, and this holds now",
         };
-        let is_best = if bound > 0.0 {
-            format!("Within {} of the best", self.distance(bound))
-        } else {
-            "The best".to_owned()
+        let extreme = if self.scale.is_highest { "highest" } else { "lowest" };
+        let within = match bound > 0.0 {
+            true => format!("within {} of the {extreme}", self.distance(bound)),
+            false => format!("the {extreme}"),
         };
         format!(
-            "{is_best}, {confidence}: of the {of} {} of {among}{limits}{except}{more}.",
+            "With {confidence} confidence, its {of} {} is {within} of {among}{limits}{except}{more}.",
             self.metric
         )
     }
@@ -245,6 +246,18 @@ impl ChoiceOutcome {
             share(self.full_grid),
             count(self.full_grid)
         )
+    }
+
+    /// Name of a metric with the unit in which the table of candidates has it, such as
+    /// `wait, hours`.
+    #[must_use]
+    pub fn header(&self, metric: &str) -> String {
+        match self.meanings.unit(metric) {
+            unit @ ("time" | "jobs per time") if self.clock.unit.is_some() => {
+                format!("{metric}, {}", self.clock.unit(unit))
+            }
+            _ => metric.to_owned(),
+        }
     }
 
     /// Rows of the table of candidates.
@@ -274,16 +287,21 @@ impl ChoiceOutcome {
                 .then(by(a).total_cmp(&by(b)))
                 .then(a.cmp(b))
         });
-        let number =
-            |mean: Option<f64>| mean.map_or_else(|| "-".to_owned(), |mean| significant(mean, 4));
+        let number = |mean: Option<f64>, metric: &str| {
+            let unit = self.meanings.unit(metric);
+            let own = Interval { mean, half_width: None, replications: 0, method: None };
+            let shown = self.clock.shown(own, unit).mean;
+            shown.map_or_else(|| "-".to_owned(), |mean| significant(mean, 4))
+        };
+        let second = self.second.as_deref().unwrap_or_default();
         let row = |own: usize| {
             let candidate = &self.candidates[own];
             [
                 format!("#{}", own + 1),
                 candidate.label.clone(),
                 count(candidate.replications),
-                number(candidate.mean),
-                number(candidate.second),
+                number(candidate.mean, &self.metric),
+                number(candidate.second, second),
                 self.fate(own),
             ]
         };
