@@ -164,7 +164,7 @@ fn a_site_that_goes_by_another_rule_is_not_gone_on_with() {
     assert_eq!(said.status, Some(2));
     assert_eq!(
         said.err,
-        "error: nowhere: there is no jobs.csv, so this is no site: `meshwork ops import` makes one\n"
+        "error: nowhere: there is no such folder: `meshwork ops import` makes the folder of a site\n"
     );
 }
 

@@ -113,7 +113,7 @@ fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Opti
     (!wide.is_empty()).then(|| {
         format!(
             "± of {metric} is larger than its mean{}: batches of one run of this log do not tell more; \
-             `workload.resample = \"users\"` with `replications = 20` runs it on logs like this one",
+             with `workload.resample`, `replications` run logs like this one",
             place(study, points, &wide)
         )
     })

@@ -306,7 +306,7 @@ impl MachineState {
         Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
-    /// Parts of nodes that the waiting job with this index lacks; `None` if jobs do not share nodes.
+    /// Parts of nodes that a waiting job lacks, by its index; `None` if jobs do not share nodes.
     pub(super) fn lacks(&self, place: usize) -> Option<LackingParts> {
         let rules = self.rules();
         let controller = self.controller(&rules, std::slice::from_ref(&self.waiting[place]));

@@ -159,8 +159,9 @@ impl PartsDesk {
         request.lookup.find(&self.sites[partition].machine, &self.holdings, open, near)
     }
 
-    /// Free amounts of each node that a job may use, without the withheld nodes `kept`: CPUs, memory
-    /// in MB, and GPUs. Also the number of idle nodes among them.
+    /// Free amounts of each node that a job may use, and the number of idle nodes among them.
+    ///
+    /// Amounts are CPUs, memory in MB, and GPUs. The withheld nodes `kept` are left out.
     pub(super) fn free(
         &self,
         partition: usize,

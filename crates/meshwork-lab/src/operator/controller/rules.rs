@@ -21,7 +21,7 @@ pub struct SiteRules {
     pub qos: Vec<QosRules>,
     /// Associations. Each account precedes its users and its sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations and of a QOS delay jobs, and users are charged for ended jobs.
+    /// Whether limits of associations and QOS delay jobs, and users are charged for ended jobs.
     pub enforces_limits: bool,
     /// Type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,

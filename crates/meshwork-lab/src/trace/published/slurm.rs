@@ -139,12 +139,11 @@ impl SlurmPieces {
         Some(SlurmPieces { count, cpu, mem, gpu, per_node, kind, exclusive })
     }
 
-    /// Pieces of a job that was recorded on a machine whose nodes jobs share; `None` if it has whole
-    /// nodes and no options.
+    /// Pieces of a recorded job on shared nodes; `None` if it has whole nodes and no options.
     ///
-    /// A job without options requests equal parts of its nodes, whose CPUs are `cpus` in all. Memory
-    /// that the job does not state is that of the `slurm.conf`. If this states none either, a job
-    /// has all memory of its nodes, and requests that of the smallest node.
+    /// A job without options requests equal parts of its nodes, whose CPUs are `cpus` in all.
+    /// Memory that the job does not state is that of the `slurm.conf`. If this states none either,
+    /// a job has all memory of its nodes, and requests that of the smallest node.
     pub(crate) fn of_job(
         options: &str,
         (nodes, cpus): (f64, f64),
@@ -168,7 +167,7 @@ impl SlurmPieces {
         if own.mem.is_some() || own.exclusive || !params.memory {
             return Some(own);
         }
-        let is_alone = own.count == 1.0 || own.per_node == Some(1.0);
+        let is_alone = own.count < 1.5 || own.per_node.is_some_and(|most| most < 1.5);
         let of_gpus = params.mem_per_gpu as f64 * own.gpu;
         let all = || machine.types.iter().map(|kind| kind.memory).min().unwrap_or(0);
         let mem = match (params.mem_per_node, params.mem_per_cpu) {
