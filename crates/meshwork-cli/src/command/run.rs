@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use meshwork::catalogue::Catalogue;
+use meshwork_lab::findings::number::plural;
 use meshwork_lab::run::memory::check_count;
 use meshwork_lab::run::{RunProgress, Watcher, build};
 use meshwork_lab::study::expand::expand;
@@ -157,11 +158,26 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
 }
 
 /// Prints the first few failed runs, and the number of further failed runs.
+///
+/// Of runs that failed for one reason, only the first is printed.
 pub(super) fn complain(failures: &[String]) {
-    for failure in failures.iter().take(MAX_FAILURES) {
-        say("error", failure);
+    let reason = |failure: &str| failure.split_once(" failed: ").map(|(_, why)| why.to_owned());
+    let mut groups: Vec<(&String, u64)> = Vec::new();
+    for failure in failures {
+        let why = reason(failure);
+        match groups.iter_mut().find(|(first, _)| why.is_some() && reason(first) == why) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((failure, 1)),
+        }
     }
-    let more = failures.len().saturating_sub(MAX_FAILURES);
+    for (failure, count) in groups.iter().take(MAX_FAILURES) {
+        say("error", failure);
+        if *count > 1 {
+            let others = plural(count - 1, "other run");
+            say("error", &format!("{others} failed for the same reason"));
+        }
+    }
+    let more = groups.len().saturating_sub(MAX_FAILURES);
     if more > 0 {
         say("error", &format!("{more} more failures like these"));
     }

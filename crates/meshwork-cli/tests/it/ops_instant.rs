@@ -81,14 +81,17 @@ fn what_a_pool_has_saved_says_what_makes_room() {
     let folder = saved();
     let said = ops(folder.path(), "defrag state.json --shape 2x2");
     let expected = "\
-0,0:2x2 becomes free at a cost of 1
+0,0:2x2 becomes free at a cost of 1 move
   job a moves from 1,0:1x1 to 2,0:1x1
-2,0:2x2 becomes free at a cost of 1
+2,0:2x2 becomes free at a cost of 1 move
   job b moves from 2,1:2x1 to 0,1:2x1
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
     let said = ops(folder.path(), "defrag state.json --shape 2x2 --exempt a --cost nodes");
-    assert!(said.out.starts_with("2,0:2x2 becomes free at a cost of 2\n  job b moves"), "{said:?}");
+    assert!(
+        said.out.starts_with("2,0:2x2 becomes free at a cost of 2 moved nodes\n  job b moves"),
+        "{said:?}"
+    );
     let free = ops(folder.path(), "defrag state.json --shape 1x2");
     assert_eq!((free.status, free.out.as_str()), (Some(0), "0,0:1x2 is free\n"));
     let none = ops(folder.path(), "defrag state.json --shape 3x2");

@@ -2985,7 +2985,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     looks = new Map(moment.running.map((s) => [run.number[run.who[s]], run.look[run.who[s]]]));
     const where = [machine.scenario, `replication ${machine.replication}`].filter(Boolean).join(", ");
     const ended = several(machine.finished, "job", "jobs");
-    figure.querySelector("figcaption").textContent = machine.ended ? `One of the runs, as it ended: ${where}, after ${ended}.` : `One of the runs that go on: ${where}. ${ended} ${machine.finished === 1 ? "has" : "have"} ended in it so far.`;
+    figure.querySelector("figcaption").textContent = machine.ended ? `One of the runs, as it ended: ${where}, after ${ended}.` : `A run in progress: ${where}. ${ended} ${machine.finished === 1 ? "has" : "have"} ended in it so far.`;
     still.open(run);
     shown = { moment };
     arrange();

@@ -79,7 +79,7 @@ async function showMachine(machine) {
   const ended = several(machine.finished, "job", "jobs");
   figure.querySelector("figcaption").textContent = machine.ended
     ? `One of the runs, as it ended: ${where}, after ${ended}.`
-    : `One of the runs that go on: ${where}. ${ended} ${machine.finished === 1 ? "has" : "have"} ended in it so far.`;
+    : `A run in progress: ${where}. ${ended} ${machine.finished === 1 ? "has" : "have"} ended in it so far.`;
   still.open(run);
   shown = { moment };
   arrange();

@@ -9,6 +9,7 @@ use super::folder::asked;
 use super::history::Second;
 use super::places::places;
 use super::state::MachineState;
+use crate::findings::number::plural;
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::topology::Structure;
 
@@ -22,6 +23,19 @@ pub enum Cost {
     Nodes,
     /// A move costs the job's node-seconds since its start, which a restart would lose.
     NodeSeconds,
+}
+
+impl Cost {
+    /// A cost with its unit, such as `2 moves`.
+    #[must_use]
+    pub fn in_words(self, cost: i64) -> String {
+        let unit = match self {
+            Cost::Moves => "move",
+            Cost::Nodes => "moved node",
+            Cost::NodeSeconds => "lost node-second",
+        };
+        plural(cost.unsigned_abs(), unit)
+    }
 }
 
 /// Move of one job to other nodes.

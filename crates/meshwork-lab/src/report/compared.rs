@@ -84,15 +84,22 @@ fn place(measure: ReplayMeasure) -> usize {
     ReplayMeasure::ALL.iter().position(|&other| other == measure).unwrap_or_default()
 }
 
-/// Formats seconds in a readable unit.
-fn lasting(seconds: f64) -> String {
-    let (size, unit) = match seconds.abs() {
-        0.0..120.0 => (seconds, "s"),
-        120.0..7_200.0 => (seconds / 60.0, "min"),
-        7_200.0..172_800.0 => (seconds / 3_600.0, "h"),
-        _ => (seconds / 86_400.0, "days"),
-    };
-    format!("{} {unit}", significant(size, 3))
+/// Unit of time, as its length in seconds and its name.
+type TimeUnit = (f64, &'static str);
+
+/// Unit in which times up to `longest` seconds are readable.
+fn time_unit(longest: f64) -> TimeUnit {
+    match longest.abs() {
+        0.0..600.0 => (1.0, "seconds"),
+        600.0..7_200.0 => (60.0, "minutes"),
+        7_200.0..172_800.0 => (3_600.0, "hours"),
+        _ => (86_400.0, "days"),
+    }
+}
+
+/// Formats seconds in a unit.
+fn lasting(seconds: f64, (size, unit): TimeUnit) -> String {
+    format!("{} {unit}", significant(seconds / size, 3))
 }
 
 /// Sentence on how a topology changes the mean wait. The flag tells whether the change is
@@ -103,6 +110,7 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
     let wait = &difference[place(ReplayMeasure::Wait)];
     let (before, after) = (value(0, ReplayMeasure::Wait), value(number, ReplayMeasure::Wait));
     let (name, first) = (&names[number], &names[0]);
+    let unit = time_unit(before.max(after));
     if comparison.common == 0 {
         return (
             format!(
@@ -112,7 +120,7 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
         );
     }
     let mut text = if (after - before).abs() < 1e-9 {
-        format!("With {name} the mean wait is that with {first}, {}.", lasting(before))
+        format!("With {name} the mean wait is that with {first}, {}.", lasting(before, unit))
     } else {
         let verb = if after < before { "falls" } else { "rises" };
         let share = if before > 0.0 {
@@ -128,8 +136,8 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
         };
         format!(
             "With {name} the mean wait {verb}{share} from {} to {}, {certain}.",
-            lasting(before),
-            lasting(after)
+            lasting(before, unit),
+            lasting(after, unit)
         )
     };
     let largest = CAUSES
@@ -161,12 +169,15 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
 /// Plot of the wait under each topology, as a bar whose parts are the causes of waiting.
 fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     let value = |own: &[Option<f64>], measure| own[place(measure)].unwrap_or(0.0);
+    let longest = comparison.values.iter().map(|own| value(own, ReplayMeasure::Wait));
+    let unit = time_unit(longest.fold(0.0, f64::max));
     let bars: Vec<(String, String, Vec<f64>)> = names
         .iter()
         .zip(&comparison.values)
         .map(|(name, own)| {
-            let of = |(cause, _): &(Cause, &str)| value(own, ReplayMeasure::WaitFor(*cause));
-            let words = lasting(value(own, ReplayMeasure::Wait));
+            let of =
+                |(cause, _): &(Cause, &str)| value(own, ReplayMeasure::WaitFor(*cause)) / unit.0;
+            let words = lasting(value(own, ReplayMeasure::Wait), unit);
             (name.clone(), words, CAUSES.iter().map(of).collect())
         })
         .collect();
@@ -181,7 +192,7 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
                     li { (PreEscaped(legend(number))) (words) }
                 }
             }
-            div.panels { (PreEscaped(parts(&bars, "Mean wait (seconds)", &label, WIDTH))) }
+            div.panels { (PreEscaped(parts(&bars, &format!("Mean wait ({})", unit.1), &label, WIDTH))) }
         }
     }
 }
@@ -298,6 +309,15 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
                             }
                         }
                     }
+                }
+            }
+        }
+        details {
+            summary { "What the measures are" }
+            dl {
+                @for (row, title) in comparison.titles() {
+                    dt { (title.trim()) }
+                    dd { (ReplayMeasure::ALL[row].definition()) }
                 }
             }
         }

@@ -271,21 +271,26 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     notes
 }
 
-/// Failed runs with their messages.
+/// Failed runs with their messages. Of runs with equal messages, the first is named.
 pub(super) fn failures(content: &Content) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let mut more = 0;
+    let mut groups: Vec<(String, &str, u64)> = Vec::new();
     for (point, runs) in content.points.iter().zip(&content.results.runs) {
         for (replication, message) in runs.failures() {
-            if sentences.len() == MAX_FAILURES {
-                more += 1;
+            if let Some((.., count)) = groups.iter_mut().find(|(_, own, _)| *own == message) {
+                *count += 1;
                 continue;
             }
             let swept = label(&point.swept);
             let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
-            sentences.push(format!("{place}replication {replication}: {message}"));
+            groups.push((format!("{place}replication {replication}"), message, 1));
         }
     }
+    let more: u64 = groups.iter().skip(MAX_FAILURES).map(|(.., count)| count).sum();
+    let sentence = |(place, message, runs): &(String, &str, u64)| match runs {
+        1 => format!("{place}: {message}"),
+        runs => format!("{place} and {}: {message}", plural(runs - 1, "other run")),
+    };
+    let mut sentences: Vec<String> = groups.iter().take(MAX_FAILURES).map(sentence).collect();
     if more > 0 {
         sentences.push(format!("and {} more, in failures.csv", count(more)));
     }

@@ -32,7 +32,7 @@ pub struct SummarySentence {
     pub text: String,
     /// Whether the difference that the sentence states is significant.
     pub is_clear: bool,
-    /// Selections in the first figure for which the sentence holds, each as key and value.
+    /// Values of the first figure's selectors for which the summary sentence holds, with their keys.
     pub at: Vec<(String, String)>,
 }
 
@@ -147,6 +147,10 @@ impl Question<'_> {
             let (text, is_clear) = contest.span(&among, &name)?;
             (text + &self.elsewhere_best(&contest, &among, &name), is_clear)
         };
+        if is_compared {
+            text +=
+                &self.from_baseline(&contest, &lead, (&among, &name), &text).unwrap_or_default();
+        }
         let is_ideal = |&scenario: &usize| self.points.get(scenario).is_some_and(is_ideal);
         if lead.next.is_none() && axis.key == "allocator" && among.iter().all(is_ideal) {
             text += " On an ideal network the place of a job costs nothing.";
@@ -171,6 +175,31 @@ impl Question<'_> {
             text += &contest.elsewhere((&lead, &of), &among, &name, settings);
         }
         Some((text, is_clear))
+    }
+
+    /// Sentence on the difference of the best scenarios from the baseline.
+    ///
+    /// `None` if the sentences in `text` have it, or if the baseline is among the best.
+    fn from_baseline(
+        &self,
+        contest: &Contest<'_>,
+        lead: &Lead,
+        (among, name): (&[usize], &dyn Fn(usize) -> String),
+        text: &str,
+    ) -> Option<String> {
+        let key = &self.axes[self.along].key;
+        let baseline = self.study.compare.iter().find(|own| own.key == *key)?;
+        let axis = self.study.sweep.iter().find(|own| own.key == *key)?;
+        let base = among[axis.values.iter().position(|value| *value == baseline.value)?];
+        let words = name(base);
+        let is_said =
+            ["below", "above"].iter().any(|side| text.contains(&format!("{side} {words}")));
+        if lead.next.is_none() || lead.best.contains(&base) || is_said {
+            return None;
+        }
+        let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
+        let ratio = contest.ratio(lead.best[0], base)?;
+        Some(format!(" {verb} {}.", apart(&ratio, &format!("{words}, the baseline"))))
     }
 
     /// Sentence on other metrics that are best at a value of the key where the first metric is not.

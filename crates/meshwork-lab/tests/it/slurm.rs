@@ -110,7 +110,7 @@ fn what_slurm_overlooks_is_warned_of() {
         (placed("- {dims: {x: 2, y: 2, z: 2}, anchor_spacings: {x: 1}}"), 8, "did you mean `anchor_spacing`"),
         (placed("- dims: {x: 3, y: 1, z: 1}"), 8, "does not divide the 4 nodes"),
         (placed("- {dims: {x: 4, y: 4, z: 4}, anchor_spacing: {x: 1}}"), 8, "4 anchors are the same box"),
-        (placed("- dims: {x: 2, y: 1, z: 1}"), 8, "1x2x1, so a job never gets it"),
+        (placed("- dims: {x: 2, y: 1, z: 1}"), 8, "1x2x1, so no job gets the latter"),
         (placed("- dims: {x: 2, y: 2, z: 2}\n  - dims: {x: 2, y: 2, z: 2}"), 9, "that of line 8 again"),
         (torus(whole), 4, "no placements"),
         (torus("dims: {x: 4, y: 4, z: 4}"), 4, "no nodes"),

@@ -185,7 +185,10 @@ pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defra
             out.line(&format!("{place} is free"))?;
             continue;
         }
-        out.headline(&format!("{place} becomes free at a cost of {}", plan.cost))?;
+        out.headline(&format!(
+            "{place} becomes free at a cost of {}",
+            target.cost.in_words(plan.cost)
+        ))?;
         for step in &plan.steps {
             let name = &instant.running[step.job].name;
             let (from, to) = (text(&step.from), text(&step.to));

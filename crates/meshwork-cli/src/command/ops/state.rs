@@ -310,7 +310,11 @@ pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::D
             out.line(&format!("{} on {nodes} is free", plan.name))?;
             continue;
         }
-        out.headline(&format!("{} on {nodes} becomes free at a cost of {}", plan.name, plan.cost))?;
+        out.headline(&format!(
+            "{} on {nodes} becomes free at a cost of {}",
+            plan.name,
+            cost.in_words(plan.cost)
+        ))?;
         for step in &plan.steps {
             let id = &state.running[step.job].stay.id;
             out.line(&format!(
