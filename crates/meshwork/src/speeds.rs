@@ -26,7 +26,9 @@ const SLOWEST: f64 = 0.1;
 
 /// How often the speeds of all sites are drawn to estimate the maximum variance.
 const TRIED: usize = 1000;
-/// At the maximum variance, how many of the [`TRIED`] draws must have no speed below [`SLOWEST`].
+/// Minimum number of draws, of [`TRIED`], in which no speed is below [`SLOWEST`].
+///
+/// The maximum variance is the largest for which this holds.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.

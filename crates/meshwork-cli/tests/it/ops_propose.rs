@@ -177,9 +177,10 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
-/// Descriptions of false alarms, which are proposals for sites whose list is already good.
+/// Descriptions of false alarms among the proposals for random sites.
 ///
-/// Another list seems better there only by chance.
+/// The list of placements of each site is already good. If another list is proposed, it seems
+/// better only by chance.
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {

@@ -54,7 +54,7 @@ impl WaitReason {
 /// Place that the topology lists and that has a waiting job's size, with the running jobs on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
-    /// Name of the place in the lists of the topology.
+    /// Name of the box, block or switch, as the topology file gives it.
     pub name: String,
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.

@@ -107,7 +107,7 @@ impl<'a> RunTimes<'a> {
     /// are enough, else from jobs of all users. If these are too few, run times of all jobs are
     /// added, scaled by the ratio of the time limits. If no job ran longer than `elapsed`, the
     /// sample is ten evenly spaced times after `elapsed`. The last of these times is the time
-    /// limit, but at most one hour after `elapsed`, or twice `elapsed` if this is later.
+    /// limit, but at most `elapsed` plus the longer of one hour and `elapsed`.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* ended jobs.

@@ -141,7 +141,7 @@ pub struct Section {
     pub growing: Vec<usize>,
     /// Failed runs, one sentence each.
     pub failures: Vec<String>,
-    /// Claims with verdicts.
+    /// Claims of the study's paper, each with the verdict that the runs give.
     pub claims: Vec<ClaimLine>,
     pub figures: Vec<Figure>,
     pub tables: Vec<ReportTable>,

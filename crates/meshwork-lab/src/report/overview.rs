@@ -40,7 +40,9 @@ pub struct PaperLine {
 }
 
 impl Overview {
-    /// Collects the verdicts of all sections; `None` for a single section, or without papers.
+    /// Collects the verdicts of a page's sections by paper.
+    ///
+    /// `None` if there is a single section, or if no section is about a paper.
     pub(super) fn of(sections: &[Section]) -> Option<Overview> {
         if sections.len() < 2 {
             return None;

@@ -605,8 +605,9 @@ mod tests {
     }
 
     /// Tests that an interval of `precision` holds although it is checked after every replication.
-    /// With ordinary intervals, the interval of 61 of these thousand studies misses the mean when
-    /// the study stops.
+    ///
+    /// With ordinary intervals, 61 of these 1000 studies would stop with an interval that misses
+    /// the mean.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =

@@ -163,7 +163,7 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Whether no memory was written, so that only the machine tells what happened before.
+    /// Whether there is no memory. Then the past is known only from the running and waiting jobs.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.is_new

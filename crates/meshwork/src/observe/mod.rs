@@ -70,7 +70,7 @@ pub enum Event<'a> {
     GpuDown {
         /// Index of the site of the GPU's node.
         site: usize,
-        /// Number of the GPU's node on its site.
+        /// Index, within its site, of the node that holds the GPU.
         node: Node,
         /// Number of the GPU on its node.
         gpu: u32,
@@ -79,7 +79,7 @@ pub enum Event<'a> {
     GpuUp {
         /// Index of the site of the GPU's node.
         site: usize,
-        /// Number of the GPU's node on its site.
+        /// Index, within its site, of the node that holds the GPU.
         node: Node,
         /// Number of the GPU on its node.
         gpu: u32,

@@ -45,10 +45,10 @@ impl Denied {
         self.known.is_empty()
     }
 
-    /// Removes and returns a suspected request that implies that `request` has no placement.
+    /// Removes and returns a smaller request that may have no placement any more.
     ///
-    /// The caller tries the suspected request first. If it still has no placement, the caller
-    /// [notes](Denied::note) it.
+    /// If the returned request has none, `request` has none either. So the caller tries it first,
+    /// and [notes](Denied::note) it if it has no placement.
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;

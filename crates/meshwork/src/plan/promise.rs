@@ -12,7 +12,9 @@ use crate::cluster::{
 /// not find it again.
 #[derive(Default)]
 pub struct Promise {
-    /// The job with the reservation and its guard, as of the last pass.
+    /// The job with the reservation, and the limits for jobs that start beside it.
+    ///
+    /// Both are as of the last pass.
     guarded: Option<(Ticket, Guard)>,
 }
 

@@ -130,9 +130,9 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Consecutive sets of nodes with the given sizes, and the number of all nodes.
+/// Number of all nodes, and consecutive sets of them.
 ///
-/// If `uneven`, a set may have one node more or less.
+/// The sets have the given sizes. If `uneven`, a set may have one node more or less than its size.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();

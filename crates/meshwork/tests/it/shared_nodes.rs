@@ -264,8 +264,9 @@ pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &
     held
 }
 
-/// Changes each free amount of a node by `op`, which gets the amount and what a job holds of it.
-/// The job holds the difference of the states `before` and `after`.
+/// Replaces each free amount of a node with `op(free, held)`.
+///
+/// `held` is what a job holds of it: the difference of the states `before` and `after`.
 pub(crate) fn apply(
     node: &mut Node,
     (before, after): (&Node, &Node),

@@ -448,8 +448,9 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
 
 /// Mean difference between a candidate and the winner, as it developed with the number of pairs.
 ///
-/// An element is a number of pairs of replications from `shown`, the mean difference over these
-/// pairs, and the half width of its interval. Elements with an infinite half width are left out.
+/// An element is a number of pairs of replications (one of the numbers in `shown`), the mean
+/// difference over these pairs, and the half width of its interval. Elements with an infinite half
+/// width are left out.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {

@@ -195,7 +195,9 @@ impl Race {
         &self.fates
     }
 
-    /// Values of a candidate from replication 0 on, on the scale of the race.
+    /// Values of a candidate, one for each replication, as the race compares them.
+    ///
+    /// They are logarithms of the metric, unless the race is on the raw scale.
     #[must_use]
     pub fn values(&self, candidate: usize) -> &[f64] {
         &self.values[candidate]
@@ -258,7 +260,9 @@ impl Race {
         self.rules.within
     }
 
-    /// Sets the indifference zone, for a race in which it is computed from the first results.
+    /// Sets the indifference zone once it is known.
+    ///
+    /// On the raw scale, a zone in percent is computed from the first results.
     pub fn fix_within(&mut self, within: f64) {
         self.rules.within = within;
     }

@@ -194,7 +194,7 @@ pub struct Comparison {
     pub names: Vec<String>,
     /// Number of records of jobs that ran. A requeued job has several records.
     pub jobs: usize,
-    /// Number of records of jobs that ran and that start under every topology.
+    /// Number of recorded jobs that ran in the history and start in the replay of every topology.
     pub common: usize,
     pub terms: ReplayOptions,
     /// Times of the first and of the last submission.

@@ -219,8 +219,9 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// Name of the workload, resources of its pods, and level of which one domain must hold all
-    /// pods. The level is a topology level, such as a rack.
+    /// Name of the workload, resources of its pods, and the required level of the topology.
+    ///
+    /// All pods must lie in one domain of this level, for example in one rack.
     pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
         let sets: Vec<&Json> = pod_sets(self.object).collect();
         let role = |set: &&Json| {

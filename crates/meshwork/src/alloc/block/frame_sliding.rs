@@ -57,10 +57,10 @@ static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", t
 
 /// Frame sliding, on a mesh or torus of any number of dimensions.
 ///
-/// A frame is a block with the requested sides. Frames are tried in row-major order, from a first
-/// frame at the coordinate x₀ on. On a mesh, each later row of frames of width *w* begins at `x₀
-/// mod w`, near the edge, and ends where a frame would cross an edge. On a ring, frames go once
-/// around, as long as they do not overlap the first frame.
+/// A frame is a block with the requested sides. Frames are tried in row-major order, in steps of
+/// their sides, beginning with a frame at the coordinate x₀. On a mesh, each later row of frames of
+/// width *w* begins at `x₀ mod w`, near the edge, and ends where a frame would cross an edge. On a
+/// ring, frames go once around, as long as they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,

@@ -114,8 +114,7 @@ pub enum Action {
 pub trait Rule: fmt::Debug + Send + Sync {
     /// Selects nodes for a job from `available`, including all `required` nodes.
     ///
-    /// The caller has already taken the nodes that the job names (`request.listed`) into account in
-    /// both sets.
+    /// Both sets already reflect the nodes that the job names (`request.listed`).
     fn attempt(
         &self,
         nodes: &Nodes,

@@ -181,7 +181,7 @@ impl<'a> Attempt<'a> {
         available >= if want > least { nodes + least - want } else { nodes }
     }
 
-    /// Whether the attempt has everything that it aims at.
+    /// Whether the attempt has found all nodes, CPUs and GPUs that it aims at.
     pub(super) fn is_done(&self, missing: &Missing) -> bool {
         missing.nodes <= 0 && missing.cpus <= 0 && self.has_gpus()
     }

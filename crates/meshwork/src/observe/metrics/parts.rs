@@ -33,7 +33,7 @@ struct NodeRatio {
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of learned requests at which the function `of` is next built anew from them.
+    /// Number of learned requests at which the function in `of` is rebuilt from them.
     due: usize,
 }
 

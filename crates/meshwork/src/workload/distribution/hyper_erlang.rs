@@ -69,7 +69,7 @@ impl Moments {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HyperErlang {
     order: u32,
-    /// Probability that all stages are short.
+    /// Probability that all stages of a drawn duration are short; otherwise all are long.
     share: f64,
     /// Mean duration of a short stage. `long` is the mean duration of a long stage.
     short: f64,

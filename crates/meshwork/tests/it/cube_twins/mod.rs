@@ -7,7 +7,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
 
-/// Slow reference implementation of a hypercube allocator, with what the allocator remembers.
+/// Slow reference implementation of a hypercube allocator, including its state between requests.
 pub(crate) trait Twin {
     /// Chooses one free subcube of dimension `k`; `None` if there is none.
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {

@@ -172,11 +172,11 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak, lowest first. Also passes the faces of the block in whose
-    /// directions the block cannot move.
+    /// Calls `visit` for each peak, lowest first, with the faces at which its block is stopped.
     ///
-    /// If `all_sides` is set, visits only the peaks whose block cannot move in any direction,
-    /// otherwise only the other peaks. A block touches held nodes only at these faces.
+    /// The block cannot move across these faces, and touches held nodes only there. If `all_sides`
+    /// is set, only peaks whose block is stopped at all faces are visited, otherwise only the other
+    /// peaks.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {

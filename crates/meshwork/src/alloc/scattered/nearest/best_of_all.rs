@@ -1,4 +1,6 @@
-//! Search for the best centre, with counts of the nodes around all centres at once.
+//! Search for the best centre of a job's nodes.
+//!
+//! The free nodes around all centres are counted together, shell by shell.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};

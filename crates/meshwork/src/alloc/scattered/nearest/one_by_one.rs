@@ -82,7 +82,7 @@ impl OneByOne {
         higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    /// Hops over all pairs of the `count` free nodes nearest to a centre.
+    /// Sum of the hops between all pairs of the `count` free nodes nearest to a centre.
     pub(super) fn score(&mut self, grid: &Grid, centre: Node, count: u32) -> u64 {
         let reach = self.reach(grid, centre, count);
         self.hops(reach)

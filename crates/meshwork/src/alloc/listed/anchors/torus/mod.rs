@@ -146,7 +146,7 @@ pub struct Torus {
     /// node and its length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether no node is in two cells of the torus.
+    /// Whether every node is at only one position of the torus.
     is_plain: bool,
     /// Listed placements sorted by the size of their boxes. Placements with boxes of equal size are
     /// in the order of the list.
