@@ -32,7 +32,7 @@ pub struct SummarySentence {
     pub text: String,
     /// Whether the difference that the sentence states is significant.
     pub is_clear: bool,
-    /// Values of the first figure's selectors for which the summary sentence holds, with their keys.
+    /// Selector keys of the first figure and their values for which the sentence holds.
     pub at: Vec<(String, String)>,
 }
 
@@ -148,8 +148,9 @@ impl Question<'_> {
             (text + &self.elsewhere_best(&contest, &among, &name), is_clear)
         };
         if is_compared {
-            text +=
-                &self.from_baseline(&contest, &lead, (&among, &name), &text).unwrap_or_default();
+            text += &self
+                .compared_with_baseline(&contest, &lead, (&among, &name), &text)
+                .unwrap_or_default();
         }
         let is_ideal = |&scenario: &usize| self.points.get(scenario).is_some_and(is_ideal);
         if lead.next.is_none() && axis.key == "allocator" && among.iter().all(is_ideal) {
@@ -180,7 +181,7 @@ impl Question<'_> {
     /// Sentence on the difference of the best scenarios from the baseline.
     ///
     /// `None` if the sentences in `text` have it, or if the baseline is among the best.
-    fn from_baseline(
+    fn compared_with_baseline(
         &self,
         contest: &Contest<'_>,
         lead: &Lead,
