@@ -292,8 +292,12 @@ impl MachineState {
 
     /// Rules of the site. Recorded priorities are used if there are any.
     fn rules(&self) -> SiteRules {
-        let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
-        SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
+        let rules = SiteRules::of(&self.machine).known_at(self.now);
+        // In a history, the recorded priority of a job is the last one, not the one at the instant.
+        let needs_told = rules.lacks_priorities || self.past.is_none();
+        let lacks_priorities =
+            needs_told && self.waiting.iter().any(|stay| stay.priority.is_some());
+        SiteRules { lacks_priorities, ..rules }
     }
 
     /// Controller model with all running jobs, and with those waiting jobs that are in `waiting`.
@@ -339,7 +343,9 @@ impl MachineState {
     #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
-        let is_later = stay.eligible.is_some_and(|eligible| eligible > now);
+        let is_later = stay.eligible.is_some_and(|eligible| {
+            eligible > now || eligible == now && stay.submit < stay.eligible
+        });
         let counts = |_: &&str| stay.start.is_none() || is_later;
         let told = Some(reason).filter(counts).and_then(HeldBack::of);
         told.or_else(|| {
@@ -383,7 +389,9 @@ impl MachineState {
         // A job that is not yet eligible gets this reason in a pass. Before the next pass after its
         // submission, the job has no reason.
         let is_new = |stay: &JobRecord| {
-            last_pass.zip(stay.submit).is_some_and(|(last, submit)| submit as f64 >= last)
+            let is_requeued = stay.attempt > 1;
+            !is_requeued
+                && last_pass.zip(stay.submit).is_some_and(|(last, submit)| submit as f64 >= last)
         };
         let reason = |stay: &JobRecord| {
             let held = held_back(stay);

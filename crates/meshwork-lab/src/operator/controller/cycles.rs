@@ -17,6 +17,17 @@ pub(in crate::operator) struct Cycles {
 }
 
 impl Cycles {
+    /// Registers when the controller started. Cycles over the whole queue follow at intervals.
+    pub(in crate::operator) fn started(
+        &mut self,
+        at: f64,
+        now: f64,
+        parameters: &SchedulerParameters,
+    ) {
+        let Some(every) = parameters.sched_interval.map(|every| every as f64) else { return };
+        self.last_full = Some(at + ((now - at) / every).floor() * every);
+    }
+
     /// Registers that a job was submitted or ended.
     pub(in crate::operator) fn news(&mut self) {
         (self.news, self.changed) = (true, true);

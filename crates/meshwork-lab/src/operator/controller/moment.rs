@@ -1,10 +1,12 @@
 //! Queue of the controller model at one instant: order, planned starts and wait reasons.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use meshwork::geometry::NodeSet;
 
 use super::plan::{Planned, blocks_around};
+use super::request::ResolvedRequest;
 use super::rules::SiteRules;
 use super::{Controller, Pair, Queue, Test, limits};
 use crate::operator::folder::SlurmMachine;
@@ -13,6 +15,10 @@ use crate::operator::history::{JobRecord, Second};
 /// Slurm's wait reason for a job whose partition has too few open nodes.
 pub(in crate::operator) const RESERVED_NODES: &str =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
+
+/// Slurm's wait reasons for a job that was submitted before it became eligible.
+const BEGIN_TIME: &str = "BeginTime";
+const DEPENDENCY: &str = "Dependency";
 
 /// Seconds after submission in which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
@@ -206,6 +212,7 @@ impl<'a> Controller<'a> {
         let (mut kept, mut taken) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let (mut tested, mut considered) = (0_usize, vec![0_usize; self.desks.len()]);
+        self.note_eligible(&queue.0, reasons);
         self.note_barred(&queue.0, reasons);
         for pair in &queue.0 {
             let request = &self.jobs[pair.job].requests[pair.request];
@@ -269,24 +276,63 @@ impl<'a> Controller<'a> {
         self.set_near(near);
     }
 
+    /// Notes the wait reason of a job that arrives in the queue, before any scheduler pass.
+    ///
+    /// A job that becomes eligible after its submission keeps its reason until a pass reaches it.
+    pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
+        let stay = &self.stays[job];
+        if stay.submit >= stay.eligible {
+            return self.note_submission(job, now, reasons);
+        }
+        let is_dependent = stay.reason.starts_with("Dependency");
+        reasons.note(self, job, Some(if is_dependent { DEPENDENCY } else { BEGIN_TIME }));
+    }
+
+    /// Removes the reasons of jobs that were not eligible when a pass reached them last.
+    fn note_eligible(&self, queue: &[Pair], reasons: &mut WaitReasons) {
+        for pair in queue {
+            let was_held = matches!(reasons.of(self, pair.job), BEGIN_TIME | DEPENDENCY);
+            reasons.note(self, pair.job, was_held.then_some("None"));
+        }
+    }
+
     /// Notes the wait reason of a job at its submission, before any scheduler pass has reached it.
     ///
-    /// Slurm tests at once whether the job would find nodes, and whether it comes first.
-    pub(super) fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
+    /// Slurm tests at once whether the job would find nodes, and whether it comes first. Of several
+    /// partitions it looks at the one of the highest tier. Parts that other jobs hold count as free
+    /// in this test, but not nodes that a job holds alone.
+    fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let own = &self.jobs[job];
         let mut pairs = self.pairs.iter().filter(|pair| pair.job == job);
-        let near = self.near();
-        let finds = own.requests.iter().any(|request| {
-            let mut busy = self.closed(now);
+        let tier = |request: &ResolvedRequest| self.rules.partitions[request.partition].tier;
+        let Some(request) = own.requests.iter().min_by_key(|own| Reverse(tier(own))) else {
+            return;
+        };
+        let mut busy = self.closed(now);
+        self.keep(job, now, (now, request.limit), &mut busy);
+        let is_shared = request.parts.as_ref().is_some_and(|own| !own.lookup.takes_whole_nodes());
+        let finds = if is_shared {
+            for (&other, held) in &self.running {
+                let parts = &self.request(other, held.partition).parts;
+                if parts.as_ref().is_some_and(|own| own.lookup.takes_whole_nodes()) {
+                    busy.unite(&held.nodes);
+                }
+            }
+            let mut open = request.may().clone();
+            open.subtract(&busy);
+            !request.is_hopeless() && open.count() >= request.wanted().nodes
+        } else {
             busy.unite(&self.completing);
             // If a job ends and another is submitted in one second, the submission is taken to come
             // first.
             if let Some((_, nodes)) = reasons.freed.as_ref().filter(|own| own.0 == now) {
                 busy.unite(nodes);
             }
-            self.find(request, &busy).is_some()
-        });
-        self.set_near(near);
+            let near = self.near();
+            let found = self.find(request, &busy);
+            self.set_near(near);
+            found.is_some()
+        };
         let priority = pairs.next().map_or(f64::MAX, |pair| pair.priority);
         let is_higher = |pair: &Pair| match self.rules.weights.is_multifactor {
             true => pair.priority > priority,
@@ -309,6 +355,7 @@ impl<'a> Controller<'a> {
     ///
     /// It notes limits, and removes the reasons of jobs that are within their limits again.
     pub(super) fn note_backfill(&self, reasons: &mut WaitReasons) {
+        self.note_eligible(&self.pairs, reasons);
         self.note_barred(&self.pairs, reasons);
         let most = self.rules.parameters.bf_max_job_test;
         for pair in self.pairs.iter().filter(|own| self.barred(own).is_none()).take(most) {

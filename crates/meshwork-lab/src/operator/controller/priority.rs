@@ -163,9 +163,11 @@ pub(super) fn priority(
     let age_at = |at: Second| ((at - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
     let age = tick.filter(|_| seen.any).map_or(0.0, age_at);
     if let Some((last, at)) = job.last_priority.filter(|_| rules.lacks_priorities) {
-        // Only the last priority is known, so all factors except the age are assumed to be
-        // constant.
-        return (last - weights.age * (age_at(at) - age)).max(1.0);
+        // Only the last priority is known, so all factors except the age are assumed to be constant
+        // since it was computed.
+        let after = |origin: Second| (at - origin).rem_euclid(weights.period);
+        let computed = at - rules.started.map_or(0, after);
+        return (last - weights.age * (age_at(computed) - age)).max(1.0);
     }
     let is_known = tick.is_some() && seen.backfill;
     let processors = if is_known { job.processors } else { job.asked_processors };

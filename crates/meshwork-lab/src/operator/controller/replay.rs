@@ -218,6 +218,7 @@ impl Scheduler for Turn<'_> {
             causes.pass(now);
         }
         let mut has_news = false;
+        self.run_given_first(cluster, at, now);
         for departure in cluster.departures() {
             let job = departure.ran.job.number as usize;
             let held = self.controller.end(job, now);
@@ -248,7 +249,7 @@ impl Scheduler for Turn<'_> {
             if !self.outcomes[job].is_refused {
                 self.controller.submit(job);
                 if let Some(reasons) = &mut self.reasons {
-                    self.controller.note_submission(job, now, reasons);
+                    self.controller.note_arrival(job, now, reasons);
                 }
             }
             has_news = true;
@@ -264,7 +265,13 @@ impl Scheduler for Turn<'_> {
         }
         let period = self.controller.rules.weights.period;
         let origin = self.controller.rules.started.unwrap_or(now);
-        let first = || origin + (now - origin).div_euclid(period) * period + period;
+        let rules = self.controller.rules;
+        let first = || {
+            if let Some(started) = rules.started {
+                self.cycles.started(started as f64, now as f64, &rules.parameters);
+            }
+            origin + (now - origin).div_euclid(period) * period + period
+        };
         let tick = *self.next_tick.get_or_insert_with(first);
         if tick <= now {
             self.cycles.change(self.controller.tick(tick));
@@ -391,50 +398,100 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
+    /// Runs the cycles with given starts that may have preceded the other events of their second.
+    ///
+    /// Recorded times are whole seconds. If the jobs that a cycle starts have waited before, and
+    /// other jobs have left the nodes before, the cycle is taken to have run before the jobs that
+    /// are submitted or end in the same second: otherwise it could have started more jobs. Only
+    /// wait reasons depend on this order.
+    fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
+        if self.reasons.is_none() || now >= self.until {
+            return;
+        }
+        for by in [StartedBy::Main, StartedBy::Backfill] {
+            let given = |job: usize| {
+                self.given.get(&job).filter(|own| own.start == Some(now) && own.by == by)
+            };
+            let number = |ticket: &Ticket| cluster.job(*ticket).number as usize;
+            let is_new = cluster.arrivals().iter().any(|own| given(number(own)).is_some());
+            let mut ended = self.controller.no_nodes();
+            for departure in cluster.departures() {
+                let held = self.controller.running.get(&(departure.ran.job.number as usize));
+                held.into_iter().for_each(|held| ended.unite(&held.nodes));
+            }
+            let due = self.pending.range(..=(now, usize::MAX)).filter_map(|own| given(own.1));
+            let mut nodes = due.filter_map(|own| own.nodes.as_ref());
+            if is_new || !self.has_given(now, by) || nodes.any(|own| own.meets(&ended)) {
+                continue;
+            }
+            match by {
+                StartedBy::Backfill => self.run_backfill(cluster, at, now),
+                _ => self.run_main(cluster, at, now),
+            }
+        }
+    }
+
     /// Runs the scheduler cycles that are due, or makes the given starts.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
         let is_phase = |phase: f64| ((at - phase).round() - (at - phase)).abs() < ROUNDING;
-        let is_full = is_due(self.cycles.full_at(parameters));
-        let is_main = is_full || is_due(self.cycles.main_at(parameters));
+        let is_main = is_due(
+            self.cycles
+                .full_at(parameters)
+                .into_iter()
+                .chain(self.cycles.main_at(parameters))
+                .reduce(f64::min),
+        );
         let follows = now < self.until;
         if is_main && is_phase(self.phases[0]) || follows && self.has_given(now, StartedBy::Main) {
-            self.cycles.ran_main(at, is_full);
-            let queue = self.reasons.as_ref().map(|_| self.controller.queue());
-            let starts = match follows {
-                true => self.given_starts(now, |by| by != StartedBy::Backfill),
-                false => self.controller.main(now, is_full, None),
-            };
-            if let Some((queue, reasons)) = queue.zip(self.reasons.as_mut()) {
-                self.controller.note_main(&queue, now, (is_full, false), reasons);
-            }
-            self.controller.ran(false);
-            self.make(cluster, now, starts, StartedBy::Main);
+            self.run_main(cluster, at, now);
         }
-        let is_backfill = is_due(self.cycles.backfill_at(&self.controller.rules.parameters));
+        let is_backfill = is_due(self.cycles.backfill_at(parameters));
         if is_backfill && is_phase(self.phases[1])
             || follows && self.has_given(now, StartedBy::Backfill)
         {
-            self.cycles.ran_backfill(at);
-            if self.causes.is_some() {
-                self.controller.waiting_kinds().for_each(|(job, _)| self.looked[job] = now);
-            }
-            let starts = match follows {
-                true => self.given_starts(now, |by| by == StartedBy::Backfill),
-                false => self.controller.backfill(now, None),
-            };
-            if let Some(reasons) = &mut self.reasons {
-                self.controller.note_backfill(reasons);
-            }
-            self.controller.ran(true);
-            self.make(cluster, now, starts, StartedBy::Backfill);
+            self.run_backfill(cluster, at, now);
         }
         // Make the given starts that happened at a submission, or by an unknown scheduler.
         if follows {
             let starts = self.given_starts(now, |_| true);
             self.make(cluster, now, starts, StartedBy::Unknown);
         }
+    }
+
+    /// Runs a cycle of the main scheduler, or makes its given starts.
+    fn run_main(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
+        let full = self.cycles.full_at(&self.controller.rules.parameters);
+        let is_full = full.is_some_and(|time| time <= at + ROUNDING);
+        self.cycles.ran_main(at, is_full);
+        let queue = self.reasons.as_ref().map(|_| self.controller.queue());
+        let starts = match now < self.until {
+            true => self.given_starts(now, |by| by != StartedBy::Backfill),
+            false => self.controller.main(now, is_full, None),
+        };
+        if let Some((queue, reasons)) = queue.zip(self.reasons.as_mut()) {
+            self.controller.note_main(&queue, now, (is_full, false), reasons);
+        }
+        self.controller.ran(false);
+        self.make(cluster, now, starts, StartedBy::Main);
+    }
+
+    /// Runs a cycle of the backfill scheduler, or makes its given starts.
+    fn run_backfill(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
+        self.cycles.ran_backfill(at);
+        if self.causes.is_some() {
+            self.controller.waiting_kinds().for_each(|(job, _)| self.looked[job] = now);
+        }
+        let starts = match now < self.until {
+            true => self.given_starts(now, |by| by == StartedBy::Backfill),
+            false => self.controller.backfill(now, None),
+        };
+        if let Some(reasons) = &mut self.reasons {
+            self.controller.note_backfill(reasons);
+        }
+        self.controller.ran(true);
+        self.make(cluster, now, starts, StartedBy::Backfill);
     }
 
     /// Whether a start by the scheduler `by` is given for this second or an earlier one.

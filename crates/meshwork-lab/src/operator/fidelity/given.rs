@@ -689,7 +689,12 @@ impl<'a> Given<'a> {
         }
         // The order of the recorded starts is unknown, so starts that agree with the rule come
         // first.
-        let mut left = recorded.to_vec();
+        let mut left: Vec<usize> = Vec::new();
+        for job in decided.iter().map(|own| own.1.job).chain(recorded.iter().copied()) {
+            if recorded.contains(&job) && !left.contains(&job) {
+                left.push(job);
+            }
+        }
         while !left.is_empty() {
             // On shared nodes the parts that a job gets depend on the order, so the order is kept.
             let first = if self.controller.shares_nodes() { 1 } else { left.len() };
