@@ -279,9 +279,11 @@ impl<'a> Controller<'a> {
     /// Notes the wait reason of a job that arrives in the queue, before any scheduler pass.
     ///
     /// A job that becomes eligible after its submission keeps its reason until a pass reaches it.
+    /// The tasks of an array share one reason, which does not change.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
-        if stay.submit >= stay.eligible {
+        let is_task = WaitReasons::array(self, job).is_some();
+        if is_task || stay.submit >= stay.eligible {
             return self.note_submission(job, now, reasons);
         }
         let is_dependent = stay.reason.starts_with("Dependency");
