@@ -74,8 +74,9 @@ pub(super) fn findings(
     let metric = claimed(study).into_iter().find(|metric| metrics.contains(metric));
     let Some(metric) = metric.as_ref().or_else(|| metrics.first()) else { return Vec::new() };
     let is_overloaded = |scenario: usize| summary.rows.get(scenario).is_some_and(|row| row.growing);
-    let first = held(&axes, along, &is_overloaded);
     let chosen: Vec<usize> = layout.chosen.into_iter().filter(|&axis| axis != along).collect();
+    let question = Question { study, points, summary, results, metrics, axes: &axes, along };
+    let first = question.telling(metric, held(&axes, along, &is_overloaded), &chosen);
     let settings = every(&axes, &chosen).take(MAX_SETTINGS).map(|values| {
         let mut at = first.clone();
         chosen.iter().for_each(|&axis| at[axis] = values[axis]);
@@ -83,7 +84,6 @@ pub(super) fn findings(
     });
     let mut settings: Vec<Vec<usize>> = settings.collect();
     settings.sort_by_key(|at| *at != first);
-    let question = Question { study, points, summary, results, metrics, axes: &axes, along };
     let finding = |at: &Vec<usize>| {
         let (text, is_clear) = question.answer(metric, at)?;
         let key = |&axis: &usize| (axes[axis].key.clone(), axes[axis].labels[at[axis]].clone());
@@ -122,6 +122,28 @@ impl Question<'_> {
             index(self.axes, &at)
         };
         (0..self.axes[self.along].count()).map(of).collect()
+    }
+
+    /// Setting for the first summary sentence: `at`, unless all scenarios are equal there.
+    ///
+    /// In that case it is the first setting in which they differ, if there is one. The keys
+    /// `chosen`, which the reader of the page chooses, keep their values.
+    fn telling(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
+        let differ = |at: &[usize]| {
+            let lead = self.contest(metric).lead(&self.scenarios(at));
+            lead.is_some_and(|lead| lead.next.is_some())
+        };
+        if differ(&at) {
+            return at;
+        }
+        let others = (0..self.axes.len()).filter(|axis| *axis != self.along);
+        let others: Vec<usize> = others.filter(|axis| !chosen.contains(axis)).collect();
+        let mut settings = every(self.axes, &others).take(MAX_SETTINGS).map(|values| {
+            let mut other = at.clone();
+            others.iter().for_each(|&axis| other[axis] = values[axis]);
+            other
+        });
+        settings.find(|other| differ(other)).unwrap_or_else(|| at.clone())
     }
 
     fn answer(&self, metric: &str, at: &[usize]) -> Option<(String, bool)> {
