@@ -221,3 +221,33 @@ fn real_histories_follow_the_rule() {
         );
     }
 }
+
+/// Tests that recorded starts of one second get their parts of nodes in the order of the queue. Job
+/// 2 of the higher tier takes two cores of n0 before job 1 takes two of n0 and three of n1, so job 3
+/// has to wait for the end of job 2.
+#[test]
+fn starts_of_one_second_take_their_parts_in_the_order_of_the_queue() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[0-1] CPUs=4\n\
+                PartitionName=p Nodes=ALL Default=YES\nPartitionName=h Nodes=ALL PriorityTier=9\n";
+    let jobs = "id,attempt,submit,eligible,start,end,limit,nodes,nodelist,processors,by,user,partition,options\n\
+                0,1,90,90,91,100,60,2,n[0-1],8,main,a,p,-n8\n\
+                1,1,92,92,101,400,600,2,n[0-1],5,main,a,p,-n5\n\
+                2,1,93,93,101,200,600,1,n0,2,main,a,h,-n2\n\
+                3,1,110,110,201,300,600,2,n[0-1],3,main,a,p,-n3\n";
+    for (name, text) in [
+        ("slurm.conf", conf),
+        ("topology.yaml", "- topology: t\n  cluster_default: true\n  flat: true\n"),
+        ("jobs.csv", jobs),
+    ] {
+        std::fs::create_dir_all(folder.path().join("site")).unwrap();
+        std::fs::write(folder.path().join("site").join(name), text).unwrap();
+    }
+    let (_, json) = fidelity(folder.path());
+    let starts = &json["starts"];
+    assert_eq!(
+        (&starts["total"], &starts["place"], &starts["early"]),
+        (&4.into(), &4.into(), &0.into()),
+        "{json}"
+    );
+}

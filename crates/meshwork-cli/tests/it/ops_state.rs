@@ -699,3 +699,85 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert!(said.out.contains(sentence), "{}", said.out);
     assert!(said.out.contains("could start now if job 1 or job 2 or job 3 ended"), "{}", said.out);
 }
+
+/// Site of whole nodes with jobs as rows `id, submit, eligible, start, end, nodelist, by, priority`.
+fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let head = "id,attempt,submit,eligible,start,end,limit,nodes,nodelist,by,user,partition,qos,priority\n";
+    let row = |job: &&str| {
+        let cells: Vec<&str> = job.split(',').map(str::trim).collect();
+        let [id, submit, eligible, start, end, nodes, nodelist, by, priority] = cells[..] else {
+            panic!("{job}")
+        };
+        format!(
+            "{id},1,{submit},{eligible},{start},{end},900,{nodes},{nodelist},{by},ada,p,q,{priority}\n"
+        )
+    };
+    let table = head.to_owned() + &jobs.iter().map(row).collect::<String>();
+    let conf = format!("{conf}PartitionName=p Nodes=ALL Default=YES\n");
+    for (name, text) in [
+        ("slurm.conf", &*conf),
+        ("topology.yaml", topology),
+        ("events.txt", events),
+        ("qos.txt", "Name|Priority\nq|1\n"),
+        ("jobs.csv", &table),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+const FLAT: &str = "- topology: t\n  cluster_default: true\n  flat: true\n";
+
+/// Slurm's reasons of the waiting jobs of a site, by `ops explain --all`.
+fn reasons_at(folder: &Path, at: u32) -> Vec<(String, String)> {
+    let said =
+        meshwork(folder, &["ops", "explain", ".", "--all", "--at", &at.to_string(), "--json"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let table: Json = serde_json::from_str(&said.out).unwrap();
+    let text = |value: &Json| value.as_str().unwrap().to_owned();
+    let jobs = table["jobs"].as_array().unwrap();
+    jobs.iter().map(|own| (text(&own["job"]), text(&own["slurm"]))).collect()
+}
+
+/// Tests that a job keeps `BeginTime` until a scheduler pass reaches it after its begin.
+#[test]
+fn a_begin_time_is_the_reason_until_a_pass_after_it() {
+    let nodes = "NodeName=n[0-3] CPUs=1\n";
+    let jobs = ["1,100,100,101,400,4,n[0-3],main,", "2,110,200,401,500,4,n[0-3],main,"];
+    let folder = site_of(nodes, FLAT, "", &jobs);
+    let reason = |at: u32| reasons_at(folder.path(), at)[0].1.clone();
+    assert_eq!((reason(150), reason(200)), ("BeginTime".to_owned(), "BeginTime".to_owned()));
+    assert_eq!(reason(210), "Resources");
+}
+
+/// Tests the order of events in one second. A pass that could make its recorded starts without the
+/// submissions of its second comes before them, so a submitted job finds the nodes taken.
+#[test]
+fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
+    let nodes = "NodeName=n[0-3] CPUs=1\n";
+    let jobs = [
+        "1,100,100,101,398,4,n[0-3],main,",
+        "2,110,110,400,500,4,n[0-3],main,",
+        "3,400,400,501,600,4,n[0-3],main,",
+    ];
+    let folder = site_of(nodes, FLAT, "", &jobs);
+    assert_eq!(reasons_at(folder.path(), 401), [("3".to_owned(), "Resources".to_owned())]);
+}
+
+/// Tests that the priorities of a history are those that its tables give, and not the last recorded
+/// ones. The recorded priority of job 2 was raised later.
+#[test]
+fn priorities_of_a_history_come_from_its_tables() {
+    let conf = "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\n\
+                PriorityWeightQOS=1000\nNodeName=n[0-3] CPUs=1\n";
+    let jobs = [
+        "1,100,100,101,9000,4,n[0-3],main,1000",
+        "2,200,200,9001,9100,4,n[0-3],main,9999",
+        "3,150,150,9200,9300,4,n[0-3],main,1014",
+    ];
+    let folder = site_of(conf, FLAT, "Cluster|NodeName|TimeStart\nc||50\n", &jobs);
+    let order: Vec<String> =
+        reasons_at(folder.path(), 2_000).into_iter().map(|own| own.0).collect();
+    assert_eq!(order, ["3", "2"]);
+}

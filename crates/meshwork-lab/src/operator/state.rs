@@ -9,7 +9,7 @@ use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
 use super::controller::Controller;
-use super::controller::future::ReplayState;
+use super::controller::future::{ReplayState, ReplayedReasons};
 use super::controller::moment::LackingParts;
 use super::controller::rules::SiteRules;
 use super::folder::{Folder, SlurmMachine, asked};
@@ -84,7 +84,17 @@ impl MachineState {
         };
         let past = history.stays.iter().filter(has_ended).cloned().collect();
         let state = MachineState::of(machine, now, running, waiting, LocalClock::utc())?;
-        Ok(MachineState { past: Some(past), ..state })
+        let mut state = MachineState { past: Some(past), ..state };
+        if let Some(replayed) = state.replayed(&state.waiting) {
+            let first = state.running.len();
+            let place = |job: usize| replayed.order.iter().position(|own| *own == first + job);
+            let waiting = std::mem::take(&mut state.waiting).into_iter().enumerate();
+            let mut waiting: Vec<(usize, JobRecord)> = waiting.collect();
+            // Jobs that are not yet eligible come last.
+            waiting.sort_by_key(|(job, _)| place(*job).unwrap_or(usize::MAX));
+            state.waiting = waiting.into_iter().map(|own| own.1).collect();
+        }
+        Ok(state)
     }
 
     /// Second from which the last attempt of a job in a history waited.
@@ -292,12 +302,8 @@ impl MachineState {
 
     /// Rules of the site. Recorded priorities are used if there are any.
     fn rules(&self) -> SiteRules {
-        let rules = SiteRules::of(&self.machine).known_at(self.now);
-        // In a history, the recorded priority of a job is the last one, not the one at the instant.
-        let needs_told = rules.lacks_priorities || self.past.is_none();
-        let lacks_priorities =
-            needs_told && self.waiting.iter().any(|stay| stay.priority.is_some());
-        SiteRules { lacks_priorities, ..rules }
+        let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
+        SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
     }
 
     /// Controller model with all running jobs, and with those waiting jobs that are in `waiting`.
@@ -371,8 +377,8 @@ impl MachineState {
         let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
         let eligible: Vec<JobRecord> = eligible.cloned().collect();
         let rules = self.rules();
-        let (found, last_pass) = match self.replayed(&rules, &eligible) {
-            Some(replayed) => replayed,
+        let (found, last_pass) = match self.replayed(&eligible) {
+            Some(replayed) => (replayed.reasons, replayed.last_pass),
             None => {
                 let found = self.controller(&rules, &eligible).reasons(self.now);
                 let count = self.running.len() + eligible.len();
@@ -386,12 +392,14 @@ impl MachineState {
             let desk = desk.or_insert_with(|| self.desk(&stay.partition));
             matches!(desk.ask(&asked(stay)), SlurmAnswer::Wait(Wait::Shape, _))
         };
-        // A job that is not yet eligible gets this reason in a pass. Before the next pass after its
-        // submission, the job has no reason.
+        // A job that is not yet eligible gets this reason in the first pass after its submission.
+        // Until then it has no reason, unless it was requeued.
+        let delay = rules.parameters.main_delay;
         let is_new = |stay: &JobRecord| {
-            let is_requeued = stay.attempt > 1;
-            !is_requeued
-                && last_pass.zip(stay.submit).is_some_and(|(last, submit)| submit as f64 >= last)
+            let known = last_pass.zip(stay.submit).filter(|_| stay.attempt == 1);
+            known.is_some_and(|(last, submit)| {
+                submit as f64 >= last && ((self.now - submit) as f64) < delay
+            })
         };
         let reason = |stay: &JobRecord| {
             let held = held_back(stay);
@@ -416,18 +424,17 @@ impl MachineState {
         self.waiting.iter().map(reason).collect()
     }
 
-    /// Wait reasons of the running and then the waiting jobs, after a replay of the past.
+    /// Wait reasons of the running jobs and then of the given waiting jobs, after a replay of the
+    /// past.
     ///
-    /// The second value is the time of the last pass. Returns `None` if the past is unknown.
-    fn replayed(
-        &self,
-        rules: &SiteRules,
-        waiting: &[JobRecord],
-    ) -> Option<(Vec<&'static str>, Option<f64>)> {
+    /// Priorities are computed from the tables of the site, if it has them: the recorded priority
+    /// of a job is its last one, not the one at the instant. Returns `None` if the past is unknown.
+    fn replayed(&self, waiting: &[JobRecord]) -> Option<ReplayedReasons> {
         let past = self.past.as_ref()?;
         let running = self.running.iter().map(|own| &own.stay);
         let known = running.chain(waiting).chain(past).cloned().collect();
-        ReplayState::reasons(&self.machine, rules, known, self.now).ok()
+        let rules = SiteRules::of(&self.machine).known_at(self.now);
+        ReplayState::reasons(&self.machine, &rules, known, self.now).ok()
     }
 
     /// Two earliest starts of a waiting job, with its nodes, if jobs end at their time limits.

@@ -29,6 +29,16 @@ pub(in crate::operator) struct ReplayState<'a> {
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
+/// Queue of the controller model at an instant of a history.
+pub(in crate::operator) struct ReplayedReasons {
+    /// Wait reason of each job in Slurm's words.
+    pub(in crate::operator) reasons: Vec<&'static str>,
+    /// Indices of the waiting jobs in queue order.
+    pub(in crate::operator) order: Vec<usize>,
+    /// Time of the last pass of a scheduler; `None` before the first.
+    pub(in crate::operator) last_pass: Option<f64>,
+}
+
 /// Later submission: index of the copied job, time of submission, and run time in seconds.
 pub(in crate::operator) type LaterJob = (usize, Second, Second);
 
@@ -69,9 +79,7 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
-    /// Wait reasons of the records' jobs just before a second, in Slurm's words.
-    ///
-    /// The second value is the time of the last pass of a scheduler.
+    /// Wait reasons of the records' jobs just before a second, and the order of the queue.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.
@@ -84,12 +92,16 @@ impl<'a> ReplayState<'a> {
         rules: &'a SiteRules,
         stays: Vec<JobRecord>,
         at: Second,
-    ) -> Result<(Vec<&'static str>, Option<f64>), String> {
+    ) -> Result<ReplayedReasons, String> {
         let reasons = Some(WaitReasons::default());
         let turn = ReplayState::turn(machine, rules, stays, at, reasons)?;
         let reasons = turn.reasons.unwrap_or_default();
         let jobs = 0..turn.controller.stays.len();
-        Ok((jobs.map(|job| reasons.of(&turn.controller, job)).collect(), turn.cycles.last()))
+        Ok(ReplayedReasons {
+            reasons: jobs.map(|job| reasons.of(&turn.controller, job)).collect(),
+            order: turn.controller.order(),
+            last_pass: turn.cycles.last(),
+        })
     }
 
     /// Replays records with their starts and ends up to a second.
