@@ -240,8 +240,8 @@ fn starts_of_one_second_take_their_parts_in_the_order_of_the_queue() {
         ("topology.yaml", "- topology: t\n  cluster_default: true\n  flat: true\n"),
         ("jobs.csv", jobs),
     ] {
-        std::fs::create_dir_all(folder.path().join("site")).unwrap();
-        std::fs::write(folder.path().join("site").join(name), text).unwrap();
+        fs::create_dir_all(folder.path().join("site")).unwrap();
+        fs::write(folder.path().join("site").join(name), text).unwrap();
     }
     let (_, json) = fidelity(folder.path());
     let starts = &json["starts"];
