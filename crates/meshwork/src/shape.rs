@@ -7,21 +7,6 @@ use crate::job::{Dims, Pieces, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
 /// Converts a request to the form that an allocator requires; `None` if the machine cannot hold it.
-///
-/// ```
-/// use meshwork::form::Asks;
-/// use meshwork::job::Request;
-/// use meshwork::shape::{ShapeRule, shaped};
-/// use meshwork::topology::Topology;
-/// let mesh = Topology::mesh(&[16, 8]).unwrap();
-/// let block = |n| shaped(&Request::Nodes(n), Asks::Block, &mesh, ShapeRule::Squarest);
-/// assert_eq!(block(7), Some(Request::block(&[4, 2])));
-/// assert_eq!(block(128), Some(Request::block(&[16, 8])));
-/// assert_eq!(block(129), None);
-/// let cube = Topology::hypercube(7).unwrap();
-/// let subcube = shaped(&Request::Nodes(9), Asks::Subcube, &cube, ShapeRule::Squarest);
-/// assert_eq!(subcube, Some(Request::Subcube(4)));
-/// ```
 #[must_use]
 pub fn shaped(
     request: &Request,
@@ -74,7 +59,7 @@ fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))
 }
 
-/// Adds or removes sides of 1 at the end, so that the block has a side for each dimension.
+/// Adds or removes sides of length 1 at the end, so that the block has a side for each dimension.
 ///
 /// `None` if a side to be removed is longer than 1.
 fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
@@ -89,7 +74,7 @@ fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     Some(sides)
 }
 
-/// The block that `rule` makes of a number of nodes; `None` if none fits the grid.
+/// Block into which `rule` converts a number of nodes; `None` if none fits the grid.
 fn block_by(rule: ShapeRule, nodes: u32, grid: &Grid) -> Option<Dims> {
     let exact = (rule == ShapeRule::Exact).then(|| block_of(nodes, grid, true)).flatten();
     exact.or_else(|| block_for(nodes, grid))

@@ -44,7 +44,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct FairShare {
     usage: Usage,
-    /// The owners of the waiting jobs.
+    /// Users who own the waiting jobs.
     waiting: BTreeMap<Ticket, User>,
     ranked: Ranked,
 }

@@ -1,5 +1,5 @@
-//! Fat trees: levels of switches. Between levels, the links have the bandwidth of all nodes
-//! together.
+//! Fat trees: levels of switches. The links between two levels together have the bandwidth of all
+//! nodes.
 //!
 //! With a taper, the leaf switches have fewer links upwards.
 
@@ -83,24 +83,24 @@ fn build(p: &Params) -> Result<Topology, Problem> {
     })
 }
 
-/// The switches of one level of the tree, which are all alike.
+/// Switches of one level of the tree, which are all alike.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Number of links from a switch downwards: to switches of the level below, or to nodes for a
-    /// leaf switch.
+    /// Number of links from a switch of the level downwards: to switches of the level below, or to
+    /// nodes for a leaf switch.
     down: u32,
-    /// Number of links from a switch to the level above; 0 at the top.
+    /// Number of links from a switch of the level to the level above; 0 at the top.
     up: u32,
     /// Index of the first switch of this level among all switches.
     ///
     /// `copies` is the number of switches of the level that are above the same nodes.
     first: Router,
     copies: u32,
-    /// Number of nodes below a switch.
+    /// Number of nodes below a switch of the level.
     nodes: u32,
 }
 
-/// The switches of a fat tree, and their links.
+/// Switches of a fat tree, and their links.
 ///
 /// Switches of one level that are above the same nodes are called copies. A route upwards is
 /// determined by the copies that it passes. With *w* upward links of each copy, link *u* of copy
@@ -111,13 +111,13 @@ struct Level {
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The largest number of upward links of a switch. It is the number of the first downward port.
+    /// Largest number of upward links of a switch, which is also the first downward port.
     most_up: u32,
 }
 
 impl FatTree {
-    /// Creates the tree in which switches of level *l* have `arity[l]` children, leaf switches
-    /// first.
+    /// Creates the tree in which switches of level *l* have `arity[l]` children, from the leaf
+    /// switches up.
     fn new(arity: &[u32], taper: f64) -> Result<FatTree, TopologyError> {
         let leaf = arity[0];
         let upward = f64::from(leaf) / taper;

@@ -53,8 +53,8 @@ impl Held<'_> {
 /// Changes in the sets of free nodes after a reservation or job has released some nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Start of the longest interval in which at least one of the released nodes may be free
-    /// without a break. `until` is its end.
+    /// Start of the longest interval in which some released node may be free without a break.
+    /// `until` is its end.
     pub(super) from: Time,
     pub(super) until: Time,
     /// Rise of the counts of free nodes in steps in which nodes had several holders, if there are
