@@ -7,6 +7,21 @@ use crate::job::{Dims, Pieces, Request};
 use crate::topology::{Grid, Topology, Wiring};
 
 /// Converts a request to the form that an allocator requires; `None` if the machine cannot hold it.
+///
+/// ```
+/// use meshwork::form::Asks;
+/// use meshwork::job::Request;
+/// use meshwork::shape::{ShapeRule, shaped};
+/// use meshwork::topology::Topology;
+/// let mesh = Topology::mesh(&[16, 8]).unwrap();
+/// let block = |n| shaped(&Request::Nodes(n), Asks::Block, &mesh, ShapeRule::Squarest);
+/// assert_eq!(block(7), Some(Request::block(&[4, 2])));
+/// assert_eq!(block(128), Some(Request::block(&[16, 8])));
+/// assert_eq!(block(129), None);
+/// let cube = Topology::hypercube(7).unwrap();
+/// let subcube = shaped(&Request::Nodes(9), Asks::Subcube, &cube, ShapeRule::Squarest);
+/// assert_eq!(subcube, Some(Request::Subcube(4)));
+/// ```
 #[must_use]
 pub fn shaped(
     request: &Request,

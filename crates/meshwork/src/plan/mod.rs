@@ -29,6 +29,28 @@ use crate::job::Time;
 /// A job past its estimate is expected to end now. A plan remains valid as long as each job is
 /// started by [`start_due`](Plan::start_due), or is added by [`hold`](Plan::hold) right after its
 /// start. When the cluster [is disturbed](Cluster::is_disturbed), a new plan is needed.
+///
+/// ```
+/// use meshwork::cluster::Cluster;
+/// use meshwork::plan::{self, Plan};
+/// use meshwork::sched::Scheduler;
+///
+/// #[derive(Default)]
+/// struct Conservative(Option<Box<dyn Plan>>);
+///
+/// impl Scheduler for Conservative {
+///     fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+///         let plan = plan::kept(&mut self.0, cluster);
+///         plan.compress(cluster);
+///         for ticket in cluster.to_plan() {
+///             if let Some(found) = plan.earliest(cluster, ticket, None) {
+///                 plan.hold(cluster, ticket, found);
+///             }
+///         }
+///         plan.start_due(cluster);
+///     }
+/// }
+/// ```
 pub trait Plan: Send {
     /// Advances the plan to the current instant. It must not have been used at this instant.
     ///
@@ -58,8 +80,7 @@ pub trait Plan: Send {
     /// Waiting jobs with their reservations, in the order in which the reservations were added.
     fn promises(&self) -> Vec<(Ticket, Reservation)>;
 
-    /// Moves each reservation to its earliest start among all others, in the order of their
-    /// addition.
+    /// Moves each reservation, in the order of addition, to its earliest start among all others.
     ///
     /// No reservation gets later, and a reservation keeps its nodes unless other nodes are free
     /// sooner. If no job has ended at this instant and none is past its estimate, nothing changes.
