@@ -60,7 +60,7 @@ pub fn shaped(
     }
 }
 
-/// The smallest square with a power-of-two side that can hold what a request asks for.
+/// Smallest square with a power-of-two side that can hold the requested nodes or block.
 ///
 /// `None` if it does not fit the grid.
 fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {

@@ -74,7 +74,7 @@ impl Speeds {
         Ok(Speeds { variance, weights, capacity_conserving })
     }
 
-    /// Draws a set of speeds. A value is a factor on the speed that the study gives for the site.
+    /// Draws a set of speeds: for each site a factor, relative to the speed that the study gives.
     pub fn draw(&self, stream: &mut Stream) -> Vec<f64> {
         let sites = self.weights.len();
         if sites == 1 {

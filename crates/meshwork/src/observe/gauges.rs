@@ -1,4 +1,4 @@
-//! Gauges: metrics that observe a run themselves because they are no sums over jobs or over time.
+//! Gauges: metrics that observe a run themselves because they are not sums over jobs or over time.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;
@@ -15,7 +15,7 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    /// Creates a gauge for each metric measured by one, on a machine with the given sites.
+    /// Creates the gauges of the metrics that have one, on a machine with the given sites.
     pub(crate) fn of(metrics: &[&'static MetricEntry], machine: &[Topology]) -> Gauges {
         let made = |(place, metric): (usize, &&'static MetricEntry)| match metric.measure {
             Measure::Watched(make) => Some((place, make(&metric.about, machine))),

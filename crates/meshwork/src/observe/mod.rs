@@ -35,7 +35,7 @@ pub enum Event<'a> {
     Refused(JobId, &'a Job),
     /// The scheduler turned away a waiting job, which left the queue unserved.
     TurnedAway(JobId, &'a Job),
-    /// A waiting job was promised a start at this instant or earlier, provided all estimates hold.
+    /// A waiting job was promised a start at the given instant or earlier, if all estimates hold.
     Promised(JobId, Time),
     /// A job left the queue and started.
     Started(&'a Running),
@@ -143,7 +143,7 @@ pub struct Running {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wear {
-    /// Number of interruptions of the job, including one of this run.
+    /// Number of interruptions of the job, including that of the current run if there was one.
     pub interruptions: u32,
     /// Time for which the job held processors in earlier runs.
     pub earlier: f64,

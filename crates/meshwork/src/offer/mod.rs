@@ -31,7 +31,7 @@ pub struct ManagedSite {
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
-    /// Size and shape that the allocator declares for its placements, with which each is compared.
+    /// Size and shape that the allocator declares for its placements. Every placement is checked.
     gives: Gives,
     origin: Origin,
     stream: Stream,
@@ -434,7 +434,7 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// Input of a sizing: an acceptable request, the size of the site, and the queue.
+    /// Input of a sizing: a request in the allocator's form, the size of the site, and the queue.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }

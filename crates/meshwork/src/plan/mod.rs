@@ -52,7 +52,7 @@ use crate::job::Time;
 /// }
 /// ```
 pub trait Plan: Send {
-    /// Advances the plan to the current instant. It must not have been used at this instant.
+    /// Advances the plan, which has not been used at the current instant yet, to this instant.
     ///
     /// The nodes of ended jobs become free, and reservations whose start has passed are due now.
     fn advance(&mut self, cluster: &Cluster<'_>);

@@ -205,7 +205,7 @@ pub struct Origin {
     pub kind: &'static str,
     /// Name of the entry, such as `first_fit`; empty if the component comes from no entry.
     pub name: &'static str,
-    /// Whether the entry belongs to this crate, which is then to blame for a broken contract.
+    /// Whether the entry belongs to this crate. A broken contract is then a bug of this crate.
     pub is_standard: bool,
 }
 

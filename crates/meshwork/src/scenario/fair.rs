@@ -62,7 +62,7 @@ impl Scenario {
 /// Jobs that arrived in a run, and the starts of those that started.
 #[derive(Default)]
 struct Course {
-    /// Jobs that arrived, by their index in order of arrival, including refused jobs.
+    /// Jobs in order of arrival, so that an index is a job's identifier; refused jobs are included.
     arrived: Vec<Job>,
     started: BTreeMap<JobId, Time>,
 }
@@ -85,8 +85,8 @@ impl Course {
     /// Groups of jobs whose fair start requires a run without the jobs that arrived later.
     ///
     /// A group has the jobs of `counted` that arrived at one instant and started at or after the
-    /// next arrival. With it comes the index of the last job that arrived at this instant. Jobs of
-    /// the last instant of arrival need no run, because no jobs arrived later.
+    /// next arrival. Each group also has the index of the last job that arrived at its instant.
+    /// Jobs of the last instant of arrival need no run, because no jobs arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;

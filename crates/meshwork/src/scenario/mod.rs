@@ -68,7 +68,7 @@ const BYTES_PER_HELD_JOB: u64 = 48;
 /// capacity of the growing vector of jobs. Measured on two million rows of a table.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
-/// Description of a run, except the number of its replication, checked and with every default.
+/// Description of a run, checked and with every default filled in, except for the replication.
 ///
 /// ```
 /// use meshwork::scenario::Scenario;

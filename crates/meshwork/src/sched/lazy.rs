@@ -100,7 +100,7 @@ struct Lazy {
     first_arrival: Time,
 }
 
-/// Threshold on the oldest job's wait. If it is exceeded, no other job starts before that job.
+/// Threshold on the oldest job's wait. Once it is exceeded, only the oldest job may start next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,

@@ -287,7 +287,7 @@ fn starts(
 
 /// Classic fair-share factor of a user: `2^(-used / share / damping)`.
 ///
-/// `used` is the user's fraction of the use by all users, and `share` its fraction of all shares.
+/// `used` and `share` are the user's fractions of all users' use and of all users' shares.
 fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
     // NaN if nothing has been used yet.
     let used = if used.is_nan() { 0.0 } else { used };

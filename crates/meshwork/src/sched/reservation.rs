@@ -162,7 +162,7 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether the limit of later jobs that may start before the job `ticket` is reached.
+    /// Whether at least `bypass_limit` later jobs have started before the job `ticket`.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit

@@ -62,8 +62,8 @@ impl Usage {
         }
     }
 
-    /// Reads the users' past use from a memory. If the memory is new, only the running jobs count,
-    /// from their starts on.
+    /// Reads the users' past use from a scheduler's memory. If nothing was written, only the
+    /// running jobs count, from their starts on.
     pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
         let users = if memory.is_new() { 0 } else { memory.count()? };
         for _ in 0..users {

@@ -150,7 +150,7 @@ mod tests {
 
     /// Index of the site that a selector chooses for a job of `nodes` nodes.
     ///
-    /// The text `selector` is the value of the key `selector` in a study.
+    /// The argument `selector` is written as the value of the key `selector` in a study.
     fn picked(selector: &str, sites: &mut Sites, nodes: u32) -> Option<usize> {
         let value: toml::Table = format!("selector = {selector}").parse().unwrap();
         let params = FAMILY.resolve("selector", &value["selector"]).unwrap();

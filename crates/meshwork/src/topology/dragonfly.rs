@@ -194,8 +194,8 @@ impl Wires for Dragonfly {
 }
 
 impl Topology {
-    /// A dragonfly of groups with `a` routers, each with `p` nodes and `h` global links. The
-    /// dragonfly has `a h + 1` groups.
+    /// A dragonfly of `a h + 1` groups with `a` routers each. A router has `p` nodes and `h` global
+    /// links.
     ///
     /// ```
     /// use meshwork::topology::Topology;

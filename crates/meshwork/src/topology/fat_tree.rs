@@ -248,11 +248,11 @@ impl Wires for FatTree {
 impl Topology {
     /// A fat tree in which switches of level *l* have `arity[l]` children, leaf switches first.
     ///
-    /// A leaf switch has as many upward links as nodes, divided by `taper`.
+    /// A leaf switch has as many upward links as its number of nodes divided by `taper`.
     ///
     /// # Errors
-    /// If there is no level, a number is 0, there are too many nodes or switches, or the upward
-    /// links of a leaf switch, by the taper, are no whole number.
+    /// If there is no level, a number is 0, there are too many nodes or switches, or the number of
+    /// upward links of a leaf switch is not whole.
     ///
     /// ```
     /// use meshwork::topology::Topology;

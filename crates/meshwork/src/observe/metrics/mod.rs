@@ -168,12 +168,12 @@ impl Measure {
     }
 }
 
-/// Function that gives each finished job a value for a metric. It is made anew for each run.
+/// Function that gives each finished job a value for a metric. It is created anew for each run.
 pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
 /// Metric that observes one run by itself, and has a value at the end of the run.
 ///
-/// Spans of time are reported from the first arrival of a job on.
+/// Time spans before the first arrival of a job are not reported to it.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -394,10 +394,10 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only if a study names them. So are quantiles, gauges, and functions made for a
-/// run. Reasons for waits take allocator queries, and fair starts take whole runs. Most jobs have
-/// neither deadlines nor users. Quantiles store a number for each job, and functions and gauges may
-/// be slow.
+/// Metrics measured only if a study names them, because they are costly or often undefined. Reasons
+/// for waits take allocator queries, and fair starts take whole runs. Most jobs have neither
+/// deadlines nor users. Quantiles, gauges and functions made for a run are measured on request too:
+/// quantiles store a number for each job, and the others may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,

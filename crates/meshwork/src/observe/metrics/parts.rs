@@ -25,7 +25,7 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the arrived jobs, from which the function in `of` is rebuilt now and then.
+    /// Requests of the arrived jobs, from which the function in the field `of` is rebuilt at times.
     ///
     /// `None` if that function does not depend on requests.
     typical: Option<Learned>,
@@ -33,7 +33,7 @@ struct NodeRatio {
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of requests in `jobs` at which the function in `of` is next rebuilt.
+    /// Number of requests in `jobs` at which the function in the field `of` is next rebuilt.
     due: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Gaps of the profile: maximal time intervals in which enough processors for a class are free.
+//! Gaps of the profile of free processors: maximal intervals with enough of them for a class.
 //!
 //! All waiting jobs that ask for the same number of processors form a class. The known gaps contain
 //! all real gaps: intervals in which processors became free are searched again, together with the

@@ -102,7 +102,7 @@ struct Asked {
 impl Asked {
     /// Number of nodes and run time of a job on the only site of a machine.
     ///
-    /// `None` if the site cannot hold the job. The machine must have fixed sizes.
+    /// `None` if the site cannot hold the job. The size of each job must be fixed.
     fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
@@ -128,8 +128,8 @@ const MAX_NODES: u32 = 1 << 16;
 impl Space {
     /// Future of the machine, which the caller keeps up to date; `None` for an unsuitable machine.
     ///
-    /// A suitable machine is one site with fixed sizes and at most `MAX_NODES` nodes, whose
-    /// allocator misses no block and depends only on which nodes are free.
+    /// A suitable machine is one site with at most `MAX_NODES` nodes, on which each job has a fixed
+    /// size, and whose allocator misses no block and depends only on which nodes are free.
     pub(super) fn new(cluster: &Cluster<'_>) -> Option<Space> {
         if !cluster.is_unbounded() {
             return None;

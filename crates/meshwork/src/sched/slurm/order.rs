@@ -28,7 +28,7 @@ pub(super) struct Order {
     job_factors: Named,
     qos: Named,
     usage: Usage,
-    /// Fair-share factor of each user at the last tick (see `period`), by index of the user.
+    /// Fair-share factor of each user as of the last tick, by index of the user.
     fair: Vec<f64>,
     waiting: BTreeMap<Ticket, Waiting>,
     partitions: BTreeMap<String, usize>,

@@ -432,7 +432,7 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
-    /// Begin and end of the interval in which a placement is held, and the placement; one for each.
+    /// Held placements, each with the begin and end of the interval in which it is held.
     type Holds = Vec<(u32, u32, Placement)>;
 
     const NODES: u32 = 24;
