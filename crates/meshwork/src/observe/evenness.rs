@@ -9,7 +9,6 @@ pub(super) struct Evenness {
 }
 
 impl Evenness {
-    /// Adds the value of a job that belongs to the user.
     pub(super) fn add(&mut self, user: &str, value: f64) {
         match self.users.get_mut(user) {
             Some((sum, count)) => {

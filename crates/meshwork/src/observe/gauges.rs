@@ -6,7 +6,6 @@ use super::{Event, JobId, MachineState, Observer};
 use crate::job::{Cause, Time};
 use crate::topology::Topology;
 
-/// The gauges of a run.
 pub(crate) struct Gauges {
     /// Gauges of the measured metrics, each with the index of its metric.
     all: Vec<(usize, Box<dyn Gauge>)>,

@@ -567,7 +567,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Site on which a job fits now, as a selector sees it.
+/// Site on which a job fits now, described for a selector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteFit {
     /// Index of the site.
@@ -599,7 +599,7 @@ impl SiteFit {
 /// Sites on which a job fits now, in the order of the study.
 pub type SiteFits = SmallVec<[SiteFit; 8]>;
 
-/// Queue in which a job waits, as a selector sees it.
+/// Queue in which a job waits, described for a selector.
 pub trait QueueView {
     /// The waiting jobs except the one for which a site is chosen, in order of arrival.
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;

@@ -1,6 +1,6 @@
 //! Plans: the future of a machine, with reserved starts of waiting jobs.
 //!
-//! Conservative backfilling keeps a [`Plan`]. It has three forms, of which [`of`] chooses the
+//! Conservative backfilling keeps a [`Plan`]. A plan has one of three forms, and [`of`] chooses the
 //! fastest one for the machine:
 //!
 //! - `counts`: numbers of free nodes over time, where only these matter;

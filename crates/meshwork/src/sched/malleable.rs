@@ -27,7 +27,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Values of the parameters that all schedulers with resized jobs have.
+/// Values of the parameters common to all schedulers that resize running jobs.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_jobs: usize,

@@ -113,7 +113,7 @@ pub struct SchedulerEntry {
     pub malleable: bool,
     /// Whether the scheduler depends on the owners of jobs.
     ///
-    /// The workload must then supply owners, if it knows them.
+    /// The workload must then supply owners, if it has them.
     pub by_owner: bool,
     /// Whether the scheduler can schedule jobs that share nodes.
     ///

@@ -52,8 +52,8 @@ impl Eq for Rank {}
 
 /// Starts waiting jobs by rank until a job cannot start.
 ///
-/// Without backfilling, no job of lower rank starts then. With backfilling, the job that cannot
-/// start gets a reservation, like the head of the queue in [`easy`](super::easy).
+/// Without backfilling, jobs of lower rank must wait. With backfilling, the job that cannot start
+/// gets a reservation, like the head of the queue in [`easy`](super::easy).
 ///
 /// # Complexity
 /// **O(q)** with *q* waiting jobs, a request to the allocator for each job that starts, and one for

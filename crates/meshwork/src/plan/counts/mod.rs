@@ -1,4 +1,4 @@
-//! Plan as numbers of free processors, for machines where nothing else matters.
+//! Plan as numbers of free processors, for machines where any free processors suit a job.
 //!
 //! The plan is a profile, which gives for each instant the number of free processors minus reserved
 //! ones. The requested time of a job is its span. Neighbours in the queue that ask for equal

@@ -50,11 +50,10 @@ pub(super) struct Planned {
     pub(super) promise: Reservation,
     /// Request for which the reservation was made.
     asked: Asked,
-    /// Reserved nodes as a set.
     nodes: NodeSet,
-    /// Number of releases, counted from the first, against which the reservation has been checked.
+    /// Number of releases, counted from the first, after which the reservation was last checked.
     ///
-    /// `None` if the reservation must be checked against all releases.
+    /// `None` if an earlier start must be sought at all instants, regardless of releases.
     seen: Option<u64>,
 }
 
@@ -212,7 +211,7 @@ impl Space {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases, against which every reservation has been checked.
+    /// Drops the first `seen` releases, after which every reservation has been checked.
     pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);

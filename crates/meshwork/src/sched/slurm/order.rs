@@ -43,7 +43,6 @@ struct Weights {
     site: f64,
 }
 
-/// A waiting job with its priority.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) user: User,
@@ -198,7 +197,6 @@ impl Order {
         }
     }
 
-    /// Records that a running job has ended.
     pub(super) fn ends(&mut self, departure: &Departure, now: Time) {
         self.usage.ends(departure, now);
     }
