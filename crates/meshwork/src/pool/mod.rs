@@ -89,7 +89,7 @@ pub struct Pool {
     /// Held placements by first node and number of the placement. The number is needed because
     /// several placements may have parts of one node.
     held: BTreeMap<(Node, u64), Held>,
-    /// Number of placements allocated so far, including released ones.
+    /// Number of placements held so far, including released ones.
     count: u64,
     now: Time,
     /// Configuration with every default filled in. Pools with equal configurations return equal

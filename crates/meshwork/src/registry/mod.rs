@@ -74,7 +74,7 @@ pub struct About {
     /// Definition in full sentences, sufficient to carry it out by hand. The manual prints it.
     /// Names of parameters are in backticks.
     pub definition: &'static str,
-    /// Time and space that the strategy takes, in full sentences that define their variables.
+    /// Time and space that the component takes, in full sentences that define their variables.
     pub complexity: &'static str,
     /// Source of the definition, such as a paper.
     pub source: &'static str,
@@ -104,7 +104,7 @@ impl About {
         self
     }
 
-    /// Sets the text on time and space that the strategy takes, in full sentences.
+    /// Sets the text on time and space that the component takes, in full sentences.
     #[must_use]
     pub const fn complexity(mut self, complexity: &'static str) -> About {
         self.complexity = complexity;

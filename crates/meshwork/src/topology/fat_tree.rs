@@ -111,7 +111,7 @@ struct Level {
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// Largest number of upward links of a switch, which is also the first downward port.
+    /// Largest number of upward links of a switch, and index of the first downward port.
     most_up: u32,
 }
 
