@@ -4,15 +4,15 @@ use toml::{Table, Value};
 
 use crate::registry::{About, Family, Named, abouts};
 
-/// Registry entry of a machine preset: a known machine that a study can name.
+/// Registry entry of a machine preset: a known machine that a study can select by name.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MachineEntry {
     /// Name, definition and sources of the preset.
     pub about: About,
-    /// The table `machine`, as TOML, for which the name of the preset stands in a study.
+    /// Table `machine`, as TOML, that replaces the name of the preset in a study.
     pub machine: &'static str,
-    /// The default allocator of the preset, as TOML.
+    /// Default allocator of the preset, as TOML.
     pub allocator: &'static str,
 }
 
@@ -32,7 +32,7 @@ impl MachineEntry {
 }
 
 impl MachineEntry {
-    /// The table `machine` of the preset, and its allocator.
+    /// Table `machine` of the preset, and its default allocator.
     #[must_use]
     pub fn tables(&self) -> (Table, Value) {
         self.read().expect("it was checked when it was added")
@@ -47,7 +47,7 @@ impl MachineEntry {
         }
     }
 
-    /// Checks that machine and allocator of the preset are valid TOML.
+    /// Checks that machine and allocator of a preset are valid TOML.
     pub(crate) fn is_toml(&self) -> Result<(), String> {
         let what = "its `machine` must be a table and its `allocator` a name or a table, in TOML";
         self.read().map(drop).ok_or_else(|| what.to_owned())
@@ -77,7 +77,7 @@ pub static MACHINES: &[&MachineEntry] = &[
     &CPU_CLUSTER,
 ];
 
-/// The family of machine presets, which a study selects by name.
+/// Registry family of all machine presets. A study selects a preset by name.
 pub static FAMILY: Family =
     Family { kind: "machine", key: "name", entries: || abouts(MACHINES), common: &[] };
 

@@ -8,7 +8,7 @@
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// A stream of random numbers, determined by seed, replication and name alone.
+/// Stream of random numbers, determined by seed, replication and name alone.
 ///
 /// ```
 /// use meshwork::rng::Stream;
@@ -21,7 +21,7 @@ pub struct Stream {
     source: ChaCha8Rng,
 }
 
-/// Clones continue from the position of the original stream.
+/// A clone continues from the position of the original stream, independently of it.
 impl Clone for Stream {
     fn clone(&self) -> Stream {
         let mut source = ChaCha8Rng::from_seed(self.source.get_seed());
@@ -32,7 +32,7 @@ impl Clone for Stream {
 }
 
 impl Stream {
-    /// The stream called `name`, for this seed and replication.
+    /// Creates the stream with the name `name`, for a seed and a replication.
     #[must_use]
     pub fn new(seed: u64, replication: u64, name: &str) -> Stream {
         let mut key = [0_u8; 32];
@@ -81,14 +81,13 @@ impl Stream {
         self.source.next_u64()
     }
 
-    /// A uniform number between 0 and 1: an odd multiple of 2⁻⁵³, from 52 random bits. Neither 0
-    /// nor 1 is ever drawn. So the logarithms of the number *x* and of 1 − *x* are always finite.
+    /// Returns a uniform number between 0 and 1: an odd multiple of 2⁻⁵³, from 52 random bits. It
+    /// is never 0 or 1, so that the logarithms of the number *x* and of 1 − *x* are finite.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
 
-    /// A uniform number in `0..bound`, without the bias of a remainder (Lemire's multiply and
-    /// reject).
+    /// Returns a uniform number in `0..bound`, by Lemire's multiply and reject, which has no bias.
     ///
     /// # Panics
     /// If `bound` is 0.

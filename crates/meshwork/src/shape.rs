@@ -60,7 +60,7 @@ pub fn shaped(
     }
 }
 
-/// The smallest square with a power-of-two side that can hold what a request asks for.
+/// Smallest square with a power-of-two side that can hold the requested nodes or block.
 ///
 /// `None` if it does not fit the grid.
 fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
@@ -74,7 +74,7 @@ fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     (side <= width.min(height)).then(|| Dims::from_elem(side, 2))
 }
 
-/// Adds or removes sides of 1 at the end, so that the block has a side for each dimension.
+/// Adds or removes sides of length 1 at the end, so that the block has a side for each dimension.
 ///
 /// `None` if a side to be removed is longer than 1.
 fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
@@ -89,7 +89,7 @@ fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     Some(sides)
 }
 
-/// The block that `rule` makes of a number of nodes; `None` if none fits the grid.
+/// Block into which `rule` converts a number of nodes; `None` if none fits the grid.
 fn block_by(rule: ShapeRule, nodes: u32, grid: &Grid) -> Option<Dims> {
     let exact = (rule == ShapeRule::Exact).then(|| block_of(nodes, grid, true)).flatten();
     exact.or_else(|| block_for(nodes, grid))

@@ -4,7 +4,7 @@ use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 
-/// The keys of `machine.speeds`.
+/// Keys of the table `machine.speeds`.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "variance",
@@ -21,14 +21,14 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// Lower bound on speeds. Speeds of all sites are drawn again if one of them is lower.
+/// Minimum speed of a site. The speeds of all sites are drawn again if one of them is lower.
 const SLOWEST: f64 = 0.1;
 
-/// How often the speeds of all sites are drawn to estimate the maximum variance.
+/// Number of draws of all sites' speeds from which the maximum variance is estimated.
 const TRIED: usize = 1000;
-/// Minimum number of draws, of [`TRIED`], in which no speed is below [`SLOWEST`].
+/// Minimum number of the [`TRIED`] draws in which no speed is below [`SLOWEST`].
 ///
-/// The maximum variance is the largest for which this holds.
+/// The maximum variance is the largest for which this minimum is reached.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.
@@ -41,17 +41,17 @@ const GOOD: usize = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speeds {
     variance: f64,
-    /// For each site, its number of processors times the speed that the study gives.
+    /// For each site, the number of its processors times the speed that the study gives.
     weights: Vec<f64>,
     capacity_conserving: bool,
 }
 
 impl Speeds {
-    /// Reads the parameters, for sites with these computing capacities: see the field `weights`.
+    /// Reads the parameters of random speeds. `weights` has the computing capacity of each site.
     ///
     /// # Errors
-    /// One sentence, if a single site is to have a variance, or if nearly every set of speeds with
-    /// the requested variance has a speed below 0.1.
+    /// One sentence, if there is only one site and the variance is not 0, or if nearly every set of
+    /// speeds with the requested variance has a speed below 0.1.
     pub fn read(params: &Params, weights: Vec<f64>) -> Result<Speeds, Problem> {
         let (variance, sites) = (params.number("variance"), weights.len());
         let refuse = |message: String| {
@@ -74,7 +74,7 @@ impl Speeds {
         Ok(Speeds { variance, weights, capacity_conserving })
     }
 
-    /// Draws a set of speeds: for each site a factor on the speed that the study gives.
+    /// Draws a set of speeds: for each site a factor, relative to the speed that the study gives.
     pub fn draw(&self, stream: &mut Stream) -> Vec<f64> {
         let sites = self.weights.len();
         if sites == 1 {
@@ -113,7 +113,7 @@ fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     }
 }
 
-/// The largest variance at which at least one set of speeds in fifty has no speed below 0.1.
+/// Largest variance at which at least one set of speeds in fifty has no speed below 0.1.
 ///
 /// The variance is a multiple of 0.001. It is estimated on fixed sets of speeds, so that the
 /// validity of a study does not depend on its seed.
@@ -143,7 +143,7 @@ mod tests {
         Speeds::read(&params, weights.to_vec())
     }
 
-    /// Capacities of the five sites of the paper by Shih, Huang & Chung.
+    /// Computing capacities of the five sites in the paper by Shih, Huang & Chung.
     const WEIGHTS: [f64; 5] = [8.0, 128.0, 128.0, 128.0, 50.0];
 
     fn sets(variance: f64, conserving: bool, count: u64) -> Vec<Vec<f64>> {
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Compares the mean ratio of fastest to slowest site with that of another program.
+    /// Compares the mean ratio of the fastest to the slowest site's speed with another program's.
     ///
     /// The other program drew the speeds of all sites 400,000 times. The paper of Shih, Huang &
     /// Chung reports mean ratios of 1.8, 2.3, 3 and 4.2 over ten draws.

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(super) struct Evenness {
-    /// Sum and number of the values of each user.
+    /// Sum and count of the values of each user's jobs, by user.
     users: BTreeMap<String, (f64, u64)>,
 }
 
 impl Evenness {
-    /// Adds the value of one job of the user.
     pub(super) fn add(&mut self, user: &str, value: f64) {
         match self.users.get_mut(user) {
             Some((sum, count)) => {

@@ -1,4 +1,4 @@
-//! Gauges: metrics that watch a run themselves, because their value is no sum over jobs or time.
+//! Gauges: metrics that observe a run themselves because they are not sums over jobs or over time.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;
@@ -6,16 +6,15 @@ use super::{Event, JobId, MachineState, Observer};
 use crate::job::{Cause, Time};
 use crate::topology::Topology;
 
-/// The gauges of a run.
 pub(crate) struct Gauges {
-    /// Gauges, each with the index of its metric.
+    /// Gauges of the measured metrics, each with the index of its metric.
     all: Vec<(usize, Box<dyn Gauge>)>,
-    /// Whether a job has arrived. The time before the first arrival does not count.
+    /// Whether a job has arrived. Gauges do not observe the time before the first arrival.
     has_begun: bool,
 }
 
 impl Gauges {
-    /// Creates the gauges of metrics that have a gauge, for a machine with these sites.
+    /// Creates the gauges of the metrics that have one, on a machine with the given sites.
     pub(crate) fn of(metrics: &[&'static MetricEntry], machine: &[Topology]) -> Gauges {
         let made = |(place, metric): (usize, &&'static MetricEntry)| match metric.measure {
             Measure::Watched(make) => Some((place, make(&metric.about, machine))),

@@ -29,11 +29,11 @@ pub struct Ledger {
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// Name of what the identity is about: jobs in the system, or held processors.
+    /// Subject of the violated identity: jobs in the system, or held processors.
     pub what: &'static str,
-    /// Number of counted jobs or processors, integrated over time.
+    /// Number of jobs in the system or of held processors, integrated over time.
     pub area: f64,
-    /// Sum over jobs that should equal the integral: of times in the system, or of processor-times.
+    /// Sum over jobs of times in the system or of processor-times, which should equal the integral.
     pub sum: f64,
 }
 

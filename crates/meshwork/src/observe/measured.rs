@@ -69,9 +69,9 @@ impl OwnerAttribute {
 /// Grouping of jobs by the number of requested processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeClasses {
-    /// Each number of processors is a class.
+    /// One class for each number of requested processors.
     Exact,
-    /// Each power of two is a class, which contains the numbers of processors rounded up to it.
+    /// One class for each power of two, with the jobs whose request is rounded up to it.
     PowerOfTwo,
 }
 
@@ -81,22 +81,22 @@ pub enum SizeClasses {
 pub struct Measured {
     /// Name of the metric in the catalogue.
     pub name: &'static str,
-    /// Value over the measured part of the run; `None` if nothing was measured.
+    /// Value over the run without its warm-up; `None` if nothing was measured.
     pub value: Option<f64>,
     /// Value in each batch of the run, in order; empty if there are no batches.
     pub batches: Vec<f64>,
 }
 
-/// Division of a run into batches. Jobs are counted in order of arrival, refused jobs included.
+/// Division of a run into batches of consecutive arrivals, refused jobs included.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Batching {
     /// Number of jobs in a batch.
     pub jobs: u64,
-    /// Index of the first batch that has values of metrics. Its first job is number `first · jobs`,
-    /// counted from 0.
+    /// Index of the first batch with values of metrics, which lies after the warm-up. The index of
+    /// its first job is `first · jobs`, counted from 0.
     pub first: u64,
-    /// Mean number of jobs that waited at the arrivals of each batch. The warm-up is included, the
+    /// Mean queue length found by the arriving jobs of each batch. The warm-up is included, the
     /// last batch is not. Empty if all jobs arrive at one instant.
     pub queue: Vec<f64>,
 }

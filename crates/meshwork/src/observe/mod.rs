@@ -35,12 +35,12 @@ pub enum Event<'a> {
     Refused(JobId, &'a Job),
     /// The scheduler turned away a waiting job, which left the queue unserved.
     TurnedAway(JobId, &'a Job),
-    /// A waiting job was promised a start at this instant or earlier, provided all estimates hold.
+    /// A waiting job was promised a start at the given instant or earlier, if all estimates hold.
     Promised(JobId, Time),
     /// A job left the queue and started.
     Started(&'a Running),
-    /// A running job changed its processors or its rate. If several jobs move at one instant, a job
-    /// may be reported on processors before the event that reports that another job has left them.
+    /// A running job changed its processors or its rate. If several jobs change at one instant, two
+    /// jobs may hold the same processor between two of these events.
     Moved {
         /// The job in its new state.
         running: &'a Running,
@@ -121,13 +121,13 @@ pub struct Running {
     /// Run time expected at the start of the job, divided by the requested run time. It depends on
     /// the size that the job got and the speed of its site.
     pub stretch: f64,
-    /// Rate at which the job works. It is 1 if the scheduler does not resize jobs.
+    /// Progress of the job per unit of time; 1 if the scheduler does not resize jobs.
     pub rate: f64,
     /// Instant at which this run of the job started.
     pub start: Time,
     /// End of the job by its user's estimate. The job may end earlier or run on.
     pub expected_end: Time,
-    /// How far the job's processors are apart: see [`Placement::dispersal`].
+    /// Dispersal of the job's processors: see [`Placement::dispersal`].
     pub dispersal: f64,
     /// Sums over the job's messages.
     ///
@@ -143,7 +143,7 @@ pub struct Running {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wear {
-    /// Number of interruptions of the job, including one of this run.
+    /// Number of interruptions of the job, including that of the current run if there was one.
     pub interruptions: u32,
     /// Time for which the job held processors in earlier runs.
     pub earlier: f64,
@@ -222,7 +222,7 @@ pub struct MachineState {
     /// Number of processors asleep.
     #[cfg_attr(feature = "serde", serde(default))]
     pub asleep: u64,
-    /// Power that the machine takes, in watts; 0 without an energy model.
+    /// Power that the machine draws, in watts; 0 without an energy model.
     #[cfg_attr(feature = "serde", serde(default))]
     pub power: f64,
     /// Number of waiting jobs.
@@ -255,21 +255,21 @@ pub trait Observer: Send {
         true
     }
 
-    /// Whether the observer uses [`MachineState::blocked_by_shape`], which is otherwise always
-    /// `false`.
+    /// Whether the observer uses [`MachineState::blocked_by_shape`]. If no observer uses it, the
+    /// field is always `false`.
     fn asks_what_blocks(&self) -> bool {
         true
     }
 
     /// Reports that a job waited from `from` to `to` for the reason `cause`. Called for each
-    /// waiting job before [`elapsed`](Observer::elapsed), if an observer returns `true` from
-    /// [`asks_why_jobs_wait`](Observer::asks_why_jobs_wait).
+    /// waiting job before [`elapsed`](Observer::elapsed), but only if an observer returns `true`
+    /// from [`asks_why_jobs_wait`](Observer::asks_why_jobs_wait).
     fn waited(&mut self, _from: Time, _to: Time, _id: JobId, _cause: Cause) {}
 
     /// Reports an event at instant `now`.
     fn observe(&mut self, _now: Time, _event: &Event<'_>) {}
 
-    /// Whether the run can end at this instant.
+    /// Whether the observer has all it needs, so that the run can end at this instant.
     fn is_done(&self) -> bool {
         false
     }

@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 /// Largest number of values that are stored individually; more values are counted in classes.
 pub(super) const MAX_EXACT: usize = 1 << 20;
 
-/// Number of low bits of a value that are dropped to find the class in which it is counted. The
-/// exponent and ten bits of the mantissa remain.
+/// Number of low bits dropped from a value to obtain its class. The exponent and ten bits of the
+/// mantissa remain.
 const DROPPED: u32 = 42;
 
 /// Nonnegative values of one quantity, in the order of addition.
 ///
 /// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
-/// More values are counted in classes of relative width 2⁻¹⁰, and a quantile is within 0.05 % of
-/// the exact one. There are 1024 classes for each power of two, which in practice are about ten
-/// thousand in all.
+/// Of more values, only their number in each class of relative width 2⁻¹⁰ is stored. A quantile is
+/// then within 0.05 % of the exact one. There are 1024 classes for each power of two, in practice
+/// about ten thousand in all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
-    /// Number of values in each class, once they are no longer stored individually.
+    /// Number of values in each class; empty while values are stored individually.
     classes: BTreeMap<u64, u64>,
     counted: u64,
 }
@@ -32,8 +32,8 @@ impl Quantiles {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// Adds a value. At most `most` values are stored individually. Of more values, only the number
-    /// in each class is stored.
+    /// Adds a value. Up to `most` values are stored individually; of more, only the number in each
+    /// class is stored.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);
@@ -45,11 +45,11 @@ impl Quantiles {
         }
     }
 
-    /// Quantile at a share from 0 to 1; `None` if there are no values.
+    /// Quantile for a probability `share` from 0 to 1; `None` if there are no values.
     ///
-    /// Of *n* sorted values, counted from 0, the quantile is the value at share · (*n* − 1),
-    /// linearly interpolated between neighbours. So the median of an even number of values is the
-    /// mean of the two middle values.
+    /// Of *n* sorted values, the quantile is the value at index `share` · (*n* − 1), counted from 0
+    /// and linearly interpolated between neighbours. So the median of an even number of values is
+    /// the mean of the two middle values.
     ///
     /// # Complexity
     /// **O(n)** for *n* values.
@@ -77,9 +77,9 @@ impl Quantiles {
         Some(f64::from_bits((class << DROPPED) + half))
     }
 
-    /// Quantiles of `count` groups of values. `groups` gives the group of each value, in the order
-    /// in which values were added. The result is empty if a group has no value, or if values are no
-    /// longer stored individually.
+    /// Quantile of each of `count` groups of values. `groups` gives the group of each value, in the
+    /// order in which values were added. The result is empty if a group has no value, or if values
+    /// are no longer stored individually.
     #[must_use]
     pub(super) fn in_groups(
         &self,
@@ -101,9 +101,9 @@ impl Quantiles {
     }
 }
 
-/// The rank, counted from 0, that lies at a share of `count` sorted values.
+/// Index of a quantile among `count` sorted values, counted from 0.
 ///
-/// Returned rounded down, with the fraction that was rounded off.
+/// Returns the index rounded down, and the fraction that was rounded off.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())

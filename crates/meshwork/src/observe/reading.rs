@@ -1,26 +1,26 @@
-//! Readings: for each metric, the two sums that it divides, and where these sums are stored.
+//! Readings: where the numerator and the denominator of each metric are stored.
 
 use super::MachineState;
 use super::areas::NAMED;
 use super::batches::{Ratio, Sums};
 use super::metrics::{Integrand, Measure};
 
-/// Where the numerator and the denominator of a metric are stored, as indices.
+/// Indices at which the numerator and the denominator of a metric are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// The ratio with this index, whose numerator and denominator are summed for this metric alone.
+    /// Index of a ratio whose numerator and denominator are summed for this metric alone.
     Ratio(usize),
-    /// The numerator is summed for this metric alone; the denominator is an integral over time.
+    /// Indices of a numerator, summed for this metric alone, and of an integral over time.
     ///
-    /// The values are the index of the numerator and the index of the denominator.
+    /// The integral is the denominator.
     OverArea(usize, usize),
     /// Indices of two integrals over time: the numerator and the denominator.
     Areas(usize, usize),
 }
 
 impl Reading {
-    /// Returns where the two sums of a metric are stored. Functions to integrate other than the
-    /// named state variables are appended to `further`.
+    /// Returns where the numerator and the denominator of a metric are stored. A function to
+    /// integrate that is not a named state variable is appended to `further`.
     pub(super) fn of(
         measure: &Measure,
         metric: usize,

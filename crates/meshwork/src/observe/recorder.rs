@@ -41,15 +41,15 @@ struct Class {
     jobs: u64,
     /// Sums of numerator and denominator of each metric, over the jobs of the class.
     ratios: Vec<Ratio>,
-    /// The values of each quantity of which some metric takes a quantile.
+    /// Values of each quantity of which a quantile is measured, over the jobs of the class.
     values: Vec<Quantiles>,
 }
 
-/// Maximum number of values stored individually in each class of jobs. There may be thousands of
-/// classes, such as one for each user.
+/// Maximum number of values stored individually in each class of jobs. It is small because there
+/// may be thousands of classes, such as one for each user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of a batch's jobs beyond a quantile for which the quantile of the batch is given.
+/// Minimum number of jobs of a batch beyond a quantile. With fewer, batches have no quantile.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].
@@ -65,13 +65,13 @@ const FEWEST_BEYOND: f64 = 10.0;
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether any metric uses integrals over time. If one does, all state variables and other
-    /// functions are integrated.
+    /// Whether some metric uses integrals over time. If so, all state variables and the functions
+    /// in `further` are integrated.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
-    /// For each metric, where the two sums that it divides are stored.
+    /// Indices at which the numerator and the denominator of each metric are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index, integrand, and function for the wasted part of a run.
+    /// Metrics of [`Measure::Net`]: index, integrand, and function for the time wasted in a run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
     /// Metrics of [`Measure::Rate`]: index, and what each finished job adds to the numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
@@ -97,24 +97,24 @@ pub struct Recorder {
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     /// Indices of the metrics of mean power.
     power: Vec<usize>,
-    /// Whether energy is summed up, because some metric depends on it.
+    /// Whether energy is summed up, which is so if some metric depends on it.
     sums_energy: bool,
-    /// Whether a finished job counts only in plain sums, and in no class of jobs and no quantile.
+    /// Whether a finished job is added only to sums, not to classes of jobs or to quantiles.
     ///
-    /// This is nearly always so.
+    /// This is the usual case.
     is_plain: bool,
-    /// State of the machine in the last time span, but with the present number of held processors.
-    /// Kept up to date only if metrics are evaluated at events.
+    /// State of the machine in the last time span, with the number of held processors updated
+    /// since. Kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
-    /// Quantities of which some metric takes a quantile, with their values and the jobs.
+    /// Quantities of which a quantile is measured, each with its values and their jobs.
     ///
     /// Values and jobs are in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Metrics that compare users by Jain's index, each with the quantity that is compared.
+    /// Metrics that are Jain's index of the users' means of a quantity: index, quantity, and sums.
     evenness: Vec<(usize, Quantity, Evenness)>,
     /// Metrics that are means of a function of each finished job's lateness. Lateness is known only
-    /// after the run. If there are such metrics, `judged` lists the finished jobs.
+    /// after the run, so `judged` lists the finished jobs if there are such metrics.
     per_lateness: Vec<(usize, fn(f64) -> f64)>,
     judged: Vec<JobId>,
     batches: Batches,
@@ -127,7 +127,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder of metrics with their parameters, for a machine with these sites.
+    /// Creates a recorder of metrics with their parameters, for a machine with the given sites.
     #[must_use]
     pub fn new(
         window: Window,
@@ -280,7 +280,7 @@ impl Recorder {
         &self.judged
     }
 
-    /// Adds the lateness of each judged job to the metrics. Called once, after the run.
+    /// Adds the lateness of each job in `judged` to the metrics. Called once, after the run.
     pub fn judge(&mut self, late: impl Fn(JobId) -> f64) {
         for &id in &self.judged {
             let sums = self.batches.of_job(id);
@@ -303,9 +303,9 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of a quantity over the whole run, and over each batch.
+    /// Quantile of a quantity over the whole run, and its value in each batch.
     ///
-    /// The list of the batches is empty if too few jobs of a batch lie beyond the quantile.
+    /// The values in batches are left out if too few jobs of a batch lie beyond the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };
@@ -333,8 +333,8 @@ impl Recorder {
         self.by_size.iter().map(class).collect()
     }
 
-    /// Metrics of each owner, for each requested attribute that some job has. Owners with numeric
-    /// names come first, by number. Then come other names, and last the jobs without an owner.
+    /// Metrics of each owner, for each requested attribute that some job has. Numeric names come
+    /// first, in ascending order. Other names follow, and then the jobs without the attribute.
     #[must_use]
     pub fn by_owner(&self) -> BTreeMap<OwnerAttribute, Vec<OwnerClass>> {
         let asked_for = self.by_owner.iter().filter(|(_, classes)| !classes.is_empty());
@@ -534,7 +534,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Adds the energy that a power of `power` takes over a time of `span`.
+    /// Adds the energy of the power `power` during the time `span`.
     #[cold]
     fn took(&mut self, power: f64, span: f64) {
         self.totals.energy += power * span;
@@ -544,9 +544,9 @@ impl Recorder {
         }
     }
 
-    /// Subtracts the wasted part of a run from the metrics of [`Measure::Net`].
+    /// Subtracts the wasted part of one run of a job from the metrics of [`Measure::Net`].
     ///
-    /// The run has ended or was interrupted, so that the wasted part is known.
+    /// The run must have ended or been interrupted.
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.net {
@@ -554,7 +554,7 @@ impl Recorder {
         }
     }
 
-    /// Counts woken processors. Their energy is added at the instant at which waking begins.
+    /// Counts woken processors, and adds the energy of waking them at the instant waking begins.
     #[cold]
     fn wake(&mut self, count: u64, energy: f64) {
         self.totals.woken += count;
@@ -565,8 +565,8 @@ impl Recorder {
         }
     }
 
-    /// Evaluates the metrics of [`Measure::PerEvent`] after a start or an end. Adds the ratios to
-    /// the batch that contains the job.
+    /// Evaluates the metrics of [`Measure::PerEvent`] after a start or an end of a job. Adds the
+    /// ratios to the batch of the job.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {

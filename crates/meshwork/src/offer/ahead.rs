@@ -8,23 +8,22 @@ use crate::job::Job;
 /// Look-ahead of selectors: all sites as they would be if some jobs started now.
 ///
 /// The sites themselves do not change. A site is copied when a job is first started on it. If the
-/// allocator can use any free processors, the copy is only their number, because nothing else
-/// matters.
+/// allocator can use any free processors, the copy is only the number of its free processors.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// The attempt to start the job for which a site is chosen. Other jobs are tried with the
-    /// sizing and at the instant of this attempt.
+    /// Attempt to start the job for which a site is chosen. It also sets the sizing and the instant
+    /// for hypothetical starts of other jobs.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
 
-/// State of a site after the hypothetical starts so far.
+/// Look-ahead state of a site, after the hypothetical starts so far.
 enum Then {
-    /// The site as it is: no job has been started on it.
+    /// No job has been started on the site, so its real state is used.
     Same,
-    /// Number of free processors that are left. Any of them suit a job.
+    /// Number of free processors left on the site, any of which suit a job.
     Free(u32),
-    /// Copy of the site on which jobs have been started.
+    /// Copy of the site, on which jobs have been started.
     Other(Box<ManagedSite>),
 }
 

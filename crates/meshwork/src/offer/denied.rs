@@ -16,13 +16,13 @@ use crate::job::Request;
 pub(crate) struct Denied {
     known: Vec<Request>,
     suspected: Vec<Request>,
-    /// Whether the denials come from an allocator that finds every free block.
+    /// Whether the allocator that denied the requests finds every free block.
     every_block: bool,
-    /// Whether the cache stays empty, for tests.
+    /// Whether the cache stays empty, for tests only.
     forgetful: bool,
 }
 
-/// Maximum number of requests known to be unplaceable, and of suspected requests.
+/// Maximum length of each of the two lists: known unplaceable requests, and suspected requests.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -35,20 +35,20 @@ impl Denied {
         Denied { forgetful: true, ..Denied::default() }
     }
 
-    /// Whether the cached denials imply that `request` has no placement.
+    /// Whether `request` has no placement because a cached request has none.
     pub(crate) fn is_known(&self, request: &Request) -> bool {
         self.known.iter().any(|known| self.follows(known, request))
     }
 
-    /// Whether no request is known to be unplaceable.
+    /// Whether the cache has no request that is known to be unplaceable.
     pub(crate) fn is_without_knowledge(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Removes and returns a smaller request that may have no placement any more.
+    /// Removes and returns a suspected request that is contained in `request`, if there is one.
     ///
-    /// If the returned request has none, `request` has none either. So the caller tries it first,
-    /// and [notes](Denied::note) it if it has no placement.
+    /// If the returned request still has no placement, `request` has none either. So the caller
+    /// tries it first, and [notes](Denied::note) it if it has no placement.
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
@@ -96,7 +96,7 @@ impl Denied {
 
     /// Takes over the denied requests of another cache.
     ///
-    /// They become known to be unplaceable if `still_true` is set, otherwise suspected.
+    /// The known ones stay known if `still_true` is set; otherwise they become suspected.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
@@ -114,7 +114,7 @@ impl Denied {
         }
     }
 
-    /// Copies the requests known to be unplaceable from another cache, if they are not known here.
+    /// Copies to this cache the requests that are known to be unplaceable in another cache.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {

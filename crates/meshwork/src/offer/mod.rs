@@ -31,16 +31,15 @@ pub struct ManagedSite {
     asks: Asks,
     finds: Finds,
     gives_blocks: bool,
-    /// Properties that the allocator declares of its placements, such as their size; they are
-    /// checked.
+    /// Size and shape that the allocator declares for its placements. Every placement is checked.
     gives: Gives,
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Each request so far, converted to what the allocator accepts; `None` if the site cannot hold
-    /// it.
+    /// Cache of requests, each converted to the kind that the allocator accepts.
     ///
-    /// Copies of the site share this cache, because it does not depend on which nodes are free.
+    /// A value is `None` if the site cannot hold the request. Copies of the site share the cache,
+    /// because it does not depend on which nodes are free.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// Requests that the allocator cannot place now.
     ///
@@ -49,16 +48,16 @@ pub struct ManagedSite {
     denied: Denied,
     /// Whether nodes are interchangeable: the allocator is the default one of a flat machine.
     is_uniform: bool,
-    /// Whether free nodes are only counted, and placements do not say which nodes they are.
+    /// Whether the site only counts free nodes, so that placements do not name their nodes.
     counts_only: bool,
 }
 
-/// Size and shape of placements, as an allocator declares them.
+/// Relation of an allocator's placements to the request, as the allocator declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     /// One block with the requested sides, possibly rotated.
     Block {
-        /// Whether the sides of the block may be in another order than requested.
+        /// Whether the order of the block's sides may differ from the request.
         turns: bool,
     },
     /// Exactly the requested number of nodes.
@@ -116,7 +115,7 @@ impl ManagedSite {
         }
     }
 
-    /// The site itself, with its free nodes.
+    /// The managed site, with its topology and its free nodes.
     #[must_use]
     pub fn site(&self) -> &Site {
         &self.site
@@ -145,14 +144,14 @@ impl ManagedSite {
         self.origin
     }
 
-    /// Whether free nodes are only counted. Placements then always have the requested size.
+    /// Whether the site only counts free nodes. Its placements then always have the requested size.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.counts_only
     }
 
-    /// Whether a placement has the size of a request, and its shape if the allocator always keeps
-    /// shapes.
+    /// Whether a placement has the requested size, and the requested shape if shapes are always
+    /// kept.
     ///
     /// The request is of the kind that the allocator accepts. If `is_promised` is set, the
     /// placement need not come from the allocator, so that its block may be rotated.
@@ -178,7 +177,7 @@ impl ManagedSite {
         }
     }
 
-    /// Requests a placement from the allocator, unless more nodes are requested than free.
+    /// Requests a placement from the allocator. `None` without a request if too few nodes are free.
     ///
     /// The request must be of the kind that the allocator accepts.
     #[inline(always)]
@@ -204,7 +203,7 @@ impl ManagedSite {
         placement
     }
 
-    /// Places a request on the site after the caller has changed its free amounts for a trial.
+    /// Requests a placement after the caller has changed the site's free amounts for a trial.
     ///
     /// If `is_less_free` is set, no amount is larger than before the trial, so that known denials
     /// remain valid.
@@ -226,10 +225,10 @@ impl ManagedSite {
         &mut self.site
     }
 
-    /// Switches to counting free nodes, if they are interchangeable and all free.
+    /// Switches to counting free nodes, if nodes are interchangeable and all are free.
     ///
     /// Placements then have the right number of nodes, but do not say which nodes. For runs in
-    /// which no component asks which nodes a job holds.
+    /// which no component uses which nodes a job holds.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
@@ -248,7 +247,7 @@ impl ManagedSite {
         self.stream.position()
     }
 
-    /// Moves the allocator's random stream to a position, back or forth.
+    /// Moves the allocator's random stream to a position, forward or backward.
     pub(crate) fn draw_again_from(&mut self, position: u64) {
         // Most allocators draw nothing, and then this costs one comparison.
         if self.stream.position() != position {
@@ -256,16 +255,15 @@ impl ManagedSite {
         }
     }
 
-    /// The rule of the machine by which the allocator can [never](Allocator::never) place a
-    /// request.
+    /// Reason why the allocator can [never](Allocator::never) place a request on this machine.
     ///
-    /// `None` if there is no such rule.
+    /// `None` if no rule of the machine forbids the request.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
-    /// Tells the allocator the estimated end of the job that has claimed a placement.
+    /// Passes to the allocator the estimated end of the job that has claimed a placement.
     pub(crate) fn expect(&mut self, placement: &Placement, end: Time) {
         if !self.counts_only {
             self.allocator.expected(placement, end);
@@ -278,7 +276,7 @@ impl ManagedSite {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// Memory of the allocator of past events, without the held placements.
+    /// State in which the allocator remembers past events, without the held placements.
     ///
     /// See [`memory`](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
@@ -291,7 +289,7 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request has no placement, by cached denials or because a smaller one fails now.
+    /// Whether cached denials, or a smaller request that fails now, show that a request must fail.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {
@@ -310,14 +308,14 @@ impl ManagedSite {
         false
     }
 
-    /// Whether a request of the kind that the allocator accepts is known to be unplaceable now.
+    /// Whether a request needs more nodes than are free, or is cached as unplaceable.
     pub(crate) fn is_denied(&self, request: &Request) -> bool {
         request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
     }
 
     /// Whether a request of the kind that the allocator accepts is cached as unplaceable.
     ///
-    /// A request for more nodes than are free need not be cached.
+    /// The number of free nodes is not considered.
     #[inline]
     pub(crate) fn is_known_denied(&self, request: &Request) -> bool {
         self.denied.is_known(request)
@@ -325,17 +323,17 @@ impl ManagedSite {
 
     /// Takes over the cached denials of an older copy of the site.
     ///
-    /// The denials are known to hold if no node became free since (`still_true`). Otherwise they
-    /// are suspected to hold.
+    /// If `still_true` is set, no node became free since the copy was made, so that the denials
+    /// still hold. Otherwise they are only suspected to hold.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
     /// Resets a copy of a site to its original. The allocator must depend only on the free nodes.
     ///
-    /// Cached denials (requests without a placement) of the copy stay known if `still_true` is set.
-    /// Otherwise they become suspected. Denials of the original are added. They hold for the copy
-    /// too until more nodes become free.
+    /// The copy's cached denials (requests without a placement) stay known if `still_true` is set.
+    /// Otherwise they become suspected. The original's denials are added, because they hold for the
+    /// copy until more nodes become free.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -407,7 +405,7 @@ impl ManagedSite {
         })
     }
 
-    /// Number of nodes that a job would hold if `free` nodes were free, whichever they are.
+    /// Number of nodes that a job would hold if any `free` nodes were free.
     fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
@@ -436,7 +434,7 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// Request of the kind that the allocator accepts, with further inputs for a sizing.
+    /// Input of a sizing: a request in the allocator's form, the size of the site, and the queue.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }
@@ -525,7 +523,7 @@ pub struct Proposal {
     pub site: usize,
     /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
-    /// Factor on the job's requested run time: slowdown by its size, divided by the site's speed.
+    /// Ratio of run time to requested run time: slowdown by the size, divided by the site's speed.
     pub stretch: f64,
 }
 
@@ -539,14 +537,14 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// The sizes in which the job may be started on a site, in the order in which they are tried.
+    /// Sizes in which the job may be started on a site, in the order in which they are tried.
     #[inline]
     pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
         let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
         self.sizing.sizes(&managed.demand(&request, self.counts))
     }
 
-    /// The reason why the job cannot start on a site now: too few nodes, or no suitable shape.
+    /// Reason why the job cannot start on a site now: too few nodes, or no suitable shape.
     ///
     /// `None` if the job can start. Has no side effects.
     pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
@@ -569,7 +567,7 @@ impl Attempt<'_> {
     }
 }
 
-/// Site on which a job fits now, as a selector sees it.
+/// Site on which a job fits now, described for a selector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteFit {
     /// Index of the site.
@@ -601,7 +599,7 @@ impl SiteFit {
 /// Sites on which a job fits now, in the order of the study.
 pub type SiteFits = SmallVec<[SiteFit; 8]>;
 
-/// Queue in which a job waits, as a selector sees it.
+/// Queue in which a job waits, described for a selector.
 pub trait QueueView {
     /// The waiting jobs except the one for which a site is chosen, in order of arrival.
     fn others(&self) -> Box<dyn Iterator<Item = &Job> + '_>;
@@ -610,7 +608,7 @@ pub trait QueueView {
     fn was_empty(&self) -> bool;
 }
 
-/// View of a selector: the proposals of sites, the queue, and the look-ahead.
+/// Information for a selector: the sites on which the job fits, the queue, and the look-ahead.
 pub struct Offers<'a> {
     pub(crate) attempt: Attempt<'a>,
     pub(crate) sites: &'a mut [ManagedSite],
@@ -630,7 +628,7 @@ impl<'a> Offers<'a> {
         &self.sites[index].site
     }
 
-    /// The proposal of the site with the given index; `None` if the job does not fit there now.
+    /// The site with the given index, as a proposal; `None` if the job does not fit there now.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }

@@ -1,14 +1,14 @@
 //! Plans: the future of a machine, with reserved starts of waiting jobs.
 //!
-//! A [`Plan`] is what conservative backfilling keeps. It has three forms, of which [`of`] chooses
-//! the fastest one for the machine:
+//! Conservative backfilling keeps a [`Plan`]. A plan has one of three forms, and [`of`] chooses the
+//! fastest one for the machine:
 //!
 //! - `counts`: numbers of free nodes over time, where only these matter;
 //! - `sets`: sets of free nodes over time, for allocators that depend on nothing else;
 //! - `forks`: copies of the machine, for all other machines and allocators.
 //!
-//! The forms give equal reservations. A [`Promise`] is what EASY backfilling keeps: the reservation
-//! of one job.
+//! The forms give equal reservations. EASY backfilling keeps a [`Promise`]: the reservation of one
+//! job.
 
 mod counts;
 mod forks;
@@ -26,9 +26,9 @@ use crate::job::Time;
 
 /// Future of a machine: running jobs end at their estimates, and reserved jobs start as planned.
 ///
-/// A job past its estimate is expected to end now. A plan follows the machine as long as jobs start
-/// only by [`start_due`](Plan::start_due), or are held as soon as they have started. When the
-/// cluster [is disturbed](Cluster::is_disturbed), a new plan is needed.
+/// A job past its estimate is expected to end now. A plan remains valid as long as each job is
+/// started by [`start_due`](Plan::start_due), or is added by [`hold`](Plan::hold) right after its
+/// start. When the cluster [is disturbed](Cluster::is_disturbed), a new plan is needed.
 ///
 /// ```
 /// use meshwork::cluster::Cluster;
@@ -52,12 +52,12 @@ use crate::job::Time;
 /// }
 /// ```
 pub trait Plan: Send {
-    /// Advances the plan to the current instant, at which it has not been used yet.
+    /// Advances the plan, which has not been used at the current instant yet, to this instant.
     ///
     /// The nodes of ended jobs become free, and reservations whose start has passed are due now.
     fn advance(&mut self, cluster: &Cluster<'_>);
 
-    /// The earliest start of a waiting job that delays no reservation.
+    /// Earliest start of a waiting job that delays no reservation.
     ///
     /// `None` if this start is later than `by`, or if the job never fits.
     fn earliest(
@@ -67,20 +67,20 @@ pub trait Plan: Send {
         by: Option<Time>,
     ) -> Option<Reservation>;
 
-    /// Adds the reservation of a job behind all others.
+    /// Adds the reservation of a job, after all other reservations.
     ///
     /// The reservation must be what [`earliest`](Plan::earliest) returns for the present plan. Only
-    /// a plan by [`forks`] takes any reservation. If the job has just started, its nodes count as
+    /// a plan by [`forks`] accepts any reservation. If the job has just started, its nodes count as
     /// those of a running job.
     fn hold(&mut self, cluster: &Cluster<'_>, ticket: Ticket, reservation: Reservation);
 
     /// Removes the reservation of a job; returns whether it had one.
     fn release(&mut self, ticket: Ticket) -> bool;
 
-    /// Waiting jobs with their reservations, in the order in which these were added.
+    /// Waiting jobs with their reservations, in the order in which the reservations were added.
     fn promises(&self) -> Vec<(Ticket, Reservation)>;
 
-    /// Makes each reservation again among all others, in the order in which they were added.
+    /// Moves each reservation, in the order of addition, to its earliest start among all others.
     ///
     /// No reservation gets later, and a reservation keeps its nodes unless other nodes are free
     /// sooner. If no job has ended at this instant and none is past its estimate, nothing changes.
@@ -104,7 +104,7 @@ pub fn of(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     }
 }
 
-/// Creates a plan without reservations that serves every machine and takes any reservation.
+/// Creates a plan without reservations that works on every machine and accepts any reservation.
 #[must_use]
 pub fn forks(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     Box::new(Forks::new(cluster))
@@ -112,8 +112,8 @@ pub fn forks(cluster: &Cluster<'_>) -> Box<dyn Plan> {
 
 /// The plan that a scheduler keeps between passes, advanced to the current instant.
 ///
-/// If there is none yet, or if the cluster [is disturbed](Cluster::is_disturbed), it is a new plan
-/// by [`of`].
+/// If there is none yet, or if the cluster [is disturbed](Cluster::is_disturbed), [`of`] creates a
+/// new one.
 pub fn kept<'p>(kept: &'p mut Option<Box<dyn Plan>>, cluster: &Cluster<'_>) -> &'p mut dyn Plan {
     let plan = match kept.take() {
         Some(mut plan) if !cluster.is_disturbed() => {

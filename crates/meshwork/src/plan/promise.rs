@@ -5,14 +5,14 @@ use crate::cluster::{
     StartOptions, Ticket,
 };
 
-/// Reservation of the first job that cannot start, kept from pass to pass.
+/// Reservation of the first job that cannot start, kept from one scheduling pass to the next.
 ///
 /// Where only node counts matter, the reservation is recomputed in each pass. Where the shape of a
 /// job matters, the reserved placement is kept, because an allocator that misses free blocks may
 /// not find it again.
 #[derive(Default)]
 pub struct Promise {
-    /// The job with the reservation, and the limits for jobs that start beside it.
+    /// Job with the reservation, and its guard: the limits under which other jobs may start.
     ///
     /// Both are as of the last pass.
     guarded: Option<(Ticket, Guard)>,
@@ -38,8 +38,8 @@ impl Promise {
         Ok(())
     }
 
-    /// Makes the reservation of `head` for this pass, keeps it for the next pass, and returns its
-    /// guard.
+    /// Makes the reservation of `head` for this pass, and keeps it for the next pass. Returns its
+    /// guard: the limits under which other jobs may start.
     pub fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
         // Nearly always the same job had the reservation in the last pass.
         let is_renewed = match &mut self.guarded {
@@ -52,13 +52,13 @@ impl Promise {
         self.guarded.as_mut().map(|(_, guard)| guard)
     }
 
-    /// Whether the reservation is that of the job `head`.
+    /// Whether the job `head` has the reservation.
     #[must_use]
     pub fn is_to(&self, head: Ticket) -> bool {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
     }
 
-    /// Starts `head` on any nodes that the allocator finds, or on its reserved nodes. Returns
+    /// Starts `head` on nodes that the allocator finds, or otherwise on its reserved nodes. Returns
     /// whether the job started.
     pub fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
@@ -73,11 +73,11 @@ impl Promise {
         }
     }
 
-    /// The guard of the last pass, if it is still exact; else `None`.
+    /// Guard (limits for other jobs) of the last pass if it is still exact, otherwise `None`.
     ///
     /// The guard is exact if no job has ended or outrun its estimate since, and if its reservation
-    /// cannot depend on the allocator's search: only node counts matter, or the allocator finds
-    /// every free block.
+    /// cannot depend on the allocator's search. The latter holds if only node counts matter, or if
+    /// the allocator finds every free block.
     pub fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
@@ -89,7 +89,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard of the kept reservation of `head`, or of a new reservation if it starts earlier.
+    /// Guard (limits for other jobs) of the kept reservation of `head`, or of an earlier new one.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -113,7 +113,7 @@ impl Promise {
     }
 }
 
-/// Whether a kept reservation is still the earliest possible, with its start unchanged.
+/// Whether a kept reservation is still the earliest possible one.
 ///
 /// The allocator always finds a free block. So when the reservation was made, there was no
 /// placement at any earlier instant, even with the nodes of all jobs that were expected to have

@@ -34,7 +34,7 @@ pub enum PoolError {
         base: Vec<u32>,
         /// Sides of the block.
         dims: Vec<u32>,
-        /// Name of the machine, with its article.
+        /// Name of the machine with its article, such as "a torus".
         machine: String,
     },
     /// Error: a ratio of sides was given for a machine on which blocks have no sides to choose.
@@ -67,15 +67,15 @@ pub enum RestoreError {
     OtherPool {
         /// First key in which the configurations of the snapshot and of the pool differ.
         key: String,
-        /// Value of the differing key in the snapshot.
+        /// Value of the differing key in the snapshot's configuration.
         there: String,
-        /// Value of the differing key in the pool that refuses the snapshot.
+        /// Value of the differing key in the configuration of the pool that refuses the snapshot.
         here: String,
     },
     /// Error: the instants in the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Earliest instant that would be valid in place of the wrong one.
+        /// Earliest instant that would be valid at the position of the wrong one.
         from: Time,
         /// The wrong instant in the snapshot, in units of the clock.
         to: f64,

@@ -30,7 +30,7 @@ use crate::topology::Node;
 use crate::workload::distribution::of_columns;
 use crate::workload::{SHAPE, SHAPES};
 
-/// The keys of the table from which a pool is read, except `machine`.
+/// Keys of the table from which a pool is read, except `machine`.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "allocator",
@@ -84,16 +84,16 @@ pub static PARAMS: &[Param] = &[
 /// The time of the allocator, and **O(log h)** with *h* placements held.
 pub struct Pool {
     managed: ManagedSite,
-    /// The site in its initial state, to find out whether a request could ever be placed.
+    /// Site without any held placement, used to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements, each found by its first node and its number. Several placements may have
-    /// parts of one node.
+    /// Held placements by first node and number of the placement. The number is needed because
+    /// several placements may have parts of one node.
     held: BTreeMap<(Node, u64), Held>,
     /// Number of placements held so far, including released ones.
     count: u64,
     now: Time,
-    /// Configuration with every default filled in; pools with equal configurations give equal
-    /// answers.
+    /// Configuration with every default filled in. Pools with equal configurations return equal
+    /// placements.
     table: Table,
 }
 
@@ -182,13 +182,13 @@ impl Pool {
         &self.table
     }
 
-    /// The pool's site, with its grid and its free nodes.
+    /// The pool's site, with its topology and its free nodes.
     #[must_use]
     pub fn site(&self) -> &Site {
         self.managed.site()
     }
 
-    /// Present instant of the pool.
+    /// Present instant of the pool's clock.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
@@ -296,7 +296,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The first held placement that is equal to `placement`.
+    /// First held placement that is equal to `placement`.
     fn find(&self, placement: &Placement) -> Option<&Held> {
         let node = placement.blocks.first()?.base;
         let there = self.held.range((node, 0)..=(node, u64::MAX));

@@ -48,11 +48,11 @@ pub enum Operation {
     Allocate(Name, Request),
     /// Hold a placement that was made outside the pool under a new name.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Hold exactly the given nodes under each of these names, and release all other named
+    /// Hold exactly the given nodes under each of the given names, and release all other named
     /// placements.
     ///
-    /// A placement that consists of the given nodes already stays held. Every other placement in
-    /// the list is held as if it was made outside the pool.
+    /// A held placement that has exactly the nodes given for its name stays held. All others in the
+    /// list are held as if they were made outside the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
@@ -69,12 +69,12 @@ pub enum Operation {
     Restore(Box<NamedPoolState>),
 }
 
-/// Answers of a named pool to operations.
+/// Results of the operations of a named pool.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Answer {
-    /// Placement that is held from now on. For [`Operation::Can`], the placement that would be
+    /// Placement that is held from now on; for [`Operation::Can`], the placement that would be
     /// held.
     Placed(Placement),
     /// No placement is possible now: too few nodes are free, or they do not have a suitable shape.
@@ -83,15 +83,16 @@ pub enum Answer {
         /// Whether no placement is possible on the empty machine either, so that waiting is
         /// useless.
         never: bool,
-        /// Explanation of a refusal by a rule of the machine other than its size; otherwise `None`.
+        /// Rule of the machine, other than its size, that forbids the request; `None` without such
+        /// a rule.
         ///
-        /// If jobs share nodes, there may also be an explanation of what the request lacks now.
+        /// If jobs share nodes, this may also explain what the request lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
     /// How [`Operation::HoldExactly`] has changed the named placements.
     HeldExactly {
-        /// Number of placements that were held already, and still are.
+        /// Number of placements that were held before and still are.
         kept: u32,
         /// Number of placements that were not held before.
         adopted: u32,
@@ -129,7 +130,7 @@ pub struct Holding {
 pub struct NamedPoolState {
     /// Names of the placements in `snapshot`, in order of allocation.
     ///
-    /// The entry is `None` for a placement without a name.
+    /// `None` for each placement without a name.
     pub names: Vec<Option<Name>>,
     /// State of the pool that the named pool drives.
     pub snapshot: Snapshot,
@@ -158,7 +159,7 @@ pub struct NamedPool {
 }
 
 impl NamedPool {
-    /// Creates a named pool without names. Placements that `pool` holds stay held, without a name.
+    /// Creates a named pool in which no name is in use. Placements that `pool` holds stay held.
     #[must_use]
     pub fn new(pool: Pool) -> NamedPool {
         NamedPool { pool, holders: BTreeMap::new() }

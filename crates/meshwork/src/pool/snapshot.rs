@@ -21,7 +21,7 @@ use crate::topology::{Grid, Topology};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Snapshot {
-    /// Version of the model. With another version, the pool may answer differently.
+    /// Version of the model. Pools of another version may return other placements.
     pub model_version: u32,
     /// Configuration of the pool, with every default.
     pub pool: Table,
@@ -31,7 +31,7 @@ pub struct Snapshot {
     pub drawn: u64,
     /// Held placements, in the order of allocation.
     pub held: Vec<Tenure>,
-    /// Further memory of the allocator: [`Allocator::memory`](crate::alloc::Allocator::memory).
+    /// Further state of the allocator: [`Allocator::memory`](crate::alloc::Allocator::memory).
     pub memory: Vec<u64>,
 }
 
@@ -40,16 +40,16 @@ pub struct Snapshot {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Tenure {
-    /// Instant of the allocation, in units of the clock.
+    /// Instant at which the placement was allocated, in units of the clock.
     pub since: f64,
     /// Blocks of the placement, in the order in which the job's processes are placed on them.
     pub blocks: Vec<PlacedBlock>,
-    /// Amounts held of the nodes; `None` if the nodes are held as a whole.
+    /// Amounts held of each resource of the nodes; `None` if the nodes are held as a whole.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub parts: Option<Box<Parts>>,
 }
 
-/// Block given by coordinates instead of node numbers.
+/// Block of nodes, given by coordinates instead of node numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -129,7 +129,7 @@ impl Pool {
 
     /// Restores a snapshot of a pool with equal machine, allocator, seed and shape.
     ///
-    /// From then on every answer equals that of the original pool.
+    /// From then on, the pool gives the placements that the original pool would give.
     ///
     /// ```
     /// use meshwork::job::Request;

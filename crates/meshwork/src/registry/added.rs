@@ -1,4 +1,4 @@
-//! Entries that a catalogue adds to those of this crate.
+//! Registry entries that a catalogue adds to those of this crate.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{About, Family, ListedEntry, entry};
 
-/// Entries of all families that a catalogue has in addition to those of this crate.
+/// Registry entries, of all families, that a catalogue has in addition to those of this crate.
 #[derive(Clone, Default)]
 pub struct Added(Arc<[AddedEntry]>);
 
@@ -18,7 +18,7 @@ struct AddedEntry {
 }
 
 impl Added {
-    /// Returns a copy of this list with one more entry.
+    /// Returns a copy of these entries with one more.
     pub(crate) fn with<E: ListedEntry + Send>(&self, entry: &'static E) -> Added {
         let added = AddedEntry { family: E::family(), about: entry.about(), entry };
         Added(self.0.iter().copied().chain([added]).collect())
@@ -29,7 +29,7 @@ impl Added {
         of_family.map(|added| added.about).collect()
     }
 
-    /// Returns the entries of this crate and the added ones, in the order of lists and pages.
+    /// Returns a family's entries of this crate, followed by the added ones of the family.
     pub(crate) fn list<E: ListedEntry>(&self) -> Vec<&'static E> {
         let added = self.0.iter().filter_map(|added| {
             let entry: &'static dyn Any = added.entry;
@@ -38,12 +38,12 @@ impl Added {
         E::standard().iter().copied().chain(added).collect()
     }
 
-    /// Returns the entry with this name, which must be in the list of its family.
+    /// Returns the entry with the name `name`, which must be in the list of its family.
     pub(crate) fn entry<E: ListedEntry>(&self, name: &str) -> &'static E {
         entry(&self.list::<E>(), name)
     }
 
-    /// Whether there are no added entries.
+    /// Whether no entries have been added to those of this crate.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,13 +1,13 @@
-//! Checks of entries that are added to a catalogue.
+//! Checks of registry entries that are added to a catalogue.
 
 use super::read::literal;
 use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 
-/// Words that no entry may have as a name, because they are values of TOML.
+/// Names forbidden to registry entries, because they are values of TOML.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {
-    /// Checks an entry of a family: its names, its summary, its parameters and their defaults.
+    /// Checks a registry entry: its names, its summary, its parameters and their defaults.
     ///
     /// # Errors
     /// Description of the problem, as the end of a sentence that begins with "cannot be added".
@@ -69,7 +69,7 @@ fn check_params(lists: &dyn EntrySource, params: &[Param]) -> Result<(), String>
 }
 
 impl Kind {
-    /// Checks that a parameter of this kind can have at least one value.
+    /// Checks that at least one value is admissible for a parameter of this kind.
     fn check(&self, lists: &dyn EntrySource) -> Result<(), String> {
         match self {
             Kind::Integer(least, most) | Kind::Integers(least, most) => {

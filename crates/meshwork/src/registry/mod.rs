@@ -33,21 +33,21 @@ use spelling::suggested;
 /// stay finite.
 pub const LARGEST: f64 = 1e15;
 
-/// Smallest positive number allowed in a parameter, so that quotients stay finite too.
+/// Smallest positive number allowed in a parameter. The bound keeps quotients finite.
 pub const SMALLEST: f64 = 1e-15;
 
-/// A problem with user input: its location, and a message of one sentence.
+/// Problem with user input: its location, and a message of one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
     /// Dotted path of the key at fault, such as `workload.load`; empty for the study as a whole.
     pub path: String,
-    /// The message: which value was given, and which value would be right.
+    /// Message that says which value was given, and which value would be right.
     pub message: String,
 }
 
 impl Problem {
-    /// Creates a problem with the key at `path`.
+    /// Creates a problem with the key at the dotted path `path`.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem { path: path.into(), message: message.into() }
     }
@@ -74,11 +74,11 @@ pub struct About {
     /// Definition in full sentences, sufficient to carry it out by hand. The manual prints it.
     /// Names of parameters are in backticks.
     pub definition: &'static str,
-    /// Time and space that the entry takes, in full sentences that define their variables.
+    /// Time and space that the component takes, in full sentences that define their variables.
     pub complexity: &'static str,
     /// Source of the definition, such as a paper.
     pub source: &'static str,
-    /// The entry's own parameters, in the order in which they are to be read.
+    /// Parameters of the entry itself, in the order in which they are to be read.
     pub params: &'static [Param],
 }
 
@@ -90,7 +90,7 @@ impl About {
         About { name, aliases: &[], summary, definition, complexity, source, params: &[] }
     }
 
-    /// Sets other accepted spellings of the name.
+    /// Sets other accepted spellings of the entry's name.
     #[must_use]
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> About {
         self.aliases = aliases;
@@ -104,7 +104,7 @@ impl About {
         self
     }
 
-    /// Sets the text on the time and space that the entry takes, in full sentences.
+    /// Sets the text on time and space that the component takes, in full sentences.
     #[must_use]
     pub const fn complexity(mut self, complexity: &'static str) -> About {
         self.complexity = complexity;
@@ -125,7 +125,7 @@ impl About {
         self
     }
 
-    /// Replaces the name, and drops the aliases, which belong to the original entry.
+    /// Replaces the entry's name, and drops the aliases, which belong to the original entry.
     #[must_use]
     pub const fn renamed(mut self, name: &'static str) -> About {
         self.name = name;
@@ -133,9 +133,8 @@ impl About {
         self
     }
 
-    /// Whether the words of an unknown name occur in the description, in the order of the name. For
-    /// example, `backfill` and `easy_backfilling` occur in a summary with the words "EASY
-    /// backfilling".
+    /// Whether the description contains the words of an unknown name, one after the other. Endings
+    /// are ignored: `backfill` and `easy_backfilling` occur in a summary with "EASY backfilling".
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();
@@ -152,9 +151,9 @@ impl About {
     }
 }
 
-/// Item of a list of entries: something with a name and a description.
+/// Item of a registry list, with a name and a description.
 pub trait Named: Sync {
-    /// Description of the item, with its name and its parameters.
+    /// Description of the item, including its name and its parameters.
     fn about(&self) -> &About;
 }
 
@@ -164,12 +163,12 @@ impl Named for About {
     }
 }
 
-/// Entry, such as an allocator, of a family to which a catalogue can add entries.
+/// Registry entry, such as an allocator, whose family can be extended by a catalogue.
 pub trait ListedEntry: Named + Sized + 'static {
     /// Family to which all entries of this type belong, such as the allocators.
     fn family() -> &'static Family;
 
-    /// Entries of this family in this crate, in the order of lists and pages.
+    /// Entries of the family in this crate, in the order in which lists and the manual show them.
     fn standard() -> &'static [&'static Self];
 
     /// Checks the properties of an entry beyond its name, texts and parameters.
@@ -181,7 +180,7 @@ pub trait ListedEntry: Named + Sized + 'static {
     }
 }
 
-/// Family of named entries, such as all allocators, with the list of its entries in this crate.
+/// Family of registry entries, such as all allocators, with its entries in this crate.
 pub struct Family {
     /// Word for an entry of the family, as in "unknown allocator".
     pub kind: &'static str,
@@ -199,14 +198,14 @@ impl fmt::Debug for Family {
     }
 }
 
-/// Where a component of a run comes from: the kind and name of its registry entry, for errors.
+/// Origin of a component of a run, for errors: the kind and name of its registry entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Word for the kind of component, such as "allocator".
     pub kind: &'static str,
     /// Name of the entry, such as `first_fit`; empty if the component comes from no entry.
     pub name: &'static str,
-    /// Whether the entry belongs to this crate, so that a broken contract is a bug of this crate.
+    /// Whether the entry belongs to this crate. A broken contract is then a bug of this crate.
     pub is_standard: bool,
 }
 
@@ -225,12 +224,12 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Collects the descriptions of the entries of a list.
+/// Collects the descriptions of registry entries.
 pub fn abouts<E: Named>(entries: &[&'static E]) -> Vec<&'static About> {
     entries.iter().map(|entry| entry.about()).collect()
 }
 
-/// Returns the entry of a list with this name.
+/// Returns the registry entry with the name `name` from a list.
 ///
 /// # Panics
 /// If no entry has this name. Names are checked when a scenario is read, so an unknown name here is
@@ -239,18 +238,18 @@ pub fn entry<E: Named>(entries: &[&'static E], name: &str) -> &'static E {
     entries.iter().find(|entry| entry.about().name == name).expect("a resolved name is in its list")
 }
 
-/// Where the entries of families come from: this crate alone, or a catalogue with additions.
+/// Source of registry entries: this crate alone, or a catalogue with additions.
 pub trait EntrySource {
-    /// The entries in addition to those of this crate.
+    /// Entries in addition to those of this crate.
     fn added(&self) -> Added;
 
-    /// Returns the entries of a family, in the order of lists and pages.
+    /// Returns the descriptions of a family's entries, in the order of lists and pages.
     fn entries(&self, family: &Family) -> Vec<&'static About> {
         (family.entries)().into_iter().chain(self.added().abouts(family)).collect()
     }
 }
 
-/// The entries of this crate without additions.
+/// Source that has only the registry entries of this crate.
 pub struct Standard;
 
 impl EntrySource for Standard {
@@ -260,14 +259,14 @@ impl EntrySource for Standard {
 }
 
 impl Family {
-    /// Returns the origin of a component, given the name of its entry of this family.
+    /// Returns the origin of a component, given the name of its entry in this family.
     #[must_use]
     pub fn origin(&self, name: &'static str) -> Origin {
         let is_standard = (self.entries)().iter().any(|about| about.name == name);
         Origin { kind: self.kind, name, is_standard }
     }
 
-    /// Returns the description of the entry of this crate with this name or alias.
+    /// Returns the description of the entry with a name or alias, among those of this crate.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -275,7 +274,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Returns the description of the entry with this name or alias; `lists` has the known entries.
+    /// Returns the description of the entry with a name or alias. `lists` has the known entries.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -305,7 +304,7 @@ impl Family {
 
     /// Reads a component of a study: a name, or a table with name and parameters.
     ///
-    /// Fills in defaults. Only entries of this crate can be named.
+    /// Fills in the defaults of omitted parameters. Only entries of this crate can be named.
     ///
     /// # Errors
     /// The first problem found.
@@ -315,7 +314,8 @@ impl Family {
 
     /// Reads a component of a study: a name, or a table with name and parameters.
     ///
-    /// Fills in defaults. `lists` has the entries that may be named, such as those of a catalogue.
+    /// Fills in the defaults of omitted parameters. `lists` has the entries that may be named, such
+    /// as those of a catalogue.
     ///
     /// # Errors
     /// The first problem found.

@@ -17,14 +17,15 @@ pub struct Param {
     pub help: &'static str,
 }
 
-/// Value of a parameter if a study omits it.
+/// Default of a parameter: its value, or the effect of omitting it.
 #[derive(Debug)]
 pub enum DefaultValue {
-    /// No default: the parameter must be given.
+    /// There is no default, and the parameter must be given.
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// No default value. The text says in a few words what happens if the parameter is omitted.
+    /// There is no default value. The text describes in a few words the effect of omitting the
+    /// parameter.
     Absent(&'static str),
 }
 
@@ -39,7 +40,7 @@ pub enum Kind {
     Flag,
     /// The value must be one of the given words.
     Choice(&'static [&'static str]),
-    /// The value must be one of the given words, or a value of the given other kind.
+    /// The value must be one of the given words, or a value of the other given kind.
     Or(&'static [&'static str], &'static Kind),
     /// The value is free text, such as a path.
     Text,

@@ -1,20 +1,19 @@
-//! Parameters of an entry after reading a study, from which a component is built.
+//! Parameters of a registry entry, as read from a study, from which a component is built.
 
 use toml::{Table, Value};
 
 use super::{Added, EntrySource, Family, ListedEntry, Problem, Words, join};
 
-/// Returns the name of a component in a list, where an item is a name or a table with parameters.
+/// Returns the name of a component from an item that is a name or a table with parameters.
 #[must_use]
 pub fn name_of(item: &Value) -> Option<&str> {
     item.as_str().or_else(|| item.get("name")?.as_str())
 }
 
-/// Parameters of an entry with their values, all within their bounds. A parameter may be absent if
-/// it is optional and has no default.
+/// Parameters of a registry entry with their values, all within their bounds.
 ///
-/// Accessors panic if a parameter is not declared or is of another kind. Such a mistake in a
-/// strategy is found by its first test.
+/// A parameter may be absent if it is optional and has no default. Accessors panic if a parameter
+/// is not declared or is of another kind. The first test of a strategy finds such a mistake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,
@@ -33,12 +32,12 @@ impl Params {
         Params { path: path.to_owned(), table, key, added: lists.added() }
     }
 
-    /// Creates the parameters of a table or component that is nested in these parameters.
+    /// Creates the parameters of a table or component nested in the table of these parameters.
     fn part(&self, path: String, table: Table, key: &'static str) -> Params {
         Params { path, table, key, added: self.added.clone() }
     }
 
-    /// Returns the entry that the name of the component means, which may be an added one.
+    /// Returns the registry entry of the component that has the parameters, possibly an added one.
     #[must_use]
     pub fn entry<E: ListedEntry>(&self) -> &'static E {
         self.added.entry(self.name())
@@ -50,7 +49,7 @@ impl Params {
         &self.path
     }
 
-    /// The table of the parameters, with every default filled in.
+    /// Table of the parameters, with every default filled in.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
@@ -62,7 +61,7 @@ impl Params {
         self.text(self.key)
     }
 
-    /// Creates a problem with the parameter `key`.
+    /// Creates a problem located at the parameter `key`.
     #[must_use]
     pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         Problem::new(join(&self.path, key), message)
@@ -74,31 +73,31 @@ impl Params {
         self.table.contains_key(key)
     }
 
-    /// Returns the number that a parameter has.
+    /// Returns the number given for the parameter `key`.
     #[must_use]
     pub fn number(&self, key: &str) -> f64 {
         self.get_number(key).unwrap_or_else(|| panic!("no number `{key}` is declared"))
     }
 
-    /// Returns the number that a parameter has; `None` if it was omitted.
+    /// Returns the number given for the parameter `key`; `None` if it was omitted.
     #[must_use]
     pub fn get_number(&self, key: &str) -> Option<f64> {
         self.table.get(key).and_then(Value::as_float)
     }
 
-    /// Returns the integer that a parameter has.
+    /// Returns the integer given for the parameter `key`.
     #[must_use]
     pub fn integer(&self, key: &str) -> u64 {
         self.get_integer(key).unwrap_or_else(|| panic!("no whole number `{key}` is declared"))
     }
 
-    /// Returns the integer that a parameter has; `None` if it was omitted.
+    /// Returns the integer given for the parameter `key`; `None` if it was omitted.
     #[must_use]
     pub fn get_integer(&self, key: &str) -> Option<u64> {
         self.table.get(key).and_then(Value::as_integer).map(|n| n as u64)
     }
 
-    /// Returns the value of a parameter that is a flag.
+    /// Returns the boolean given for the parameter `key`.
     #[must_use]
     pub fn flag(&self, key: &str) -> bool {
         self.table
@@ -107,27 +106,27 @@ impl Params {
             .unwrap_or_else(|| panic!("no flag `{key}` is declared"))
     }
 
-    /// Returns the word or text that a parameter has.
+    /// Returns the word or text given for the parameter `key`.
     #[must_use]
     pub fn text(&self, key: &str) -> &str {
         self.get_text(key).unwrap_or_else(|| panic!("no text `{key}` is declared"))
     }
 
-    /// Returns the word or text that a parameter has; `None` if it was omitted.
+    /// Returns the word or text given for the parameter `key`; `None` if it was omitted.
     #[must_use]
     pub fn get_text(&self, key: &str) -> Option<&str> {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the meaning of the word that is a parameter's value. The word must be one of
-    /// `words`.
+    /// Returns the value that `words` assigns to the word given for the parameter `key`. The word
+    /// must be one of `words`.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
     }
 
-    /// Returns the meaning of the word that a parameter has. `None` if the parameter was omitted or
-    /// has a value that is not one of the words.
+    /// Returns the value that `words` assigns to the word given for the parameter `key`. `None` if
+    /// the parameter was omitted or its value is not one of `words`.
     #[must_use]
     pub fn get_meaning<T: Clone, const N: usize>(
         &self,
@@ -137,27 +136,27 @@ impl Params {
         self.get_text(key).and_then(|word| words.meaning(word)).cloned()
     }
 
-    /// Returns the list of integers that a parameter has; `None` if it was omitted.
+    /// Returns the list of integers given for the parameter `key`; `None` if it was omitted.
     #[must_use]
     pub fn get_integers(&self, key: &str) -> Option<Vec<u32>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(Value::as_integer).map(|n| n as u32).collect())
     }
 
-    /// Returns the list of integers that a parameter has.
+    /// Returns the list of integers given for the parameter `key`.
     #[must_use]
     pub fn integers(&self, key: &str) -> Vec<u32> {
         self.get_integers(key).unwrap_or_else(|| panic!("no list `{key}` is declared"))
     }
 
-    /// Returns the list of flags that a parameter has; `None` if it was omitted.
+    /// Returns the list of booleans given for the parameter `key`; `None` if it was omitted.
     #[must_use]
     pub fn get_flags(&self, key: &str) -> Option<Vec<bool>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(Value::as_bool).collect())
     }
 
-    /// Returns the list of numbers that a parameter has.
+    /// Returns the list of numbers given for the parameter `key`.
     #[must_use]
     pub fn numbers(&self, key: &str) -> Vec<f64> {
         let list = self.table.get(key).and_then(Value::as_array);
@@ -165,20 +164,20 @@ impl Params {
         list.iter().filter_map(Value::as_float).collect()
     }
 
-    /// Returns the list of texts that a parameter has; `None` if it was omitted.
+    /// Returns the list of texts given for the parameter `key`; `None` if it was omitted.
     #[must_use]
     pub fn get_texts(&self, key: &str) -> Option<Vec<&str>> {
         self.get_names(key)
     }
 
-    /// Returns the list of names that a parameter has; `None` if it was omitted.
+    /// Returns the list of names given for the parameter `key`; `None` if it was omitted.
     #[must_use]
     pub fn get_names(&self, key: &str) -> Option<Vec<&str>> {
         let list = self.table.get(key)?.as_array()?;
         Some(list.iter().filter_map(name_of).collect())
     }
 
-    /// Returns the parameters in the table that a parameter has as its value.
+    /// Returns the parameters in the table given for the parameter `key`.
     #[must_use]
     pub fn nested(&self, key: &str) -> Params {
         let table = self.table.get(key).and_then(Value::as_table);
@@ -186,7 +185,7 @@ impl Params {
         self.part(join(&self.path, key), table, "")
     }
 
-    /// Returns the parameters of each table in a list; `None` if the list was omitted.
+    /// Returns the parameters of each table in the list `key`; `None` if the list was omitted.
     #[must_use]
     pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;
@@ -198,21 +197,21 @@ impl Params {
         Some(tables.collect())
     }
 
-    /// Returns the component that a parameter names, with its parameters; `None` if it was omitted.
+    /// Returns the parameters of the component named by the parameter `key`; `None` if omitted.
     #[must_use]
     pub fn get_component(&self, key: &str, family: &'static Family) -> Option<Params> {
         let table = self.table.get(key)?.as_table()?.clone();
         Some(self.part(join(&self.path, key), table, family.key))
     }
 
-    /// Returns the component that a parameter names, with its parameters.
+    /// Returns the parameters of the component named by the parameter `key`.
     #[must_use]
     pub fn component(&self, key: &str, family: &'static Family) -> Params {
         self.get_component(key, family)
             .unwrap_or_else(|| panic!("no component `{key}` is declared"))
     }
 
-    /// Returns the components in a list, with their parameters; `None` if the list was omitted.
+    /// Returns the parameters of each component in the list `key`; `None` if the list was omitted.
     #[must_use]
     pub fn get_components(&self, key: &str, family: &'static Family) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;

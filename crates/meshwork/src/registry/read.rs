@@ -5,8 +5,8 @@ use toml::{Table, Value};
 use super::spelling::{LOOSELY, nearest, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Largest depth of nested tables to which the right place of a misplaced key is searched. The path
-/// `workload.sizes.max` has this depth.
+/// Maximum depth of nested tables that are searched for the right place of a misplaced key. The
+/// path `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
 /// Reads a table that may have the given parameters as its keys.
@@ -25,7 +25,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table like [`resolve`]; entries of `lists` may also be named in it as components.
+/// Reads a table as [`resolve`] does. Components in the table may also name entries of `lists`.
 ///
 /// # Errors
 /// The first problem found.
@@ -61,10 +61,10 @@ pub fn resolve_in(
     Ok(Params { path: path.to_owned(), table, key: "", added: lists.added() })
 }
 
-/// Refuses keys that are no parameters; the error suggests a key that may be meant.
+/// Refuses keys that are not names of parameters. The error suggests a key that may be meant.
 ///
-/// The suggestion is the same key in a nested table, if one has this key, or else the known key
-/// with the most similar spelling.
+/// The suggestion is the same key in a nested table, if one has this key. Otherwise it is the known
+/// key with the most similar spelling.
 ///
 /// # Errors
 /// The first unknown key.
@@ -105,8 +105,8 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// Collects the keys of nested tables as dotted paths. A table that describes a component has the
-/// keys of the component that it names.
+/// Collects the keys that nested tables may have, as dotted paths. If a table describes a
+/// component, these are the parameters of the component that it names.
 fn within(
     lists: &dyn EntrySource,
     params: &[&Param],
@@ -144,7 +144,7 @@ fn within(
     keys
 }
 
-/// Parses a text that is a single TOML value; `None` if anything follows.
+/// Parses a text that consists of a single TOML value; `None` for any other text.
 pub(super) fn literal(text: &str) -> Option<Value> {
     let mut table: Table = format!("value = {text}").parse().ok()?;
     let value = table.remove("value")?;
@@ -152,7 +152,7 @@ pub(super) fn literal(text: &str) -> Option<Value> {
 }
 
 impl Kind {
-    /// Whether a value is an empty list of tables.
+    /// Whether this is the kind of a list of tables, and the value is an empty list.
     fn is_none_of(&self, value: &Value) -> bool {
         matches!(self, Kind::Tables(_)) && value.as_array().is_some_and(Vec::is_empty)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Largest number of known names that an error lists.
+/// Maximum number of known names that an error message lists.
 const MOST_NAMES: usize = 10;
 
 /// Formats the suggestion for an unknown word: the most similar known word, and all known words.
@@ -31,8 +31,8 @@ pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> Str
     }
 }
 
-/// Lists known names in order. If there are many, it lists those whose beginnings are most similar
-/// to `given`, and the number of omitted names.
+/// Lists known names in order. If there are too many, only those whose beginnings are most similar
+/// to `given` are listed, followed by the number of omitted names.
 pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     if known.len() <= MOST_NAMES {
         return known.join(", ");
@@ -43,12 +43,12 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     format!("{} and {} more", nearest[..MOST_NAMES].join(", "), known.len() - MOST_NAMES)
 }
 
-/// Largest number of edits between a wrong name and a suggestion, by the length of the suggestion.
+/// Maximum number of edits between a wrong name and a suggestion, by the suggestion's length.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
-/// Returns the candidate that is fewest edits (changed letters) away from the word `given`.
+/// Returns the candidate with the fewest edits (changed letters) from the word `given`.
 ///
-/// `None` if even this candidate needs more edits than `most` allows for its length.
+/// `None` if this candidate needs more edits than `most` allows for its length.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: &[&'a str],

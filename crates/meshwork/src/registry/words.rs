@@ -54,13 +54,13 @@ impl<T, const N: usize> Words<T, N> {
         &self.names
     }
 
-    /// Returns the kind of a parameter that accepts one of these words.
+    /// Returns the kind of a parameter that accepts only these words.
     #[must_use]
     pub const fn kind(&'static self) -> Kind {
         Kind::Choice(&self.names)
     }
 
-    /// Returns the kind of a parameter that accepts one of these words or a value of another kind.
+    /// Returns the kind of a parameter that accepts these words or a value of another kind.
     #[must_use]
     pub const fn or(&'static self, other: &'static Kind) -> Kind {
         Kind::Or(&self.names, other)

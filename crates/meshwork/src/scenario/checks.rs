@@ -1,4 +1,4 @@
-//! Checks of a scenario beyond those of single keys, made when it is read and not when it runs.
+//! Checks of a scenario as a whole, made when it is read and not when it runs.
 
 use super::{Parts, Scenario};
 use crate::job::Request;
@@ -18,7 +18,7 @@ use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
 impl Scenario {
     /// Checks that the components and settings of the scenario are compatible with each other.
     ///
-    /// Each component by itself has been found valid before this check.
+    /// Each component has already been checked by itself.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -92,10 +92,10 @@ impl Scenario {
         }
     }
 
-    /// Checks that the workload suits the fairness metrics: it must know the users if they are
-    /// compared.
+    /// Checks that the workload suits the fairness metrics. Metrics that compare users require that
+    /// the workload gives the users.
     ///
-    /// Metrics of fair starts require that no job follows another job.
+    /// Metrics of fair starts require that no job depends on another job.
     fn check_fairness(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -328,7 +328,7 @@ impl Scenario {
     }
 
     /// Checks that the communication pattern supports every size that the workload can draw. Each
-    /// size is first converted to the form that the allocators ask for, such as a block. Sizes from
+    /// size is first converted to the form that the allocators require, such as a block. Sizes from
     /// logs, and sizes of parts of split jobs, are known only when these jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);

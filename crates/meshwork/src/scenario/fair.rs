@@ -1,9 +1,9 @@
 //! Fair starts: the instant at which each job would start without later arrivals.
 //!
-//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*,
-//! JSSPP 2005) define the strict fair start time of a job as its start in an otherwise unchanged
-//! run without the jobs that arrived later. So one run is made for each instant of arrival. A job
-//! that started before the next arrival needs no run, because later arrivals cannot have delayed
+//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
+//! 2005) define the strict fair start time of a job as its start in an otherwise unchanged run
+//! without the jobs that arrived later. So one further run is made for each instant of arrival. A
+//! job that started before the next arrival needs none, because later arrivals cannot have delayed
 //! it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,10 +59,10 @@ impl Scenario {
     }
 }
 
-/// The jobs that arrived in a run, and their starts.
+/// Jobs that arrived in a run, and the starts of those that started.
 #[derive(Default)]
 struct Course {
-    /// Jobs that arrived, by their index in order of arrival, including refused jobs.
+    /// Jobs in order of arrival, so that an index is a job's identifier; refused jobs are included.
     arrived: Vec<Job>,
     started: BTreeMap<JobId, Time>,
 }
@@ -84,9 +84,9 @@ impl Observer for Course {
 impl Course {
     /// Groups of jobs whose fair start requires a run without the jobs that arrived later.
     ///
-    /// They contain the jobs of `counted` that started at or after the next arrival, grouped by
-    /// instant of arrival. Each group has the index of the last job that arrived at its instant.
-    /// Jobs of the last instant need no run, because no jobs arrived later.
+    /// A group has the jobs of `counted` that arrived at one instant and started at or after the
+    /// next arrival. Each group also has the index of the last job that arrived at its instant.
+    /// Jobs of the last instant of arrival need no run, because no jobs arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;
@@ -106,7 +106,7 @@ impl Course {
         all
     }
 
-    /// Starts of the jobs `ids` in a run in which no job arrives after the job with index `last`.
+    /// Starts of the jobs `ids` in a run whose last arrival is the job with index `last`.
     ///
     /// Jobs that never start are left out.
     fn without_those_after(
@@ -123,7 +123,7 @@ impl Course {
     }
 }
 
-/// Observer that ends a run once all given jobs have started.
+/// Observer that ends a run once all of the given jobs have started.
 struct Awaited {
     ids: BTreeSet<JobId>,
     starts: Vec<(JobId, Time)>,

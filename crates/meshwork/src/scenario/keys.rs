@@ -1,4 +1,4 @@
-//! The keys of a scenario, described as data.
+//! Keys of a scenario, described as data.
 
 use crate::alloc;
 use crate::alloc::parts::nodes::{ORDER, WITHIN};
@@ -23,7 +23,7 @@ pub(super) static BY_SIZE: Words<Option<SizeClasses>, 3> = Words::new([
     ("power_of_two", Some(SizeClasses::PowerOfTwo)),
 ]);
 
-/// The keys of a scenario, except `machine`.
+/// Keys of a scenario, except `machine`.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "seed",
@@ -98,7 +98,7 @@ pub static PARAMS: &[Param] = &[
     },
 ];
 
-/// The keys of the table `measure` of a scenario.
+/// Keys of the table `measure` of a scenario.
 pub static MEASURE: &[Param] = &[
     Param {
         name: "warmup_jobs",

@@ -53,22 +53,22 @@ pub const MODEL_VERSION: u32 = 2;
 /// strategy.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// Bytes of memory per processor with the allocator that needs the most memory.
+/// Bytes of memory per processor with the allocator `curve`, which needs the most memory.
 ///
-/// This allocator is `curve`, measured on 2²⁴ processors.
+/// Measured on 2²⁴ processors.
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
 /// Number of jobs at the start of a workload that are read in advance to learn typical requests.
 const TYPICAL_JOBS: usize = 1000;
 
-/// Bytes of memory for each job in the buffer that sorts the jobs of a log.
+/// Bytes of memory per job in the buffer in which the jobs of a log are sorted.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
-/// Bytes of memory per job of a workload that is held in memory as a whole. This includes the
-/// unused capacity of the growing list. Measured on two million rows of a table.
+/// Bytes of memory per job of a workload that is held in memory as a whole. They include the unused
+/// capacity of the growing vector of jobs. Measured on two million rows of a table.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
-/// Description of a run except its replication: read, checked, and with every default filled in.
+/// Description of a run, checked and with every default filled in, except for the replication.
 ///
 /// ```
 /// use meshwork::scenario::Scenario;
@@ -98,7 +98,7 @@ pub struct Scenario {
     energy: Option<Energy>,
 }
 
-/// The registry entries of the components that a scenario names, looked up once.
+/// Registry entries of the components that a scenario names, looked up once.
 #[derive(Clone, Debug)]
 struct Parts {
     scheduler: Found<SchedulerEntry>,
@@ -138,7 +138,7 @@ impl Parts {
     }
 }
 
-/// Parameters of a metric: those that the study gives, or else the defaults.
+/// Parameters of a metric, as the study gives them or else with their defaults.
 fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> Params {
     let named = measure.table().get("metrics").and_then(Value::as_array).into_iter().flatten();
     let own =
@@ -173,7 +173,7 @@ pub struct Outcome {
     pub refused: u64,
     /// Number of lines of the log that are not jobs.
     pub unusable: u64,
-    /// The last instant of the run.
+    /// Last instant of the run.
     pub end: Time,
     /// Speed of each site; empty if speeds are not drawn.
     pub speeds: Vec<f64>,
@@ -182,7 +182,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The value of a metric; `None` if it was not requested or nothing was measured.
+    /// Value of a metric; `None` if it was not requested or nothing was measured.
     ///
     /// ```
     /// use meshwork::{Component, NoInputs, Scenario};
@@ -199,16 +199,16 @@ impl Outcome {
 }
 
 impl Scenario {
-    /// Reads a scenario from a table and fills in every default; names are those of this crate.
+    /// Reads a scenario, which may name entries of this crate, and fills in every default.
     ///
     /// # Errors
     /// The first problem found: an unknown key or name, a value out of bounds, or components that
-    /// do not go together. Files are not opened.
+    /// are not compatible. Files are not opened.
     pub fn read(table: &Table) -> Result<Scenario, Problem> {
         Scenario::read_in(&Catalogue::standard(), table)
     }
 
-    /// Reads a scenario from a table and fills in every default; names are those of a catalogue.
+    /// Reads a scenario, which may name entries of a catalogue, and fills in every default.
     ///
     /// # Errors
     /// The errors of [`read`](Scenario::read).
@@ -252,8 +252,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The whole scenario as a table, with every default filled in. Aliases are replaced by names
-    /// and keys are in a fixed order. Reading the table gives the same scenario.
+    /// The whole scenario as a table, with every default filled in. Aliases are replaced by names,
+    /// and keys are in a fixed order. Reading the table returns an equal scenario.
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
@@ -301,8 +301,8 @@ impl Scenario {
         Some(speeds)
     }
 
-    /// Whether the clock of the run counts seconds because of the kind of workload, whatever its
-    /// file.
+    /// Whether workloads of this kind always give times in seconds, so that the clock counts
+    /// seconds.
     #[must_use]
     pub fn is_in_seconds(&self) -> bool {
         self.parts.workload.0.in_seconds
@@ -326,8 +326,8 @@ impl Scenario {
         self.failures.as_ref().is_some_and(Failures::may_fail)
     }
 
-    /// Runs one replication and reports all events to `observer`. The same scenario, replication
-    /// and inputs give the same outcome, bit for bit.
+    /// Runs one replication and reports all events to `observer`. The outcome depends only on
+    /// scenario, replication and inputs, bit for bit.
     ///
     /// # Errors
     /// If the workload cannot be read, or a strategy breaks its contract.
@@ -344,10 +344,9 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Simulates one replication under the control of `act`, and measures it like
-    /// [`run`](Scenario::run).
+    /// Simulates one replication, advanced by `act`, and measures it like [`run`](Scenario::run).
     ///
-    /// `act` gets the simulation before its first instant and advances it.
+    /// The function `act` is called once, with the simulation before its first instant.
     ///
     /// # Errors
     /// The errors of `run`, and the errors of `act`.
@@ -372,7 +371,7 @@ impl Scenario {
         Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
-    /// Names of the scenario's components, which error messages about its runs mention.
+    /// Names of the scenario's components, for error messages about its runs.
     pub(crate) fn names(&self) -> Names {
         let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
         Names {
@@ -386,7 +385,7 @@ impl Scenario {
         }
     }
 
-    /// The jobs of one replication, as an iterator.
+    /// Jobs of one replication, as an iterator.
     ///
     /// # Errors
     /// If the workload cannot be read.
@@ -406,8 +405,8 @@ impl Scenario {
         })
     }
 
-    /// Components of a run of one replication, except its jobs. This is for callers that pass their
-    /// own jobs or strategies to [`run_on`](Scenario::run_on).
+    /// Components of a run of one replication, except its jobs. They are for callers that pass
+    /// their own jobs or strategies to [`run_on`](Scenario::run_on).
     ///
     /// # Errors
     /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with). All other
@@ -416,7 +415,7 @@ impl Scenario {
         self.setup_with(replication, &workload::NoInputs)
     }
 
-    /// Components of a run without failures, access rules and energy, to replay recorded events.
+    /// Components of a run that replays recorded events: no failures, access rules or energy model.
     ///
     /// # Errors
     /// An error is always a bug.
@@ -430,7 +429,7 @@ impl Scenario {
         self.access.as_ref().map_or_else(Vec::new, |access| access.areas(&self.topologies()))
     }
 
-    /// Components of a run of one replication, with outages from a file if the scenario names one.
+    /// Components of a run of one replication, with outages from a file if the scenario gives one.
     ///
     /// # Errors
     /// If the file of outages cannot be read.
@@ -466,7 +465,7 @@ impl Scenario {
     }
 
     /// Runs and measures the components `setup` with the given jobs instead of the scenario's
-    /// workload. Metrics of fair starts have no value, because they take more than one run.
+    /// workload. Metrics of fair starts have no value, because they require further runs.
     ///
     /// # Errors
     /// If reading the jobs fails, or a strategy breaks its contract.
@@ -490,7 +489,7 @@ impl Scenario {
         Ok(seen)
     }
 
-    /// Measures a run that `act` advances; returns the measurements and the result of `act`.
+    /// Measures a run that `act` advances. Returns the measurements and the result of `act`.
     fn watch_while<R>(
         &self,
         setup: Setup,
@@ -552,8 +551,7 @@ impl Scenario {
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the workload's first jobs, from which some orders of nodes learn typical
-    /// requests.
+    /// Requests of the workload's first jobs, from which some node orders learn typical requests.
     ///
     /// Empty if no site uses such an order.
     fn typical(
@@ -609,7 +607,7 @@ impl Scenario {
     }
 
     /// Estimates the memory of a run before its first job arrives, in bytes, without allocating it.
-    /// The estimate covers the machine, the network and the jobs that a log holds back; later,
+    /// The estimate covers the machine, the network and the buffer in which a log is sorted. Later,
     /// memory grows with the jobs in the system. For the machine, the bytes per processor were
     /// measured with the most demanding allocator.
     ///
@@ -635,9 +633,9 @@ impl Scenario {
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
     }
 
-    /// Further memory of a run, in bytes, if its workload is a file with `rows` rows. A table of
-    /// jobs is held in memory as a whole because it must be sorted. So is any file whose jobs are
-    /// shuffled, resampled, or submitted after other jobs.
+    /// Additional memory of a run, in bytes, if its workload is a file with `rows` rows. A table of
+    /// jobs is held in memory as a whole because it must be sorted. A file is held as a whole if
+    /// its jobs are shuffled, resampled, or submitted after other jobs.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -657,12 +655,12 @@ impl Scenario {
     }
 }
 
-/// Reports a problem with a scenario as a bug, since the scenario was checked when it was read.
+/// Reports a problem with a scenario as a bug, because scenarios are checked when they are read.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }
 
-/// Sorts the keys of a table that describes a whole scenario into the order of the manual.
+/// Sorts the keys of the table of a whole scenario into the order of the manual.
 fn in_order(mut table: Table) -> Table {
     let mut ordered = Table::new();
     let keys = PARAMS.iter().map(|param| param.name);
@@ -694,7 +692,7 @@ fn recorder(
     Recorder::new(window, metrics, machine)
 }
 
-/// The observers that have measured a completed run.
+/// Observers that have measured a completed run, with its end and the speeds of its sites.
 struct Seen {
     recorder: Recorder,
     ledger: Ledger,
@@ -723,7 +721,7 @@ impl Seen {
     }
 }
 
-/// The observers of a run: the scenario's own, and that of the caller.
+/// Observers of a run: the scenario's own, and the caller's.
 struct Watchers<'a> {
     recorder: &'a mut Recorder,
     ledger: &'a mut Ledger,

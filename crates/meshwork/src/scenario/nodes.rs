@@ -1,4 +1,4 @@
-//! Types of the nodes of a site, from the key `nodes` of a machine.
+//! Node types of a site, from the key `nodes` of a machine.
 
 use toml::{Table, Value};
 
@@ -11,15 +11,15 @@ use crate::topology::types::{NodeType, NodeTypes};
 
 /// Node types that a study can use by name.
 ///
-/// Each has the numbers of its cores, MiB of memory, GPUs and islands (such as sockets), and the
-/// type of its GPUs.
+/// The numbers are cores, MiB of memory, GPUs and islands (such as sockets). The last item is the
+/// type of the GPUs.
 static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
     ("nvl72", [144, 983_040, 4, 2], Some("gb200")),
     ("cpu", [128, 524_288, 0, 2], None),
 ];
 
-/// Splits a machine's table into the machine without types of nodes, and the types with defaults.
+/// Splits a machine's table into a table without node types, and the node types with all defaults.
 ///
 /// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.
 pub(crate) fn split_types(
@@ -46,7 +46,7 @@ pub(crate) fn split_types(
     Ok((machine, types.table().clone()))
 }
 
-/// The topology, with types of nodes if a machine's table gives them.
+/// Topology with the node types that a machine's table gives, if it gives any.
 pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
     let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
     let nodes = topology.nodes();
@@ -93,7 +93,7 @@ pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Probl
     Ok(own.into_iter().fold(topology, |topology, nodes| topology.described_also("nodes", nodes)))
 }
 
-/// The node type that a table describes.
+/// Node type that a table describes.
 fn node_type(table: &Params) -> Result<NodeType, Problem> {
     let name = table.text("type");
     let known = KNOWN.iter().find(|(known, ..)| *known == name);

@@ -26,7 +26,7 @@ use crate::shape::{ShapeRule, shaped};
 use crate::speeds::{self, Speeds};
 use crate::topology::{ListedParts, Topology, Wiring};
 
-/// The keys of a machine with several sites.
+/// Keys of a machine with several sites.
 pub static SITES: &[Param] = &[
     Param {
         name: "sites",
@@ -42,7 +42,7 @@ pub static SITES: &[Param] = &[
     },
 ];
 
-/// Registry entry that a scenario names, found when the scenario was read.
+/// Registry entry that a scenario names, looked up when the scenario was read.
 pub(crate) struct Found<E: 'static>(pub(super) &'static E);
 
 impl<E> Clone for Found<E> {
@@ -66,12 +66,12 @@ pub(crate) struct SiteSpec {
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
-    /// How nodes, and cores and GPUs within nodes, are chosen; `None` where jobs do not share
-    /// nodes.
+    /// Strategies that choose nodes, and cores and GPUs within nodes; `None` where jobs do not
+    /// share nodes.
     pub(super) choice: Option<Choice>,
 }
 
-/// How nodes, and cores and GPUs within nodes, are chosen for jobs that share nodes.
+/// Strategies that choose nodes, and cores and GPUs within nodes, for jobs that share nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(super) order: Params,
@@ -108,9 +108,9 @@ impl SiteSpec {
     }
 }
 
-/// The topology with the leaves and blocks that the allocator's parameters list.
+/// Topology to which the leaves and blocks listed in the allocator's parameters are added.
 ///
-/// They are needed only where jobs share nodes, and the topology has no leaves and groups itself.
+/// They are added only if jobs share nodes and the topology has no leaves and groups of its own.
 fn with_listed_parts(
     entry: &AllocatorEntry,
     allocator: &Params,
@@ -153,7 +153,7 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     words_of(&Standard, text)
 }
 
-/// Converts a machine in words to its table; `lists` has the topologies and presets that are known.
+/// Converts a machine in words to its table. `lists` has the known topologies and presets.
 fn words_of(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find_in(lists, "machine", name);
@@ -213,8 +213,8 @@ fn unknown_machine(lists: &dyn EntrySource, name: &str) -> String {
     format!("unknown machine `{name}` ({meant})")
 }
 
-/// Splits a scenario's table into the table `machine` and the rest. A preset machine brings its
-/// allocator, which is used if the scenario names none.
+/// Splits a scenario's table into the table `machine` and the rest. If the scenario names no
+/// allocator, that of a preset machine is used.
 pub(crate) fn split_machine(
     catalogue: &Catalogue,
     table: &Table,
@@ -277,7 +277,7 @@ pub(crate) fn resolve_machine(
     Ok((site.table().clone(), vec![site]))
 }
 
-/// Assigns each site its allocator: its own, the scenario's, or the default of its topology.
+/// Chooses the allocator of each site: its own, the scenario's, or the topology's default.
 pub(crate) fn allocators_for(
     catalogue: &Catalogue,
     scenario: &mut Table,
@@ -332,7 +332,7 @@ pub(crate) fn allocators_for(
     Ok(specs)
 }
 
-/// Reads how nodes, and cores and GPUs within nodes, are chosen, and fills in defaults.
+/// Reads the strategies that choose nodes, and cores and GPUs within nodes, and fills in defaults.
 fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Problem> {
     let mut named = |family: &'static Family, key: &'static str, usual: &str| {
         let given = scenario.get(key).cloned().unwrap_or_else(|| usual.into());
@@ -360,8 +360,8 @@ pub(crate) fn speeds_for(
     Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 
-/// Writes default allocators into the table. If all sites have equal allocators, one is written for
-/// all sites, otherwise one into each site.
+/// Writes default allocators into the table: one for all sites if they are equal, otherwise one
+/// into each site.
 fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
     let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
     let own = |site: &Table| site.contains_key("allocator");
@@ -410,7 +410,7 @@ fn serves(
     ))
 }
 
-/// Formats the numbers of dimensions to which something is restricted: ` of 2 or 3 dimensions`.
+/// Formats numbers of dimensions as a restriction, such as ` of 2 or 3 dimensions`.
 fn of_dimensions(all: &[usize]) -> String {
     let all: Vec<String> = all.iter().map(usize::to_string).collect();
     format!(" of {} dimensions", all.join(" or "))

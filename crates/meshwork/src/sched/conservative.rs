@@ -3,9 +3,9 @@
 //! When a job has ended or runs beyond its estimate, a pass compresses the plan. In order of
 //! arrival, each reservation is removed and made again among all the others, so that none gets
 //! later. This is needed even when no job ends early: a reservation that moved to an earlier start
-//! may make room for the reservations after it. The [plan] has three implementations with identical
-//! schedules, and tests compare their transcripts. After an outage the plan is dropped and made
-//! anew.
+//! may leave nodes to the reservations after it. The [plan] has three implementations with
+//! identical schedules, and tests compare their transcripts. After an outage the plan is dropped
+//! and made anew.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};

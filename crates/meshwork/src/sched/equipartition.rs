@@ -62,11 +62,11 @@ impl Scheduler for Equipartition {
 /// Divides the machine into nearly equal blocks, one for each job, with the oldest job's block
 /// first.
 ///
-/// Of *N* nodes, each of *J* jobs is due *N* / *J*, rounded down, and each of the *N* mod *J*
-/// oldest jobs one node more. The longest side is cut in two, one block for the older half of the
-/// jobs and one for the younger half. Each block is as near as possible in size to the sum of what
-/// its jobs are due. Then each block is cut in the same way, down to one job. On a machine of one
-/// dimension every job gets exactly what it is due.
+/// With *N* nodes and *J* jobs, a job's share is *N* / *J*, rounded down, and one node more for
+/// each of the *N* mod *J* oldest jobs. The longest side is cut in two, one block for the older
+/// half of the jobs and one for the younger half. The size of each block is as near as possible to
+/// the sum of its jobs' shares. Then each block is cut in the same way, down to one job. On a
+/// machine of one dimension every job gets exactly its share.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
     let nodes = grid.nodes() as usize;

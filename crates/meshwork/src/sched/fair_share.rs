@@ -1,4 +1,4 @@
-//! Fair share: the next job belongs to the user with the least use of the machine per share.
+//! Fair share: the next job is that of the user with the least use relative to the user's share.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct FairShare {
     usage: Usage,
-    /// The owners of the waiting jobs.
+    /// Users who own the waiting jobs.
     waiting: BTreeMap<Ticket, User>,
     ranked: Ranked,
 }

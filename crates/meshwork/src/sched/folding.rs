@@ -37,11 +37,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct Folding {
     limits: Limits,
-    /// The machine and its division into partitions; `None` before the first pass.
+    /// The machine as a tree of partitions; `None` before the first pass.
     machine: Option<Part>,
 }
 
-/// A partition of the machine: free, held by a job, or divided into two smaller partitions.
+/// Partition of the machine: free, held by a job, or divided into two smaller partitions.
 struct Part {
     block: Block,
     state: State,
@@ -100,9 +100,9 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// Divides the free partition `self` so that each given job holds its block.
+    /// Divides a free partition by repeated halving so that each given job holds its block.
     ///
-    /// `None` if repeated halving of the partition does not give these blocks.
+    /// `None` if halving does not give these blocks.
     fn held_by(self, jobs: Vec<(JobId, Block)>, grid: &Grid) -> Option<Part> {
         let state = match &jobs[..] {
             [] => State::Free,
@@ -121,8 +121,7 @@ impl Part {
         Some(Part { state, ..self })
     }
 
-    /// Both halves of the partition, as free partitions. The partition must have at least two
-    /// nodes.
+    /// Halves of the partition, both free. The partition must have at least two nodes.
     fn halves(&self, grid: &Grid) -> [Part; 2] {
         let dimension = longest(&self.block);
         let length = self.block.sides[dimension].div_ceil(2);
@@ -154,9 +153,9 @@ impl Part {
         true
     }
 
-    /// The largest undivided partition for which `is_kind` holds.
+    /// Largest undivided partition for which `is_kind` holds.
     ///
-    /// Of several equally large partitions, the oldest job's is taken, or the first if they are
+    /// Of several equally large partitions, it is the oldest job's, or the first one if they are
     /// free.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
@@ -177,7 +176,7 @@ impl Part {
         }
     }
 
-    /// Removes a job from its partition, and merges halves.
+    /// Removes a job from its partition, and merges the free partition with its other half.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
             State::Held(holder) if *holder == job => self.state = State::Free,
@@ -189,7 +188,7 @@ impl Part {
         }
     }
 
-    /// Merges two halves of which one is free.
+    /// Merges the two halves of a partition if one of them is free.
     ///
     /// If a single job holds the other half, it gets the freed half too. Two free halves become one
     /// partition.
@@ -204,7 +203,7 @@ impl Part {
         }
     }
 
-    /// Appends all held partitions, each with its job, to `all`.
+    /// Appends to `all` each job that holds a partition within this one, with the partition.
     fn held(&self, all: &mut Vec<(JobId, Block)>) {
         match &self.state {
             State::Free => {}

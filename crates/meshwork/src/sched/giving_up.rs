@@ -36,10 +36,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 struct GivingUp {
-    /// Largest of the sites' shortest sides. A job with a longer side counts as long.
+    /// Largest of the sites' shortest sides. A job is long if one of its sides is longer.
     shortest: u32,
     sites: usize,
-    /// The head of the queue, if it was tried before and could not start.
+    /// Head of the queue, if it was tried before and could not start.
     ///
     /// A job is rejected only at its first try, never at a later one.
     tried: Option<Ticket>,

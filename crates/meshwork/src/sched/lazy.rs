@@ -72,20 +72,19 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Lazy scheduling over any allocator, by size classes.
 ///
-/// Each size class has a queue. If at most as many jobs of a class wait as run, they wait for nodes
-/// of running jobs of their class. If more wait than run, the allocator is asked for nodes for the
-/// first waiting job of the class. When a job ends, the first waiting job of its class takes over
-/// the nodes. If the nodes do not suit it (its block has other sides or is folded differently), the
-/// allocator is asked. A threshold prevents starvation: if the oldest waiting job has waited longer
-/// than the threshold when a job ends, no other job starts before it.
+/// Each size class has a queue. While no more jobs of a class wait than run, the waiting jobs wait
+/// for nodes of running jobs of their class. If more wait than run, the allocator is asked for
+/// nodes for the first waiting job of the class. When a job ends, the first waiting job of its
+/// class takes over the nodes. If the nodes do not suit it (its block has other sides or is folded
+/// differently), the allocator is asked. A threshold prevents starvation: if the oldest waiting job
+/// has waited longer than the threshold when a job ends, no other job starts before it.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
-    /// Whether the rate of arrivals is measured from time 0 on, instead of from the first arrival
-    /// on.
+    /// Whether the rate of arrivals is measured from time 0, and not from the first arrival.
     ///
-    /// The rate enters the limit on the oldest job's wait.
+    /// The threshold on the oldest job's wait depends on this rate.
     from_zero: bool,
     queues: Queues,
     /// Number of running jobs of each size class: N_k in the paper on lazy scheduling.
@@ -101,7 +100,7 @@ struct Lazy {
     first_arrival: Time,
 }
 
-/// Kinds of limit on the wait of the oldest job, above which no other job starts before it.
+/// Threshold on the oldest job's wait. Once it is exceeded, only the oldest job may start next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,
@@ -112,15 +111,15 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Values of `release_order`: when the nodes of an ended job are released if another job is
-/// overdue.
+/// Values of `release_order`: whether an overdue job is tried before the nodes of an ended job are
+/// released.
 ///
-/// `true` if after the overdue job has been tried, as in the paper on lazy scheduling.
+/// `true` if it is, as in the paper on lazy scheduling.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
-/// Values of `rate_from`, which says from when on the rate of arrivals is measured.
+/// Values of `rate_from`: the time from which the rate of arrivals is measured.
 ///
-/// `true` if from time 0, `false` if from the first arrival.
+/// `true` for time 0, `false` for the first arrival.
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
 
 impl Lazy {
@@ -143,7 +142,7 @@ impl Lazy {
         }
     }
 
-    /// Limit of the oldest job's wait, as of `now`, in units of the clock. See [`Threshold`].
+    /// Threshold on the oldest job's wait, as of `now`, in units of the clock. See [`Threshold`].
     fn threshold(&self, now: Time) -> f64 {
         match self.threshold {
             Threshold::Fixed(units) => units,
@@ -158,8 +157,8 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job. If then more jobs of its size class wait than run, tries the first
-    /// of these.
+    /// Queues an arriving job. If more jobs of its size class then wait than run, tries the first
+    /// waiting job of the class.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();
@@ -203,7 +202,7 @@ impl Lazy {
         }
     }
 
-    /// Size class of the oldest waiting job, if that job has waited longer than the threshold.
+    /// Size class of the oldest waiting job; `None` unless it has waited longer than the threshold.
     fn too_old(&self, cluster: &Cluster<'_>) -> Option<usize> {
         let oldest = cluster.job(cluster.head()?);
         let waited = cluster.now() - oldest.arrival;
@@ -217,7 +216,7 @@ impl Lazy {
 
     /// Tries to start the first waiting job of a size class on nodes outside the placements `kept`.
     ///
-    /// Returns whether it started.
+    /// Returns whether the job started.
     fn try_head(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -234,8 +233,8 @@ impl Lazy {
         starts
     }
 
-    /// Updates queue and counters after the first job of a size class has started. `waited` is the
-    /// time that the job has waited.
+    /// Updates queue and counters after the first waiting job of a size class has started. The job
+    /// has waited for the time `waited`.
     fn has_started(&mut self, class: usize, waited: f64) {
         self.queues.pop(class);
         self.running[class] += 1;
@@ -243,8 +242,8 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries the first job of each size class in which more jobs wait than run, the oldest job
-    /// first.
+    /// Tries the first waiting job of each size class in which more jobs wait than run. Older jobs
+    /// are tried first.
     ///
     /// Repeats this until no job starts.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
@@ -263,7 +262,7 @@ impl Lazy {
     }
 }
 
-/// Site index and placement of each job that ends at this instant and is still to be handled.
+/// Site index and placement of each job that ends at this instant and has not been handled yet.
 ///
 /// The ended jobs before index `from` have been handled.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
@@ -352,8 +351,8 @@ mod tests {
         }
     }
 
-    /// Lazy scheduler under test. The engine and the test share it, so that the test can read it
-    /// later.
+    /// Lazy scheduler under test. The test reads its counters after the run, so the engine and the
+    /// test share it.
     impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
             self.lock().unwrap().schedule(cluster);

@@ -27,7 +27,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Values of the parameters that are common to the schedulers that resize jobs.
+/// Values of the parameters common to all schedulers that resize running jobs.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_jobs: usize,
@@ -41,7 +41,7 @@ impl Limits {
     }
 }
 
-/// A job to which the scheduler gives a block: it runs already, or waits and is to start.
+/// Job to which the scheduler gives a block: a running job, or a waiting job that is to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member {
     Running(RunKey),
@@ -88,7 +88,7 @@ pub(super) fn longest(block: &Block) -> usize {
     block.sides.iter().position(|side| Some(side) == longest).unwrap_or(0)
 }
 
-/// Cuts a block in two along a dimension; the first block has the given length, the second the
+/// Cuts a block in two along a dimension. The first block has the given length, the second has the
 /// rest.
 pub(super) fn cut(block: &Block, grid: &Grid, dimension: usize, length: u32) -> (Block, Block) {
     let (mut first, mut second) = (block.clone(), block.clone());

@@ -39,27 +39,26 @@ pub trait Scheduler: Send {
     /// Time of the next call of `schedule` even if nothing happens before; `None` if not needed.
     ///
     /// The time must be finite and after `now`. The method is queried after each call of
-    /// `schedule`, and its last result counts. When no job is left, the run ends even if a call is
-    /// due.
+    /// `schedule`, and only its last result is used. When no job is left, the run ends even if a
+    /// call is due.
     fn wake_at(&self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// Writes what the scheduler remembers until its next pass; returns whether it remembers
-    /// anything.
+    /// Writes the scheduler's memory from one pass to the next; returns whether there is any.
     ///
     /// This lets a [plan](crate::engine::plan()) continue an earlier one. If a scheduler returns
-    /// `true`, the next plan tells it which jobs have ended or arrived since. If it remembers
-    /// nothing, the next plan lets all waiting jobs arrive anew, and reports no ended jobs.
+    /// `true`, the next plan reports to it the jobs that have ended or arrived since. Otherwise the
+    /// next plan lets all waiting jobs arrive anew, and reports no ended jobs.
     fn memory(&self, _memory: &mut MemoryWriter) -> bool {
         false
     }
 
-    /// Restores what a scheduler with equal parameters wrote as its [memory](Scheduler::memory).
+    /// Restores the [memory](Scheduler::memory) that a scheduler with equal parameters wrote.
     ///
     /// Called before the first pass of a plan, also if [nothing was written](MemoryReader::is_new).
-    /// The jobs that run then were started by an earlier plan or from outside. Only jobs that the
-    /// scheduler already knows are waiting; newer jobs arrive in the first pass as usual.
+    /// The jobs that then run were started by an earlier plan or from outside. Only jobs that the
+    /// writing scheduler knew are waiting. Newer jobs arrive in the first pass as usual.
     ///
     /// # Errors
     /// If the numbers are not the memory of such a scheduler.
@@ -67,8 +66,7 @@ pub trait Scheduler: Send {
         Ok(())
     }
 
-    /// Whether the scheduler considers all waiting jobs and reserves nodes for some ahead of
-    /// others.
+    /// Whether the scheduler considers all waiting jobs and reserves nodes for some of them.
     ///
     /// A job that could start but is left waiting then counts as waiting for
     /// [reserved](crate::job::Cause::Reserved) nodes. With any other scheduler it counts as waiting
@@ -79,7 +77,7 @@ pub trait Scheduler: Send {
 
     /// Whether the scheduler reads which nodes are free or held, and not only how many.
     ///
-    /// A scheduler that reserves nodes and starts jobs outside of them may answer `false` if it
+    /// A scheduler that reserves nodes and starts jobs outside of them may return `false` if it
     /// never reads which nodes are reserved. See
     /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
     fn looks_at_nodes(&self) -> bool {
@@ -88,7 +86,7 @@ pub trait Scheduler: Send {
 
     /// Whether the scheduler suspends running jobs, which later resume with their remaining work.
     ///
-    /// This needs a network in which a job is an amount of work, and not messages to be sent.
+    /// This requires a network that models a job as an amount of work, not as messages to be sent.
     fn suspends(&self) -> bool {
         false
     }
@@ -100,7 +98,7 @@ pub trait Scheduler: Send {
 pub struct SchedulerEntry {
     /// Name, documentation and parameters of the scheduler.
     pub about: About,
-    /// The wirings (kinds of machine, such as meshes and tori) that the scheduler supports.
+    /// Wirings (kinds of machine, such as meshes and tori) that the scheduler supports.
     pub serves: &'static [Wiring],
     /// Whether the scheduler plans with run time estimates.
     pub plans: bool,
@@ -115,7 +113,7 @@ pub struct SchedulerEntry {
     pub malleable: bool,
     /// Whether the scheduler depends on the owners of jobs.
     ///
-    /// The workload must then supply owners, if it knows them.
+    /// The workload must then supply owners, if it has them.
     pub by_owner: bool,
     /// Whether the scheduler can schedule jobs that share nodes.
     ///
@@ -211,7 +209,7 @@ impl Named for SchedulerEntry {
     }
 }
 
-/// All schedulers of this crate.
+/// Registry entries of all schedulers of this crate.
 pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &fcfs::ENTRY,
     &sjf::ENTRY,
@@ -231,7 +229,7 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &slurm::ENTRY,
 ];
 
-/// The family of schedulers in the catalogue of components: what a study may name as scheduler.
+/// Registry family of all schedulers. A study selects a scheduler by name.
 ///
 /// The family also has the parameter by which jobs are killed at their estimates, because this
 /// determines what an estimate means.

@@ -6,7 +6,7 @@ use super::Scheduler;
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Job;
 
-/// Serves jobs by a key fixed at their arrival, lowest first, ties in queue order.
+/// Scheduler that serves jobs by a key fixed at their arrival, lowest first, ties in queue order.
 ///
 /// If the first job cannot start, no job does.
 ///

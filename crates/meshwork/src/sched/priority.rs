@@ -130,7 +130,7 @@ struct Priority {
     max_age: f64,
     favor_small: bool,
     damping: f64,
-    /// Number of nodes of the whole machine.
+    /// Size of the whole machine, by which job sizes are divided.
     machine: MachineSize,
     queues: Queues,
     preempt: Option<Preempted>,
@@ -147,8 +147,8 @@ struct Weights {
     job: f64,
 }
 
-/// Priorities of the named queues, and the highest priority. A queue's factor is its priority
-/// divided by the highest.
+/// Priorities of the named queues, and the highest of them. The queue factor of a job's priority is
+/// the priority of its queue divided by the highest.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,
@@ -225,7 +225,7 @@ impl Priority {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// Waiting jobs with their priorities as of `now`.
+    /// Ranks of the waiting jobs by their priorities as of `now`.
     fn ranks(&self, now: Time) -> Vec<Rank> {
         let users = || self.usage.all(now);
         let (all, whole) = users().fold((0.0, 0.0), |sum, user| (sum.0 + user.0, sum.1 + user.1));
@@ -241,8 +241,8 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Preempts jobs of lower queues for a waiting job; returns whether the waiting job has
-    /// started.
+    /// Preempts running jobs from queues of lower priority for a waiting job. Returns whether the
+    /// waiting job has started.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
             return false;
@@ -287,7 +287,7 @@ fn starts(
 
 /// Classic fair-share factor of a user: `2^(-used / share / damping)`.
 ///
-/// `used` is the user's fraction of the use by all users, and `share` its fraction of all shares.
+/// `used` and `share` are the user's fractions of all users' use and of all users' shares.
 fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
     // NaN if nothing has been used yet.
     let used = if used.is_nan() { 0.0 } else { used };

@@ -1,4 +1,4 @@
-//! One queue of waiting jobs for each size class.
+//! Queues of waiting jobs, one for each size class.
 
 use std::collections::VecDeque;
 
@@ -49,7 +49,7 @@ impl Queues {
         self.queues.get(class)?.front().copied()
     }
 
-    /// Removes the head of a size class.
+    /// Removes the first waiting job of a size class.
     pub(super) fn pop(&mut self, class: usize) {
         self.queues[class].pop_front();
     }

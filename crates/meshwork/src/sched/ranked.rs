@@ -1,4 +1,4 @@
-//! Service of waiting jobs in order of a rank rather than of arrival.
+//! Service of waiting jobs in order of a rank instead of their arrival.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOpti
 use crate::plan::Promise;
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Values of `backfill`: whether jobs may start ahead of a job of higher rank that cannot start.
+/// Values of `backfill`: whether jobs may start before a job of higher rank that cannot start.
 static BACKFILL: Words<bool, 2> = Words::new([("none", false), ("easy", true)]);
 
-/// The parameter `backfill` of schedulers that rank jobs.
+/// Parameter `backfill` of schedulers that rank jobs.
 pub(super) const BACKFILL_PARAM: Param = Param {
     name: "backfill",
     kind: BACKFILL.kind(),
@@ -52,8 +52,8 @@ impl Eq for Rank {}
 
 /// Starts waiting jobs by rank until a job cannot start.
 ///
-/// Without backfilling, no job of lower rank starts then. With backfilling, the job that cannot
-/// start gets a reservation, like the head of the queue in [`easy`](super::easy).
+/// Without backfilling, jobs of lower rank must wait. With backfilling, the job that cannot start
+/// gets a reservation, like the head of the queue in [`easy`](super::easy).
 ///
 /// # Complexity
 /// **O(q)** with *q* waiting jobs, a request to the allocator for each job that starts, and one for
@@ -71,9 +71,8 @@ impl Ranked {
 
     /// Starts jobs in rank order up to the first that cannot start.
     ///
-    /// Returns the job that cannot start, with the jobs of lower rank, unordered; `None` if all
-    /// started. Calls `started` for each started job, with the number of processors that it asked
-    /// for.
+    /// Returns the job that cannot start, and the jobs of lower rank, unordered; `None` if all
+    /// started. Calls `started` for each started job, with its number of requested processors.
     pub(super) fn serve(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -96,9 +95,9 @@ impl Ranked {
         None
     }
 
-    /// Backfills jobs of `behind` that do not delay `head`, in rank order.
+    /// Backfills the jobs of `behind` in rank order, if they do not delay the job `head`.
     ///
-    /// Calls `started` for each started job, with the number of processors that it asked for.
+    /// Calls `started` for each started job, with its number of requested processors.
     pub(super) fn backfill(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -119,7 +118,7 @@ impl Ranked {
         }
     }
 
-    /// Drops the reservation kept from the last pass, after jobs have started without regard to it.
+    /// Drops the reservation of the last pass, since jobs have started without regard to it.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
     }

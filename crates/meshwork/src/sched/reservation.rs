@@ -1,4 +1,4 @@
-//! Reservation scheduler: jobs overtake others, except on nodes kept for jobs that were overtaken.
+//! Reservation scheduler: jobs overtake others, but not on nodes kept for overtaken jobs.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 struct Reserving {
     most: usize,
     bypass_limit: u64,
-    /// Waiting jobs with reservations, in queue order.
+    /// Waiting jobs that have reservations, in queue order.
     reserved: Vec<(Ticket, Reservation)>,
     /// Started jobs that arrived later than the current head of the queue, and so overtook it.
     ahead: BTreeSet<Ticket>,
@@ -162,7 +162,7 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether at least as many later jobs as the limit says have started before the job `ticket`.
+    /// Whether at least `bypass_limit` later jobs have started before the job `ticket`.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit
@@ -183,7 +183,7 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// Reserved placements of all waiting jobs but `owner`, each with the index of its site.
+/// Reserved placements of all waiting jobs except `owner`, each with the index of its site.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

@@ -1,4 +1,4 @@
-//! Scan: serves all jobs of one size class, then all of the next.
+//! Scan: serves all waiting jobs of one size class, then all of the next class.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -57,7 +57,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Values of `direction`, which says in which order the scan goes through the size classes.
+/// Values of `direction`: the order in which the scan visits the size classes.
 ///
 /// `true` for down, from the largest to the smallest class.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
@@ -78,8 +78,8 @@ struct Scan {
     admitted: usize,
     /// Whether no job was left waiting after the last pass.
     ///
-    /// If so, the scan stays at its class, and the next pass begins with all jobs that then wait in
-    /// it.
+    /// If so, the scan stays at its class, and the next pass begins with all jobs of this class
+    /// that wait by then.
     idle: bool,
 }
 
@@ -132,7 +132,7 @@ impl Scheduler for Scan {
 impl Scan {
     /// Index of the next size class with waiting jobs, in the direction of the scan.
     ///
-    /// The current class is looked at last. `None` if no job waits.
+    /// The current class is tried last. `None` if no job waits.
     fn next(&self) -> Option<usize> {
         let classes = self.queues.classes().len();
         let turn = |step| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 
-/// The parameter `half_life`: the time in which past use of the machine loses half its weight.
+/// Parameter `half_life`: the time in which past use of the machine loses half its weight.
 pub(super) const HALF_LIFE: Param = Param {
     name: "half_life",
     kind: Kind::Or(&["none"], &Kind::Number(Range::Positive)),
@@ -12,7 +12,7 @@ pub(super) const HALF_LIFE: Param = Param {
     help: "after how long half of what a user has had is forgotten: a week of a log's seconds; \"none\" never forgets",
 };
 
-/// The parameter `shares`: users' shares of the machine.
+/// Parameter `shares`: users' shares of the machine.
 pub(super) const SHARES: Param = Param {
     name: "shares",
     kind: Kind::Tables(&[
@@ -60,12 +60,12 @@ impl Shares {
         Ok(Shares { named })
     }
 
-    /// The users to whom a share is given by name.
+    /// Users to whom a share is given by name.
     pub(super) fn users(&self) -> impl Iterator<Item = &str> {
         self.named.keys().map(String::as_str)
     }
 
-    /// The user's share of the machine, which is 1 if no share is given for the user.
+    /// Share of the machine of a user; 1 if no share is given for the user.
     pub(super) fn of(&self, user: &str) -> f64 {
         self.named.get(user).copied().unwrap_or(1.0)
     }

@@ -38,13 +38,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Partitions of hypercubes, each serving its size class first come, first served.
 ///
-/// The allocator is not asked. Jobs start only on partitions of their own class.
+/// The allocator is not used. Jobs start only on partitions of their own class.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
     /// Indices of the idle partitions of each size class, descending, so that the lowest is popped.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Size classes that the next pass has to look at, as a set with one bit for each class.
+    /// Size classes that the next pass must examine, as a bit set.
     ///
     /// Only in these classes may a job wait while a partition of its class is idle. They are the
     /// classes of arrivals and departures since the last pass, and those in which a start on an
@@ -80,8 +80,8 @@ impl StaticPartitioning {
         StaticPartitioning { partitions, idle, queues: Queues::default(), open: 0 }
     }
 
-    /// Index of the partition in which an ended job ran; partitions are sorted by their first
-    /// nodes.
+    /// Index of the partition in which an ended job ran. It is found by search, as partitions are
+    /// sorted by first node.
     fn partition_of(&self, Departure { ran }: &Departure) -> usize {
         let begins = (ran.site, ran.placement.blocks[0].base);
         let index = self.partitions.partition_point(|p| (p.site, p.nodes.blocks[0].base) < begins);
@@ -90,7 +90,7 @@ impl StaticPartitioning {
     }
 }
 
-/// The subcube that begins at node `base` and extends along the first `free` dimensions.
+/// Subcube that begins at node `base` and extends along the first `free` dimensions.
 fn subcube(base: u32, free: usize, dimension: usize) -> Placement {
     Block { base, sides: Dims::aligned(free, dimension) }.into()
 }

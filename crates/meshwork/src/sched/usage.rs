@@ -9,8 +9,8 @@ use crate::topology::Topology;
 
 /// Use of the machine by each user, in nodes times units of the clock, halved with every half-life.
 ///
-/// A running job counts while it runs, by the number of nodes that it asked for. All jobs without a
-/// user count together, as if they belonged to one user.
+/// A running job adds to the use while it runs, by the number of nodes that it requested. All jobs
+/// without a user count together, as if they belonged to one user.
 ///
 /// # Complexity
 /// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all
@@ -23,7 +23,7 @@ pub(super) struct Usage {
     of: Vec<Used>,
 }
 
-/// A user, numbered in order of first appearance.
+/// Index of a user, in order of first appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct User(u32);
 
@@ -35,12 +35,12 @@ impl User {
 
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    /// Use of the machine by the user, decayed up to the time stored in the field `at`.
+    /// Use of the machine by the user, decayed up to the instant `at`.
     then: f64,
     at: Time,
-    /// Number of nodes that the user's running jobs asked for: the rate at which the use grows.
+    /// Number of nodes that the user's running jobs requested: the rate at which the use grows.
     rate: f64,
-    /// The user's share of the machine, relative to other users' shares.
+    /// Share of the machine of the user, relative to other users' shares.
     share: f64,
 }
 
@@ -62,8 +62,8 @@ impl Usage {
         }
     }
 
-    /// Reads the use so far. If nothing was written, only the running jobs count, from their starts
-    /// on.
+    /// Reads the users' past use from a scheduler's memory. If nothing was written, only the
+    /// running jobs count, from their starts on.
     pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
         let users = if memory.is_new() { 0 } else { memory.count()? };
         for _ in 0..users {
@@ -84,12 +84,12 @@ impl Usage {
         Ok(())
     }
 
-    /// The user who owns `job`, registered if new.
+    /// User who owns `job`, registered if new.
     pub(super) fn user(&mut self, job: &Job) -> User {
         self.meet(job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default())
     }
 
-    /// The user with this name, registered if new.
+    /// User with the name `name`, registered if new.
     pub(super) fn meet(&mut self, name: &str) -> User {
         if let Some(&known) = self.numbers.get(name) {
             return known;
@@ -106,7 +106,7 @@ impl Usage {
         self.changes(user, processors as f64, now);
     }
 
-    /// Records that a job has ended or was stopped, at `now`.
+    /// Records that a job has ended or was stopped at `now`.
     pub(super) fn ends(&mut self, Departure { ran }: &Departure, now: Time) {
         let user = self.user(&ran.job);
         self.changes(user, -(ran.asked as f64), now);
@@ -136,11 +136,11 @@ impl Usage {
     }
 }
 
-/// Size of the whole machine, by which sizes of jobs are measured.
+/// Size of the whole machine, used to express sizes of jobs as shares of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MachineSize {
     processors: f64,
-    /// Mean number of processors of a node: cores, if jobs share nodes.
+    /// Mean number of processors per node; cores count as processors if jobs share nodes.
     per_node: f64,
 }
 
@@ -189,8 +189,8 @@ mod tests {
         assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
-    /// Compares decayed use with a sum over many short intervals. In the sum, the use in an
-    /// interval decays from the middle of this interval on.
+    /// Compares decayed use with a sum over many short intervals. The use of an interval decays
+    /// from the middle of the interval on.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
         let mut usage = usage(10.0);

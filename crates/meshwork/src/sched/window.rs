@@ -48,14 +48,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Writes for each started job the waiting job behind which it stood in the queue.
+/// Writes each started job in `ahead` as the waiting job that preceded it in the queue.
 pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     memory.number(ahead.len() as u64);
     ahead.iter().for_each(|ticket| memory.started(*ticket));
 }
 
-/// Reads started jobs: tickets that belong to no job, at the places in the queue where the jobs
-/// stood.
+/// Reads started jobs, each as a ticket of no job at the started job's position in the queue.
 pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticket>, RecallError> {
     let started = if memory.is_new() { 0 } else { memory.count()? };
     let read = (0..started).map(|index| memory.started(index).transpose());
@@ -64,8 +63,8 @@ pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticke
 
 /// Tries the waiting jobs from the head on, and after each start from the head again.
 ///
-/// The head of the queue has been overtaken by the most jobs, so only the number of jobs that
-/// overtook the head has to be compared with the limit.
+/// No waiting job has been overtaken more often than the head of the queue, so only the jobs that
+/// overtook the head have to be counted for the limit.
 struct Window {
     width: u64,
     skip_limit: u64,
@@ -95,7 +94,7 @@ impl Scheduler for Window {
 }
 
 impl Window {
-    /// Starts the first job of the window that can start; returns whether any did.
+    /// Starts the first job in the window that can start; returns whether a job started.
     fn start_one(&mut self, cluster: &mut Cluster<'_>) -> bool {
         let Some(head) = cluster.head() else { return false };
         self.ahead = self.ahead.split_off(&head);

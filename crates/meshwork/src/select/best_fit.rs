@@ -46,7 +46,7 @@ impl Selector for BestFit {
     }
 }
 
-/// The site on which the job leaves the fewest processors free.
+/// Site on which the job leaves the fewest processors free.
 ///
 /// Ties go to the site of higher speed, then to the first.
 #[must_use]

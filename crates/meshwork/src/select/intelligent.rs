@@ -41,8 +41,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 /// Compares the sites of best fit and of fastest first by the computing capacity that jobs would
 /// use.
 ///
-/// The paper by Shih, Huang & Chung calls the job to start FJ. The other waiting jobs are the
-/// remaining jobs in the paper's queue.
+/// In the paper by Shih, Huang & Chung, the job to start is called FJ, and the other waiting jobs
+/// are the remaining jobs of the queue.
 ///
 /// # Complexity
 /// The cost is two calls of [`LookAhead::beside`] if the two sites differ and the queue was not

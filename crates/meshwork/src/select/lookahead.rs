@@ -5,11 +5,11 @@ use crate::job::Job;
 use crate::offer::{Offers, SiteFit};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// How far along the queue of waiting jobs a selector looks ahead.
+/// Extent of a selector's look-ahead along the queue of waiting jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
-    /// Look ahead up to the first job that fits on no site. No job behind it would start under
-    /// first come, first served.
+    /// Look ahead up to the first job that fits on no site. Under first come, first served, no job
+    /// behind it would start.
     Stop,
     /// Look ahead to the end of the queue, and pass over jobs that fit on no site.
     Skip,
@@ -24,7 +24,7 @@ static LOOK_AHEADS: Words<LookAhead, 3> = Words::new([
     ("independent", LookAhead::Independent),
 ]);
 
-/// The parameter `lookahead`: how far along the queue of waiting jobs a selector looks.
+/// Parameter `lookahead`: how far along the queue of waiting jobs a selector looks ahead.
 pub(super) const LOOKAHEAD: Param = Param {
     name: "lookahead",
     kind: LOOK_AHEADS.kind(),
@@ -38,9 +38,9 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// The waiting jobs that could start next if `job` were started on the site that `fit` offers.
+    /// Waiting jobs that could start next if `job` were started on the site that `fit` describes.
     ///
-    /// These jobs are tried in order of arrival, each placed by best fit.
+    /// Jobs are tried in order of arrival, each on the site that best fit chooses.
     ///
     /// # Complexity
     /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting

@@ -60,7 +60,7 @@ impl Named for SelectorEntry {
     }
 }
 
-/// All selectors.
+/// Registry entries of all selectors of this crate.
 pub static SELECTORS: &[&SelectorEntry] = &[
     &first_fit::ENTRY,
     &best_fit::ENTRY,
@@ -71,7 +71,7 @@ pub static SELECTORS: &[&SelectorEntry] = &[
     &random::ENTRY,
 ];
 
-/// The family of selectors, which a study selects by name.
+/// Registry family of all selectors. A study selects a selector by name.
 pub static FAMILY: Family =
     Family { kind: "selector", key: "name", entries: || abouts(SELECTORS), common: &[] };
 
@@ -87,7 +87,7 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Machine of flat sites with given speeds and free processors, and the other waiting jobs.
+    /// Test machine of flat sites with given speeds and free processors, and other waiting jobs.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
@@ -148,9 +148,9 @@ mod tests {
         }
     }
 
-    /// Index of the site that a selector picks for a job of `nodes` nodes.
+    /// Index of the site that a selector chooses for a job of `nodes` nodes.
     ///
-    /// The selector is given as a study would name it.
+    /// The argument `selector` is written as the value of the key `selector` in a study.
     fn picked(selector: &str, sites: &mut Sites, nodes: u32) -> Option<usize> {
         let value: toml::Table = format!("selector = {selector}").parse().unwrap();
         let params = FAMILY.resolve("selector", &value["selector"]).unwrap();

@@ -1,7 +1,7 @@
 //! Average limit allocation: jobs get at most an average number of processors.
 //!
 //! The average is the site's number of processors divided by the number of jobs, or the mean size
-//! of recent requests. Larger jobs are folded, that is halved repeatedly.
+//! of recent requests. Larger jobs are folded (halved repeatedly) down to the average.
 
 use std::collections::VecDeque;
 
@@ -62,7 +62,7 @@ struct AverageLimit {
 enum Average {
     AllJobs,
     RunningJobs,
-    /// Sizes that the last jobs requested, as base-2 logarithms of numbers of processors.
+    /// Base-2 logarithms of the numbers of processors that the most recent jobs requested.
     Requests(VecDeque<u32>),
 }
 

@@ -17,7 +17,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     |_, _| Ok(exact()),
 );
 
-/// The sizing `exact`, which is the same for every machine.
+/// Creates the sizing `exact`, which does not depend on the machine.
 pub(super) fn exact() -> Box<dyn Sizing> {
     Box::new(Exact)
 }

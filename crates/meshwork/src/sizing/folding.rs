@@ -7,17 +7,17 @@ use crate::form::Asks;
 use crate::job::{Constraints, Request};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// How much longer a job runs on fewer processors than it requested.
+/// Rule for the slowdown of a job on fewer processors than it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
-    /// The run time doubles with each halving, even if half of an odd side is rounded up.
+    /// The run time doubles with each halving, even where half of an odd side is rounded up.
     Folds,
     /// The run time is multiplied by the ratio of requested to given processors.
     Ratio,
 }
 
 impl Stretch {
-    /// The parameter `stretch` of sizings that fold jobs: how much longer a folded job runs.
+    /// Parameter `stretch` of sizings that fold jobs: how much longer a folded job runs.
     pub const PARAM: Param = Param {
         name: "stretch",
         kind: STRETCHES.kind(),
@@ -36,7 +36,7 @@ impl Stretch {
 static STRETCHES: Words<Stretch, 2> =
     Words::new([("folds", Stretch::Folds), ("ratio", Stretch::Ratio)]);
 
-/// Folds a size once, that is halves it; `None` if it cannot be halved.
+/// Folds (halves) a size once; `None` if it cannot be halved.
 ///
 /// Folding a subcube lowers its dimension by 1. Folding a square halves its side, and the job takes
 /// four times as long. Folding a block halves its longest side, the first of equal ones. Folding a
@@ -89,12 +89,12 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     Some(Size { request, stretch: size.stretch * slower })
 }
 
-/// The whole requested size of a job, without slowdown.
+/// Requested size of a job, without slowdown.
 pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }
 
-/// The requested size of a job and the sizes after up to `most` folds (halvings), largest first.
+/// Requested size of a job, and its sizes after up to `most` folds (halvings), largest first.
 pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
     let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
     while (sizes.len() as u64) <= most
@@ -105,8 +105,7 @@ pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> Sma
     sizes
 }
 
-/// The requested size of a job, folded until it has at most 2 to the power of `dimension`
-/// processors.
+/// Requested size of a job, folded (halved) to at most 2 to the power of `dimension` processors.
 pub(super) fn within(demand: &Demand<'_>, dimension: u32, stretch: Stretch) -> Size {
     let mut size = whole(demand);
     while size.request.size_class() > dimension

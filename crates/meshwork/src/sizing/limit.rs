@@ -46,7 +46,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Limit allocation: a job has a single size, the smaller of the requested size and the limit.
+/// Limit allocation: the only size of a job is its requested size, folded (halved) to the limit.
 #[derive(Clone, Copy)]
 struct Limit {
     dimension: u32,

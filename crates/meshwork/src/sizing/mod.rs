@@ -15,10 +15,10 @@ use crate::job::Request;
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::topology::Topology;
 
-/// Facts on which a sizing decides the size of a job: its request, the site, and the load.
+/// Input of a sizing: a job's request, the site, and the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
-    /// The job's request, in the form that `asks` names.
+    /// Request of the job, converted to the form `asks`.
     pub request: &'a Request,
     /// The form of request that the site's allocator requires.
     pub asks: Asks,
@@ -30,7 +30,7 @@ pub struct Demand<'a> {
 
 /// Numbers of running and waiting jobs of a machine.
 ///
-/// Look-ahead uses the numbers of the present instant.
+/// Look-ahead uses the real numbers of the present instant, without its hypothetical starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Number of running jobs.
@@ -42,15 +42,15 @@ pub struct QueueCounts {
 /// Size in which a job may be started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Size {
-    /// Request to the allocator, in the form that the demand's field [`asks`](Demand::asks) names.
+    /// Request to the allocator, in the form that it requires ([`asks`](Demand::asks)).
     pub request: Request,
-    /// Slowdown: factor on the job's run time, 1 for the requested size.
+    /// Slowdown: ratio of the job's run time to its run time on the requested size.
     pub stretch: f64,
 }
 
 /// Strategy that decides the sizes in which a job may be started.
 pub trait Sizing: Send {
-    /// Returns the sizes to try, in this order, within one attempt to start the job.
+    /// Returns the sizes to try within one attempt to start the job, in order.
     fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]>;
 
     /// Returns the fewest processors with which a job of this request could ever be started.
@@ -59,7 +59,7 @@ pub trait Sizing: Send {
     /// free, the allocator is not asked to place the job. Called once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
-    /// Whether every job can start only with the size that it requested, without slowdown.
+    /// Whether jobs start only with the size that they requested, without slowdown.
     fn is_fixed(&self) -> bool {
         false
     }
@@ -67,7 +67,7 @@ pub trait Sizing: Send {
     /// Records that a job with the given request has joined the queue.
     fn arrived(&mut self, _request: &Request) {}
 
-    /// Returns what the sizing remembers of earlier jobs, as numbers. Most sizings return none.
+    /// Returns the sizing's memory of earlier jobs, as numbers; empty for most sizings.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -118,15 +118,15 @@ impl Named for SizingEntry {
     }
 }
 
-/// All sizings.
+/// Registry entries of all sizings of this crate.
 pub static SIZINGS: &[&SizingEntry] =
     &[&exact::ENTRY, &rsr::ENTRY, &limit::ENTRY, &greedy_limit::ENTRY, &average_limit::ENTRY];
 
-/// The default sizing: every job gets the size that it requested or waits.
+/// Creates the default sizing, by which every job gets its requested size or waits.
 pub(crate) fn as_asked() -> Box<dyn Sizing> {
     exact::exact()
 }
 
-/// The family of sizings, which a study selects by name.
+/// Registry family of all sizings. A study selects a sizing by name.
 pub static FAMILY: Family =
     Family { kind: "sizing", key: "name", entries: || abouts(SIZINGS), common: &[] };

@@ -1,4 +1,4 @@
-//! Dragonflies: groups of routers, in which every two groups are joined by a link.
+//! Dragonflies: groups of routers, with a link between every two groups.
 
 use std::sync::Arc;
 
@@ -71,8 +71,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
 /// to other groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
-    /// Size of the dragonfly. A router has `p` nodes and `h` global links, and a group has `a`
-    /// routers.
+    /// Dimensions of the dragonfly: a router has `p` nodes and `h` global links, and a group has
+    /// `a` routers.
     p: u32,
     a: u32,
     h: u32,
@@ -80,20 +80,20 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// The port of a router that leads to another router of its group.
+    /// Port of a router that leads to another router of its group.
     ///
     /// The two routers are given by their indices within the group.
     fn local_port(from: u32, to: u32) -> u16 {
         (if to < from { to } else { to - 1 }) as u16
     }
 
-    /// The router of group `from` that has the link to group `to`, and the port of that link.
+    /// Router of group `from` that has the link to group `to`, and the port of this link.
     fn gateway(&self, from: u32, to: u32) -> (Router, u16) {
         let link = if to < from { to } else { to - 1 };
         (from * self.a + link / self.h, (self.a - 1 + link % self.h) as u16)
     }
 
-    /// Extends a route from router `at` to a group, and sets `at` to the router that it reaches.
+    /// Extends a route from the router `at` to another group, and sets `at` to the router reached.
     /// The route takes a local link to the router with the global link, if necessary, and then the
     /// global link.
     fn reach_group(&self, at: &mut Router, group: u32, local: u8, global: u8, route: &mut Route) {
@@ -154,7 +154,7 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// A route on which the classes of virtual channels never decrease, which rules out deadlock.
+    /// Route on which the classes of virtual channels never decrease, which rules out deadlock.
     ///
     /// On the direct route the class is 0 up to the link between groups and 1 from this link on. If
     /// packets may take detours, the class is 0 up to the intermediate group, 1 up to the link that
@@ -194,8 +194,8 @@ impl Wires for Dragonfly {
 }
 
 impl Topology {
-    /// A dragonfly of groups with `a` routers, each with `p` nodes and `h` global links. The
-    /// dragonfly has `a h + 1` groups.
+    /// A dragonfly of `a h + 1` groups with `a` routers each. A router has `p` nodes and `h` global
+    /// links.
     ///
     /// ```
     /// use meshwork::topology::Topology;

@@ -1,5 +1,5 @@
-//! Fat trees: levels of switches. Between levels, the links have the bandwidth of all nodes
-//! together.
+//! Fat trees: levels of switches. The links between two levels together have the bandwidth of all
+//! nodes.
 //!
 //! With a taper, the leaf switches have fewer links upwards.
 
@@ -83,24 +83,24 @@ fn build(p: &Params) -> Result<Topology, Problem> {
     })
 }
 
-/// The switches of one level of the tree, which are all alike.
+/// Switches of one level of the tree, which are all alike.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Number of links from a switch downwards: to switches of the level below, or to nodes for a
-    /// leaf switch.
+    /// Number of links from a switch of the level downwards: to switches of the level below, or to
+    /// nodes for a leaf switch.
     down: u32,
-    /// Number of links from a switch to the level above; 0 at the top.
+    /// Number of links from a switch of the level to the level above; 0 at the top.
     up: u32,
     /// Index of the first switch of this level among all switches.
     ///
     /// `copies` is the number of switches of the level that are above the same nodes.
     first: Router,
     copies: u32,
-    /// Number of nodes below a switch.
+    /// Number of nodes below a switch of the level.
     nodes: u32,
 }
 
-/// The switches of a fat tree, and their links.
+/// Switches of a fat tree, and their links.
 ///
 /// Switches of one level that are above the same nodes are called copies. A route upwards is
 /// determined by the copies that it passes. With *w* upward links of each copy, link *u* of copy
@@ -111,13 +111,13 @@ struct Level {
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// The largest number of upward links of a switch. It is the number of the first downward port.
+    /// Largest number of upward links of a switch, and index of the first downward port.
     most_up: u32,
 }
 
 impl FatTree {
-    /// Creates the tree in which switches of level *l* have `arity[l]` children, leaf switches
-    /// first.
+    /// Creates the tree in which switches of level *l* have `arity[l]` children, from the leaf
+    /// switches up.
     fn new(arity: &[u32], taper: f64) -> Result<FatTree, TopologyError> {
         let leaf = arity[0];
         let upward = f64::from(leaf) / taper;
@@ -248,11 +248,11 @@ impl Wires for FatTree {
 impl Topology {
     /// A fat tree in which switches of level *l* have `arity[l]` children, leaf switches first.
     ///
-    /// A leaf switch has as many upward links as nodes, divided by `taper`.
+    /// A leaf switch has as many upward links as its number of nodes divided by `taper`.
     ///
     /// # Errors
-    /// If there is no level, a number is 0, there are too many nodes or switches, or the upward
-    /// links of a leaf switch, by the taper, are no whole number.
+    /// If there is no level, a number is 0, there are too many nodes or switches, or the number of
+    /// upward links of a leaf switch is not whole.
     ///
     /// ```
     /// use meshwork::topology::Topology;

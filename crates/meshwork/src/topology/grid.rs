@@ -1,11 +1,11 @@
-//! The grid along which every topology numbers its nodes.
+//! Grid that defines the numbering of nodes in every topology.
 
 use smallvec::SmallVec;
 
 use super::{MAX_NODES, Node, TopologyError};
 use crate::job::Dims;
 
-/// A grid of nodes: its sides, and which of its dimensions are rings (closed around the edge).
+/// Grid of nodes: its sides, and which of its dimensions are rings (closed around the edge).
 ///
 /// ```
 /// use meshwork::topology::Grid;
@@ -18,17 +18,17 @@ pub struct Grid {
     sides: Dims,
     strides: Dims,
     nodes: u32,
-    /// Whether each dimension is a ring (`rings`), whether any is, and whether all are.
+    /// Whether each dimension is a ring. `wrapped` is set if any is, `all_rings` if all are.
     rings: SmallVec<[bool; 8]>,
     wrapped: bool,
     all_rings: bool,
-    /// Whether every side is 2, as in a hypercube, where a coordinate is a bit of the node's index.
+    /// Whether every side is 2, as in a hypercube. A coordinate is then a bit of the node's number.
     binary: bool,
 }
 
 impl Grid {
-    /// Creates a grid with these sides. If `wrapped` is set, every dimension is a ring, otherwise
-    /// none.
+    /// Creates a grid with the given sides. Every dimension is a ring if `wrapped` is set,
+    /// otherwise none.
     ///
     /// # Errors
     /// If there is no side, a side is 0, or there are more than [`MAX_NODES`] nodes.
@@ -36,7 +36,7 @@ impl Grid {
         Grid::with_rings(sides, &SmallVec::<[bool; 8]>::from_elem(wrapped, sides.len()))
     }
 
-    /// A grid with these sides. Dimension *d* is a ring if `rings[d]` is `true`.
+    /// Creates a grid with the given sides. Dimension *d* is a ring if `rings[d]` is `true`.
     ///
     /// ```
     /// use meshwork::topology::Grid;
@@ -77,7 +77,7 @@ impl Grid {
         })
     }
 
-    /// The length of every dimension of the grid.
+    /// Lengths of the dimensions of the grid.
     #[must_use]
     pub fn sides(&self) -> &[u32] {
         &self.sides
@@ -108,7 +108,7 @@ impl Grid {
         self.wrapped
     }
 
-    /// Whether dimension number `dimension` is a ring.
+    /// Whether the dimension with the index `dimension` is a ring.
     #[must_use]
     #[inline]
     pub fn is_ring(&self, dimension: usize) -> bool {
@@ -136,7 +136,7 @@ impl Grid {
         &self.rings
     }
 
-    /// The node at these coordinates, one for each dimension.
+    /// The node at the given coordinates, one for each dimension.
     ///
     /// # Panics
     /// If a coordinate is missing or not below the side of its dimension.
@@ -173,7 +173,7 @@ impl Grid {
         coordinates
     }
 
-    /// Whether a block with this base (lowest corner) and these sides lies on the grid.
+    /// Whether a block with the given base (lowest corner) and sides lies on the grid.
     ///
     /// The block may reach around the edge of a ring. Every side must be at least 1.
     #[must_use]
@@ -198,7 +198,7 @@ impl Grid {
         })
     }
 
-    /// The nodes that are one link away from a node, by dimension, the lower node first.
+    /// Neighbours of a node (one link away), by dimension, the one with the lower number first.
     ///
     /// Each neighbour appears once, because a ring of two nodes has one link, not two.
     #[must_use]
@@ -247,7 +247,7 @@ mod tests {
         })
     }
 
-    /// Distances by their definition, found by breadth-first search over the neighbours.
+    /// Distances by definition, found by breadth-first search over the neighbours.
     fn distances_by_search(grid: &Grid, from: Node) -> Vec<u32> {
         let mut distance = vec![u32::MAX; grid.nodes() as usize];
         let mut queue = VecDeque::from([from]);

@@ -2,8 +2,8 @@
 //!
 //! Nearly every metric is a ratio of two sums, over jobs or over time. The mean wait is the sum of
 //! waits divided by the number of jobs. Utilization is held processor-time divided by available
-//! processor-time. So one kind of accumulator serves these metrics, for the whole run, for each
-//! batch, and for each class of jobs.
+//! processor-time. One kind of accumulator therefore serves all metrics that are ratios, for the
+//! whole run, for each batch, and for each class of jobs.
 
 mod deadlines;
 mod energy;
@@ -101,19 +101,20 @@ pub enum Measure {
     OverTime(Integrand, Integrand),
     /// Mean power of the machine in watts, including the energy of waking processors.
     Power,
-    /// Ratio of two integrals over time, without the wasted part of each run.
+    /// Ratio of two integrals over time. Time that interruptions wasted is subtracted from the
+    /// first.
     ///
-    /// The function gives the wasted part of a run of a job that has ended or was interrupted. It
-    /// is subtracted from the first integral.
+    /// The function returns the time wasted in one run of a job, which has ended or was
+    /// interrupted.
     Net(Integrand, Integrand, fn(&Running) -> f64),
-    /// Sum, over the finished jobs, of a function of the job, divided by an integral over time.
+    /// Sum of a function of the job over the finished jobs, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),
-    /// Mean, over arrivals, of the number of jobs that waited at the arrival.
+    /// Mean queue length that arriving jobs find.
     PerArrival,
     /// Mean, over starts and ends of jobs, of a ratio right after the event. The function returns
     /// numerator and denominator of the ratio.
     PerEvent(fn(&MachineState) -> (f64, f64)),
-    /// Quantile of a quantity over the finished jobs, at a share from 0 to 1.
+    /// Quantile of a quantity over the finished jobs, for a probability from 0 to 1.
     Quantile(Quantity, f64),
     /// Mean over the messages of the finished jobs. The function returns the sum over the messages
     /// of a job.
@@ -167,12 +168,12 @@ impl Measure {
     }
 }
 
-/// Function that gives each finished job a value for a metric. It is made anew for each run.
+/// Function that gives each finished job a value for a metric. It is created anew for each run.
 pub type JobValue = Box<dyn FnMut(&Running, Time, &Rules) -> f64 + Send>;
 
 /// Metric that observes one run by itself, and has a value at the end of the run.
 ///
-/// Spans of time are reported from the first arrival of a job on.
+/// Time spans before the first arrival of a job are not reported to it.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -281,7 +282,7 @@ pub struct Totals {
     pub max_wait: Option<f64>,
     /// Processor-time lost through interruptions.
     pub lost: f64,
-    /// Energy that the machine took, in joules, if energy is measured.
+    /// Energy used by the machine, in joules, if energy is measured.
     pub energy: f64,
     /// Number of processors woken from sleep, if energy is measured.
     pub woken: u64,
@@ -289,7 +290,7 @@ pub struct Totals {
     pub turnarounds: f64,
     /// Number of measured jobs.
     pub finished: u64,
-    /// Number of refused jobs, which do not fit the empty machine or were turned away.
+    /// Number of refused jobs: jobs that do not fit the empty machine or were turned away.
     pub refused: u64,
     /// Number of lines of the log that are not jobs.
     pub unusable: u64,
@@ -393,10 +394,10 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only on request. Quantiles, functions made for a run and gauges are measured
-/// only on request too. Quantiles store a number for each job, and functions and gauges may be
-/// slow. Reasons for waits take allocator queries, and fair starts take whole runs. Metrics of
-/// deadlines and of users are among them because most jobs have neither.
+/// Metrics measured only if a study names them, because they are costly or often undefined. Reasons
+/// for waits take allocator queries, and fair starts take whole runs. Most jobs have neither
+/// deadlines nor users. Quantiles, gauges and functions made for a run are measured on request too:
+/// quantiles store a number for each job, and the others may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,
@@ -414,11 +415,11 @@ static ON_REQUEST: &[&MetricEntry] = &[
     &UNFAIRNESS,
 ];
 
-/// Metrics that depend on which nodes a job holds.
+/// Metrics of this crate that depend on which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric depends on which nodes a job holds. A metric that is not from this crate is
-/// assumed to depend on them if it is computed from jobs.
+/// Whether a metric depends on which nodes a job holds. A metric from outside this crate is assumed
+/// to depend on them if it is computed from jobs.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(
@@ -438,7 +439,7 @@ static OF_FAILURES: &[&MetricEntry] = &[&GOODPUT, &AVAILABILITY, &INTERRUPTIONS,
 /// Metrics of energy, measured by default only if the scenario has an energy model.
 static OF_ENERGY: &[&MetricEntry] = &[&ENERGY, &MEAN_POWER, &ENERGY_DELAY, &ASLEEP, &WAKE_UPS];
 
-/// Whether a metric depends on power, which only a scenario with the key `energy` models.
+/// Whether a metric needs the energy model of a scenario, which the key `energy` defines.
 pub(crate) fn is_of_energy(metric: &MetricEntry) -> bool {
     matches!(metric.measure, Measure::Energy(_) | Measure::Power)
         || OF_ENERGY.iter().any(|own| own.about.name == metric.about.name)
@@ -472,6 +473,6 @@ pub fn usual(metrics: &[&'static MetricEntry], run: Features) -> Vec<&'static st
     metrics.iter().filter(is_usual).map(|metric| metric.about.name).collect()
 }
 
-/// The family of metrics, which a study selects by name.
+/// Registry family of all metrics. A study selects metrics by name.
 pub static FAMILY: Family =
     Family { kind: "metric", key: "name", entries: || abouts(METRICS), common: &[] };

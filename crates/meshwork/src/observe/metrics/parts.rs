@@ -1,4 +1,4 @@
-//! Metrics of nodes that jobs share. They have values only on machines with types of nodes.
+//! Metrics of nodes that jobs share, with values only on machines that declare node types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::registry::About;
 use crate::topology::Topology;
 use crate::topology::types::CORES;
 
-/// Function that gives what a node adds to the two sums (numerator and denominator) of a ratio.
+/// Function that returns what a node adds to numerator and denominator of a ratio of two sums.
 type OfNode = Box<dyn FnMut(&NodeAmounts<'_>) -> [f64; 2] + Send>;
 
 /// Gauge: the mean over time of a sum over the nodes, or of a ratio of two sums over the nodes.
@@ -25,15 +25,15 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the arrived jobs, from which the function `of` is built.
+    /// Requests of the arrived jobs, from which the function in the field `of` is rebuilt at times.
     ///
-    /// `None` if `of` depends on no requests.
+    /// `None` if that function does not depend on requests.
     typical: Option<Learned>,
 }
 
 struct Learned {
     jobs: Vec<crate::gpus::GpuTask>,
-    /// Number of learned requests at which the function in `of` is rebuilt from them.
+    /// Number of requests in `jobs` at which the function in the field `of` is next rebuilt.
     due: usize,
 }
 
@@ -170,9 +170,9 @@ allocation!(MEM_ALLOCATION, "mem", "memory", mem);
 allocation!(GPU_ALLOCATION, "gpu", "GPUs", gpu);
 allocation!(OTHER_ALLOCATION, "other", "units of the fourth kind", other);
 
-/// Gauge: the share of the machine that the pieces of running jobs request, as a mean over time.
+/// Gauge: requests of the running jobs for one kind of resource, as a share of the machine.
 ///
-/// There is one such gauge for each kind of resource.
+/// The share is averaged over time.
 struct Asked {
     kind: usize,
     own: f64,
@@ -360,9 +360,9 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Number of different places, such as islands, in which a job holds parts of nodes.
+/// Metric that counts the places, such as islands, in which a job holds parts of nodes.
 ///
-/// The function `place` returns the place of one resource of a node.
+/// The function `place` returns the place to which a resource of a node belongs.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {
@@ -400,9 +400,9 @@ macro_rules! spread {
     };
 }
 
-/// Number of the island (group of cores) to which a resource belongs, if it is cores of a node.
+/// Number of the island (group of cores) to which some cores of a node belong.
 ///
-/// `None` if it is another resource.
+/// `None` if the resource is not cores.
 fn island(topology: &Topology, node: u32, cell: u16) -> Option<u32> {
     let islands = topology.types()?.of(node).islands;
     let own = (cell as usize).checked_sub(CORES)? as u32;

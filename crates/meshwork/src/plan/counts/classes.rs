@@ -12,13 +12,13 @@ use crate::job::Time;
 pub(super) struct Freed {
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Maximum number of free nodes at an instant of the interval.
+    /// Maximum number of free nodes during the interval.
     pub(super) most: i64,
-    /// Maximum number of free nodes at the two instants right before and right after the interval.
+    /// Larger of the numbers of free nodes right before and right after the interval.
     pub(super) beside: i64,
-    /// Number of the row whose job moved to an earlier start and so freed the nodes.
+    /// Sequence number of the row of waiting jobs that freed the nodes by an earlier start.
     ///
-    /// It is `u64::MAX` if no move freed them. Rows with greater numbers are checked after the
+    /// It is `u64::MAX` if no such move freed them. Rows with greater numbers are checked after the
     /// move, in the same pass.
     pub(super) by: u64,
 }
@@ -30,8 +30,7 @@ impl Freed {
         Freed { from, until, most, beside, by }
     }
 
-    /// Whether a job of `row` may get an earlier start with nodes that became free in this
-    /// interval.
+    /// Whether nodes that became free in this interval may give a job of `row` an earlier start.
     ///
     /// The job needs a gap (an interval in which enough nodes are free for it) that overlaps this
     /// interval. If too few nodes are free right before and right after the interval, the gap lies
@@ -47,12 +46,12 @@ impl Freed {
     }
 }
 
-/// Classes of rows of waiting jobs. The jobs of all rows of a class need equally many nodes.
+/// Classes of rows of waiting jobs; the jobs of all rows of a class need equally many nodes.
 ///
-/// A gap is a time interval in which enough nodes for a job of the class are free. A job that could
-/// not start sooner when last checked can start sooner only in a gap that contains nodes released
-/// since. The gap must last for the job's run time or until its reserved start. Gaps are searched
-/// once for all rows of a class.
+/// A gap is a time interval in which enough nodes for a job of the class are free. A job that was
+/// checked and could not start sooner needs a gap with nodes released since the check. The gap must
+/// last for the job's run time or until its reserved start. Gaps are searched once for all rows of
+/// a class.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -62,12 +61,12 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// Number of the compression pass in which the gaps were last searched; older gaps are not
-    /// used.
+    /// Sequence number of the compression pass in which `gaps` were searched. The gaps of an older
+    /// pass are not used.
     pass: u64,
-    /// Number of the pass's freed intervals that `gaps` takes into account.
+    /// Number of the pass's freed intervals, in order of release, that were searched for `gaps`.
     ///
-    /// The intervals after these have not been searched yet.
+    /// Later intervals have not been searched yet.
     known: usize,
     gaps: Gaps,
 }

@@ -1,9 +1,9 @@
-//! Gaps of the profile: maximal time intervals in which enough processors for a class are free.
+//! Gaps of the profile of free processors: maximal intervals with enough of them for a class.
 //!
 //! All waiting jobs that ask for the same number of processors form a class. The known gaps contain
-//! all real gaps. Intervals in which processors became free are searched again, together with the
-//! gaps that they touch. Processors that were taken are not subtracted. If there are more such
-//! intervals than a quarter of the known gaps, all gaps are searched anew.
+//! all real gaps: intervals in which processors became free are searched again, together with the
+//! gaps that they touch, but processors that were taken are not subtracted. All gaps are searched
+//! anew if there are more such intervals than a quarter of the known gaps.
 
 use std::ops::Range;
 
@@ -14,29 +14,29 @@ use crate::job::Time;
 
 /// Maximal time intervals in which enough nodes are free for a job of a class.
 ///
-/// Nodes may have been taken since the gaps were found.
+/// Some of the nodes may have been taken since the intervals were found.
 #[derive(Default)]
 pub(super) struct Gaps {
     /// Start and end of every known gap that begins before the instant `end`, in order of time.
     gaps: Vec<(Time, Time)>,
     end: Time,
-    /// Upper bound on the length of the known gaps, apart from a gap without an end.
+    /// Upper bound on the length of all known gaps that have an end.
     longest: f64,
 }
 
-/// Minimum number of known gaps per freed interval for an update of the known gaps.
+/// Minimum ratio of known gaps to freed intervals for which the known gaps are updated.
 ///
-/// With fewer known gaps, an update would not be faster than a search for all of them.
+/// At a lower ratio, an update would not be faster than a search for all gaps.
 const SHARE: usize = 4;
 
 impl Gaps {
-    /// Forgets all known gaps; gaps are searched from `now` on again.
+    /// Forgets all known gaps. The next search begins at `now`.
     pub(super) fn forget(&mut self, now: Time) {
         self.gaps.clear();
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Searches the profile up to `end`: adds the gaps of `count` free nodes that begin before it.
+    /// Adds the gaps of `count` free nodes that begin before `end`, as found in the profile.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last known gap may extend beyond the searched part, so it is searched again.
@@ -49,8 +49,8 @@ impl Gaps {
 
     /// Updates the gaps of `count` free nodes after releases of nodes in the intervals `freed`.
     ///
-    /// Elsewhere the known gaps contain all real gaps, so only the freed intervals and the gaps
-    /// that they touch are searched.
+    /// Outside of these intervals no gap grew, so only they and the gaps that they touch are
+    /// searched.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.gaps.len() / SHARE {
@@ -85,7 +85,7 @@ impl Gaps {
         gaps.drain(range.start + found..range.end + found);
     }
 
-    /// Start of the first gap in which a job of `row` may start sooner; `None` if there is none.
+    /// Start of the first gap in which a job of `row` may start sooner; `None` without such a gap.
     pub(super) fn first_for(&self, row: &Row) -> Option<Time> {
         // Bound on the rounding error of sums and differences of instants up to the latest.
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());

@@ -1,9 +1,8 @@
-//! Plan as numbers of free processors, for machines where nothing else matters.
+//! Plan as numbers of free processors, for machines where any free processors suit a job.
 //!
 //! The plan is a profile, which gives for each instant the number of free processors minus reserved
-//! ones. Waiting jobs next to each other in the queue that ask for equal numbers of processors for
-//! equal times form a row, such as the jobs of a job array. The requested time of a job is its
-//! span.
+//! ones. The requested time of a job is its span. Neighbours in the queue that ask for equal
+//! numbers of processors for equal spans, such as the jobs of a job array, form a row.
 //!
 //! # Moving a row
 //! When processors become free, conservative backfilling moves each job of a row in turn to its
@@ -25,10 +24,10 @@
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
-//! than will be free. A place given up in such an interval is of no use to the next job. In such an
-//! interval only the next start of the row may move, and the part of its place that it keeps must
-//! not be overdrawn. A row is always searched if an interval in which it holds processors was
-//! overdrawn and processors have been released there.
+//! than will be free. In such an interval, a place given up is of no use to the next job. Only the
+//! next start of the row may move, and the part of its place that it keeps must not be overdrawn.
+//! If processors are released in an overdrawn interval, all rows that hold processors in it are
+//! searched.
 //!
 //! # Which rows are searched
 //! A job that could not start sooner when it was last examined can do so only in a gap with
@@ -58,12 +57,12 @@ use crate::job::Time;
 /// earlier gap for one of its jobs (see [`Classes`]).
 pub(super) struct Counts {
     profile: Profile,
-    /// Rows of waiting jobs, in queue order; a row may be empty.
+    /// Rows of similar waiting jobs, in queue order; a row may be empty.
     rows: Vec<Row>,
     classes: Classes,
     /// Time intervals in which nodes have become free since the reservations were last checked.
     freed: Vec<Freed>,
-    /// First instant from which on the profile's number of free nodes is never negative.
+    /// First instant from which the profile's number of free nodes is never negative any more.
     overdrawn_until: Time,
     /// Intervals in which nodes were released while the profile's number of free nodes was
     /// negative.
@@ -72,7 +71,7 @@ pub(super) struct Counts {
     due: Time,
 }
 
-/// Number of empty rows that are always tolerated.
+/// Number of empty rows of waiting jobs that are always tolerated.
 ///
 /// If there are more, and more than an eighth of all rows are empty, the empty rows are removed.
 const MAX_EMPTY: usize = 16;
@@ -108,8 +107,8 @@ impl Counts {
         from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
-    /// Moves reserved starts that have passed to `now`. They pass if a job runs beyond its
-    /// estimate.
+    /// Moves reserved starts that have passed to `now`. A start passes unused if a running job
+    /// exceeds its estimate.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
             for (at, jobs) in row.starts_before(now) {
@@ -211,7 +210,7 @@ impl Counts {
         }
     }
 
-    /// Moves `jobs` reservations of a row in the profile, from `start` to `sooner`.
+    /// Moves `jobs` reservations of a row of waiting jobs in the profile, from `start` to `sooner`.
     fn shift(&mut self, index: usize, start: Time, sooner: Time, jobs: usize) {
         let row = &self.rows[index];
         let (count, by) = (row.wanted_by(jobs), row.number);

@@ -13,26 +13,26 @@ use crate::job::Time;
 ///
 /// The jobs are in order of both arrival and reserved start.
 pub(super) struct Row {
-    /// Number of the row, ascending in queue order. Parts of a split row have equal numbers.
+    /// Sequence number of the row, ascending in queue order. Both parts of a split row keep it.
     pub(super) number: u64,
-    /// Index of the class of the row. Rows whose jobs need equally many nodes form a class.
+    /// Index of the row's class. Rows whose jobs need equally many nodes form a class.
     pub(super) class: usize,
-    /// Number of nodes for each job.
+    /// Number of nodes for each job of the row.
     pub(super) count: u64,
-    /// Estimated run time of each job.
+    /// Estimated run time of each job of the row.
     pub(super) span: f64,
     /// First reserved start of a job of the row; infinity if the row is empty.
     pub(super) first: Time,
     /// Last reserved start of a job of the row; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Jobs and starts of the row, boxed to keep the row small because few passes read them.
+    /// Jobs of the row and their reserved starts, boxed to keep the row small in most passes.
     promised: Box<Promised>,
 }
 
 struct Promised {
-    /// Reservation of one job of the row.
+    /// Reservation of one job of a row of waiting jobs.
     ///
-    /// The reservations of the other jobs differ from it only in their starts.
+    /// The reservations of the other jobs of the row differ from it only in their starts.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.
@@ -96,8 +96,8 @@ impl Row {
         self.note_ends();
     }
 
-    /// Appends the jobs of `next`, the following row, if they continue this row; returns whether
-    /// they do.
+    /// Appends the jobs of `next`, the following row, if the two rows can be joined. Returns
+    /// whether they were.
     pub(super) fn is_joined_by(&mut self, next: &mut Row) -> bool {
         let joins = self.class == next.class
             && self.last <= next.first
@@ -127,25 +127,24 @@ impl Row {
         starts.range(first..).map(|(start, _)| *start)
     }
 
-    /// The row's last reserved start before an instant. The instant must be after the first start.
+    /// The row's last reserved start before an instant, which must be after the first start.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
-    /// The row's last reserved start up to an instant. The instant must not be before the first
-    /// start.
+    /// The row's last reserved start up to an instant, which must not be before the first start.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0
     }
 
-    /// Number of jobs of the row whose reserved start is `start`.
+    /// Number of the row's jobs whose reserved start is `start`.
     pub(super) fn starting_at(&self, start: Time) -> usize {
         self.promised.place_of(start).map_or(0, |place| self.promised.starts[place].1)
     }
 
-    /// Moves `jobs` jobs of the row from the reserved start `start` to the earlier start `sooner`.
+    /// Moves `jobs` jobs of the row from the reserved start `start` to the earlier `sooner`.
     pub(super) fn replace(&mut self, start: Time, sooner: Time, jobs: usize) {
         self.promised.replace(start, sooner, jobs);
         self.note_ends();
@@ -190,7 +189,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Removes a job from the row and returns its reserved start; `None` if the row lacks the job.
+    /// Removes a job from the row and returns its reserved start; `None` if it is not in the row.
     pub(super) fn remove(&mut self, job: Ticket) -> Option<Time> {
         let Promised { jobs, starts, .. } = &mut *self.promised;
         let index = jobs.iter().position(|other| *other == job)?;
@@ -221,7 +220,7 @@ impl Promised {
         self.starts.binary_search_by_key(&start, |(start, _)| *start)
     }
 
-    /// Appends `jobs` jobs with the start `at`, which is not before any other start.
+    /// Appends `jobs` jobs with the start `at` to the row. No other start may be later than `at`.
     fn start_last(&mut self, at: Time, jobs: usize) {
         match self.starts.back_mut().filter(|(last, _)| *last == at) {
             Some((_, here)) => *here += jobs,

@@ -53,8 +53,8 @@ use crate::job::Time;
 
 /// Plan whose reservations are placements, for allocators that depend only on which nodes are free.
 ///
-/// A reservation is checked only if its job may need some of the nodes released since the last
-/// check, or if it is due but blocked by a job that outruns its estimate.
+/// A reservation is checked only in two cases: its job may need some of the nodes released since
+/// the last check, or it is due but blocked by a job that outruns its estimate.
 pub(super) struct Sets {
     space: Space,
     /// Reservations of waiting jobs, in the order in which they were added.
@@ -69,7 +69,7 @@ struct Promised {
 }
 
 impl Sets {
-    /// The plan of a machine; `None` if the machine is not suitable (see [`Space::new`]).
+    /// Plan of a machine; `None` if the machine is not suitable (see [`Space::new`]).
     pub(super) fn new(cluster: &Cluster<'_>) -> Option<Sets> {
         let mut space = Space::new(cluster)?;
         space.look_at_facts(cluster);

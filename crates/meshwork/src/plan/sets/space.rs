@@ -9,34 +9,34 @@ use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
-/// The nodes of one site that are free at each time from now on, and the plan made on them.
+/// Nodes of one site that are free at each time from now on, and the plan made on them.
 ///
 /// The allocator of the site must depend only on which nodes are free. The nodes of a running job
 /// are busy until its expected end. The nodes of a reservation are busy from its start to its end.
 ///
-/// Nodes released since each reservation was last checked are recorded. Only such nodes can improve
-/// a reservation. So many reservations are skipped without a query, and the remaining ones are
-/// checked at few instants.
+/// Nodes released since each reservation was last checked are recorded, because only they can
+/// improve it. Therefore many reservations are skipped without a query, and the others are checked
+/// at few instants.
 ///
 /// A job past its estimate counts as ended, so its nodes may be reserved. While the job still runs,
 /// a reservation of its nodes is postponed from instant to instant, and may come to overlap later
 /// reservations.
 pub(super) struct Space {
     now: Time,
-    /// A copy of the machine, on which allocators are queried.
+    /// Copy of the machine, used only for queries to its allocators.
     asked: Facility,
     sets: FreeSets,
     /// Whether some nodes are reserved for two jobs at the same time.
     is_overdrawn: bool,
-    /// The nodes that no running job holds now.
+    /// Nodes that no running job holds now.
     ///
-    /// Stored only if these nodes may differ from the nodes that are expected to be free now.
+    /// `None` if they are the nodes that are expected to be free now.
     in_fact: Option<InFact>,
     /// Releases of nodes since some reservation was last checked, oldest first.
     freed: Vec<Freed>,
-    /// Number of older releases, which were dropped from the list.
+    /// Number of older releases that were dropped from `freed`.
     forgotten: u64,
-    /// Scratch buffer for the intervals in which a job may newly start.
+    /// Scratch buffer for the openings: intervals in which a job may newly start.
     openings: Openings,
 }
 
@@ -45,16 +45,15 @@ struct InFact {
     count: u32,
 }
 
-/// A reservation that is part of the plan.
+/// Reservation that is part of the plan.
 pub(super) struct Planned {
     pub(super) promise: Reservation,
-    /// The request for which the reservation was made.
+    /// Request for which the reservation was made.
     asked: Asked,
-    /// The reserved nodes as a set.
     nodes: NodeSet,
-    /// Number of releases of nodes against which the reservation has been checked.
+    /// Number of releases, counted from the first, after which the reservation was last checked.
     ///
-    /// `None` if the reservation must be checked against all releases.
+    /// `None` if an earlier start must be sought at all instants, regardless of releases.
     seen: Option<u64>,
 }
 
@@ -71,9 +70,9 @@ impl Planned {
     }
 }
 
-/// A release of nodes, or of some of their holders, over an interval of time.
+/// Release of nodes, or of some of their holders, over an interval of time.
 enum Freed {
-    /// Nodes became free in an interval in which they had been reserved or expected to be in use.
+    /// Nodes became free in an interval in which a reservation or a running job had held them.
     Nodes {
         placement: Placement,
         /// Start of the interval in which the nodes were released. `before` is its end.
@@ -86,10 +85,9 @@ enum Freed {
         from: Time,
         until: Time,
     },
-    /// Nodes were released at a time at which some nodes had several holders.
+    /// A holder released nodes at a time at which some nodes had several holders.
     ///
-    /// The count of free nodes rises. A released node with one other holder is now held by that
-    /// holder alone.
+    /// The count of free nodes rises. A released node that had two holders now has only one.
     Eased { placement: Placement, eased: Eased },
 }
 
@@ -103,7 +101,7 @@ struct Asked {
 impl Asked {
     /// Number of nodes and run time of a job on the only site of a machine.
     ///
-    /// `None` if the site cannot hold the job. The machine must have fixed sizes.
+    /// `None` if the site cannot hold the job. The size of each job must be fixed.
     fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
@@ -122,14 +120,15 @@ impl Asked {
     }
 }
 
-/// Maximum nodes of a suitable site. A set of this many nodes takes 8 KB, and there are several
+/// Maximum number of nodes of a site. A set of this many nodes takes 8 KB, and there are several
 /// sets for each running job and reservation.
 const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
-    /// The machine's future, which the caller updates from now on; `None` if the machine is not
-    /// suitable. A suitable machine is one site with fixed sizes and at most `MAX_NODES` nodes,
-    /// whose allocator misses no block and depends only on which nodes are free.
+    /// Future of the machine, which the caller keeps up to date; `None` for an unsuitable machine.
+    ///
+    /// A suitable machine is one site with at most `MAX_NODES` nodes, on which each job has a fixed
+    /// size, and whose allocator misses no block and depends only on which nodes are free.
     pub(super) fn new(cluster: &Cluster<'_>) -> Option<Space> {
         if !cluster.is_unbounded() {
             return None;
@@ -155,7 +154,7 @@ impl Space {
         })
     }
 
-    /// Advances to the current instant and applies departures; overdue reservations become due now.
+    /// Advances to the current instant and applies departures. Overdue reservations become due now.
     pub(super) fn go_on<'p>(
         &mut self,
         cluster: &Cluster<'_>,
@@ -181,7 +180,7 @@ impl Space {
         self.look_at_facts(cluster);
     }
 
-    /// Reads which nodes are free now, if they may differ from the nodes expected to be free.
+    /// Stores which nodes are free now, if they may differ from the nodes expected to be free.
     pub(super) fn look_at_facts(&mut self, cluster: &Cluster<'_>) {
         self.in_fact = (self.is_overdrawn || cluster.runs_late()).then(|| {
             let nodes = cluster.site(0).free().clone();
@@ -212,17 +211,16 @@ impl Space {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases, against which every reservation has been checked.
+    /// Drops the first `seen` releases, after which every reservation has been checked.
     pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
     }
 
-    /// Adds a reservation to the plan. Releases so far cannot improve the reservation, unless some
-    /// nodes are reserved for two jobs at once. If some are, the job may have been placed later
-    /// because the count of free nodes was too low. It may then start sooner on its own reserved
-    /// nodes, for which the count is not checked.
+    /// Adds a reservation to the plan. Earlier releases cannot improve it, except where some nodes
+    /// are reserved for two jobs at once. There the count of free nodes was too low, and the job
+    /// may start sooner on its own reserved nodes, for which the count is not checked.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -251,7 +249,7 @@ impl Space {
         }
     }
 
-    /// Replaces a reservation with an earlier one.
+    /// Replaces a reservation by an earlier one.
     fn hold_instead(&mut self, planned: &mut Planned, better: Reservation) {
         let (until, start) = (planned.promise.until(), planned.promise.at);
         let ends = better.until();
@@ -274,7 +272,7 @@ impl Space {
         planned.seen = Some(self.freed());
     }
 
-    /// The earliest start of a job that does not conflict with the plan.
+    /// Earliest start of a job that does not conflict with the plan.
     ///
     /// `None` if this start is later than `by`.
     pub(super) fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
@@ -300,7 +298,7 @@ impl Space {
         Some(planned)
     }
 
-    /// Adds the nodes of a job that has just started as reserved.
+    /// Adds the nodes of a job that has just started, as if they were reserved.
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
@@ -311,8 +309,8 @@ impl Space {
         }
     }
 
-    /// A start now, on nodes that are free in fact. `None` if the free nodes are as planned, or if
-    /// the job has no placement on them.
+    /// Start of a job now, on nodes that no running job holds. `None` if these nodes are as
+    /// planned, or if the job has no placement on them.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -322,7 +320,7 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// A better reservation for the job of `planned`; `None` if there is none.
+    /// Better reservation for the job of `planned`; `None` if there is none.
     ///
     /// The better reservation starts sooner, or now if the present reservation is due. The nodes
     /// stay unchanged unless other nodes are free sooner.
@@ -340,8 +338,7 @@ impl Space {
         better
     }
 
-    /// A better reservation as by `better`; only the intervals `openings` are searched for its
-    /// start.
+    /// Better reservation for the job of `planned` that starts in one of the intervals `openings`.
     fn better_within(
         &mut self,
         planned: &Planned,
@@ -385,9 +382,8 @@ impl Space {
     /// must use some released nodes at a time for which they were released. It uses these nodes
     /// from its start to its end, or, if they are reserved for it, up to the reserved start.
     ///
-    /// Where nodes are reserved for two jobs at once, an earlier start may also have failed for one
-    /// of two other causes: the count of free nodes was too low, or other jobs held the reserved
-    /// nodes.
+    /// Where nodes are reserved for two jobs at once, an earlier start may also have failed for two
+    /// other reasons: the count of free nodes was too low, or other jobs held the reserved nodes.
     fn find_openings(
         &self,
         planned: &Planned,
@@ -427,7 +423,7 @@ impl Space {
     }
 }
 
-/// Starts with which a job of length `span` ends at `at`: a range, because sums are rounded.
+/// Range of starts with which a job of length `span` may end at `at`, given that sums are rounded.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));

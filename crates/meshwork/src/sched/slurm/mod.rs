@@ -75,12 +75,12 @@ struct Slurm {
     /// Whether an event, such as an arrival, has occurred since the last pass of the main
     /// scheduler.
     is_main_due: bool,
-    /// Time of the first pass of the main scheduler; `None` before.
+    /// Time of the first pass of the main scheduler; `None` before that pass.
     ///
-    /// Every `sched_interval` from this time on, the main scheduler considers all jobs.
+    /// From this time on, the main scheduler considers all jobs every `sched_interval`.
     first_full: Option<Time>,
-    /// Time of the next main pass over all jobs; `None` if it could start no more jobs than the
-    /// last pass.
+    /// Time of the next main pass over all jobs; `None` if it could start no more than the last
+    /// pass.
     full_at: Option<Time>,
     last_backfill: Option<Time>,
     /// Whether an event or a change of priorities has occurred since the last backfill pass.
@@ -167,7 +167,7 @@ impl Scheduler for Slurm {
 impl Slurm {
     /// Records the passes that were due before `now`, while the queue was empty.
     ///
-    /// Such a pass starts no job. But the minimum interval before the next pass counts from it.
+    /// Such a pass starts no job, but the minimum interval before the next pass begins at it.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);
@@ -177,7 +177,7 @@ impl Slurm {
         }
     }
 
-    /// Earliest time of the next main pass after an event; `None` if no event has occurred since.
+    /// Earliest time of the main pass after an event; `None` if no event occurred since the last.
     fn main_at(&self) -> Option<Time> {
         let last = self.last_main.map(|last| last + self.settings.main_delay);
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
@@ -238,7 +238,7 @@ impl Slurm {
         }
     }
 
-    /// Whether `job` is old and important enough to reserve nodes, so that jobs behind it may wait.
+    /// Whether `job` is old and important enough to reserve nodes, which may delay later jobs.
     fn may_reserve(&self, job: &Waiting, now: Time) -> bool {
         let Settings { bf_min_age_reserve, bf_min_prio_reserve, .. } = self.settings;
         now - job.arrival >= bf_min_age_reserve && job.priority >= bf_min_prio_reserve
@@ -282,7 +282,7 @@ impl Slurm {
 
     /// The reservation `found`, with start and end rounded to multiples of `bf_resolution`.
     ///
-    /// It begins at `now` at the earliest and lasts at least `bf_resolution`.
+    /// Its start is not before `now`, and it lasts at least `bf_resolution`.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

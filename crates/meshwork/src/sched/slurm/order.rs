@@ -10,14 +10,14 @@ use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
 use crate::sched::usage::{MachineSize, Usage, User};
 
-/// Waiting jobs with their priorities, and the users' past usage from which priorities follow.
+/// Waiting jobs with their priorities, and the users' past usage that enters the priorities.
 ///
 /// A job's priority is computed when it joins the queue, with age 0 and the fair-share factors of
 /// the last tick. It is computed again at each tick. Ticks occur every `PriorityCalcPeriod` from
 /// the first pass on. Between ticks priorities do not change.
 pub(super) struct Order {
     weights: Weights,
-    /// Seconds of waiting from which on a job's age factor is 1; before, it grows linearly.
+    /// Wait in seconds from which on a job's age factor is 1. Up to this wait it grows linearly.
     max_age: f64,
     favors_small: bool,
     /// Seconds between two ticks (the times at which all priorities are computed).
@@ -28,7 +28,7 @@ pub(super) struct Order {
     job_factors: Named,
     qos: Named,
     usage: Usage,
-    /// Fair-share factor of each user at the last tick, in order of the users' first appearance.
+    /// Fair-share factor of each user as of the last tick, by index of the user.
     fair: Vec<f64>,
     waiting: BTreeMap<Ticket, Waiting>,
     partitions: BTreeMap<String, usize>,
@@ -43,11 +43,10 @@ struct Weights {
     site: f64,
 }
 
-/// A waiting job with its priority.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) user: User,
-    /// Index of the job's partition; partitions are numbered in order of first appearance.
+    /// Index of the job's partition. Partitions are numbered in order of first appearance.
     pub(super) partition: usize,
     pub(super) arrival: Time,
     pub(super) priority: u64,
@@ -129,14 +128,14 @@ impl Order {
         self.weights.age > 0.0 || self.weights.fair_share > 0.0
     }
 
-    /// Next instant at which priorities are computed anew; `None` if the order cannot change then.
+    /// Next instant at which priorities are computed anew; `None` if this cannot change the order.
     pub(super) fn next_tick(&self) -> Option<Time> {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Computes priorities as of the last tick at or before `now`; returns whether one changed.
+    /// Computes priorities as of the last tick at or before `now`. Returns whether one changed.
     ///
-    /// To be called before the events of this instant are handled.
+    /// Must be called before the events of this instant are handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);
         if now < next {
@@ -191,15 +190,13 @@ impl Order {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// Removes a waiting job that has started, and counts the `asked` processors as used from `now`
-    /// on.
+    /// Removes a waiting job that has started. The `asked` processors count as used from `now` on.
     pub(super) fn starts(&mut self, ticket: Ticket, asked: u64, now: Time) {
         if let Some(Waiting { user, .. }) = self.waiting.remove(&ticket) {
             self.usage.begins(user, asked, now);
         }
     }
 
-    /// Records that a running job has ended.
     pub(super) fn ends(&mut self, departure: &Departure, now: Time) {
         self.usage.ends(departure, now);
     }
@@ -208,11 +205,11 @@ impl Order {
         self.waiting.is_empty()
     }
 
-    /// The waiting jobs in the order in which passes consider them: by tier, then priority, then
+    /// Waiting jobs in the order in which passes consider them: by tier, then priority, then
     /// arrival.
     ///
     /// # Complexity
-    /// **O(q)** with *q* waiting jobs that are in order of arrival, else **O(q log q)**.
+    /// **O(q)** with *q* waiting jobs that are in order of arrival, otherwise **O(q log q)**.
     pub(super) fn queue(&self) -> Vec<(Ticket, Waiting)> {
         let mut queue: Vec<(Ticket, Waiting)> =
             self.waiting.iter().map(|(&ticket, &job)| (ticket, job)).collect();
@@ -221,7 +218,7 @@ impl Order {
         queue
     }
 
-    /// Forgets jobs that have left the queue without starting.
+    /// Removes waiting jobs that have left the queue without starting.
     pub(super) fn keep_waiting(&mut self, cluster: &Cluster<'_>) {
         if self.waiting.len() > cluster.waiting_jobs() {
             let waiting: BTreeSet<Ticket> = cluster.waiting().collect();
@@ -239,7 +236,7 @@ fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
     (job.fixed + weights.age * age + weights.fair_share * fair) as u64
 }
 
-/// Fair-share factors of Fair Tree for users who are siblings, from their usages and shares.
+/// Fair-share factors of sibling users in Fair Tree, from their usages and shares.
 ///
 /// Users are ranked by share divided by usage. With *u* users, the factor is 1 for the first and 1
 /// / *u* for the last. Users with equal quotients have equal factors.

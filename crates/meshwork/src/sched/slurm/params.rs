@@ -196,9 +196,9 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
 /// Settings of Slurm's main and backfill passes: when they run, and how far they look.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// Seconds between backfill passes; `None` for never.
+    /// Seconds between backfill passes; `None` if there are none.
     pub(super) bf_interval: Option<f64>,
-    /// Seconds from now within which the planned starts of the backfill pass must lie.
+    /// Planning horizon in seconds: a backfill pass plans no start later than this from now.
     pub(super) bf_window: f64,
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,
@@ -213,7 +213,7 @@ pub(super) struct Settings {
     pub(super) bf_min_prio_reserve: u64,
     pub(super) default_queue_depth: u64,
     pub(super) partition_job_depth: u64,
-    /// Seconds between main passes over the whole queue; `None` for never.
+    /// Seconds between main passes over the whole queue; `None` if there are none.
     pub(super) sched_interval: Option<f64>,
     /// Minimum number of seconds between two main passes.
     pub(super) main_delay: f64,
@@ -245,7 +245,7 @@ impl Settings {
     }
 }
 
-/// A number for each partition or QOS that a parameter lists, such as its tier or its job factor.
+/// Numbers of partitions or QOS, as listed by a parameter, such as their tiers or job factors.
 ///
 /// Partitions or QOS that are not listed have the number `otherwise`. `largest` is the largest of
 /// all numbers.
@@ -256,7 +256,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads the number under `key` in each table of the list parameter `list`.
+    /// Reads the number under `key` in each table of the list that the parameter `list` has.
     ///
     /// Names that are not listed have the value `otherwise`.
     ///
@@ -289,12 +289,12 @@ impl Named {
     }
 }
 
-/// The partition to which `job` was submitted, if known.
+/// Partition to which `job` was submitted, if known.
 pub(super) fn partition(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }
 
-/// The QOS of `job`, which is its queue, if known.
+/// QOS of `job`, which is the name of its queue, if known.
 pub(super) fn qos(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.queue.as_deref()
 }
@@ -321,7 +321,7 @@ pub(super) fn span(params: &Params, key: &str, zero: bool) -> Result<f64, Proble
     }
 }
 
-/// Seconds of a duration in one of the six notations of `slurm.conf`; `None` for another text.
+/// Converts a duration in one of the six notations of `slurm.conf` to seconds; `None` otherwise.
 fn parse_span(text: &str) -> Option<f64> {
     let (days, clock) = match text.split_once('-') {
         Some((days, clock)) => (Some(days.parse::<u32>().ok()?), clock),

@@ -1,4 +1,4 @@
-//! Sets of free nodes over time.
+//! Sets of free nodes over time, as a step function.
 
 mod openings;
 mod step;
@@ -14,7 +14,7 @@ use crate::machine::Placement;
 use crate::offer::implies;
 use crate::topology::Grid;
 
-/// The set of free nodes at each time from now on, if no other job starts: a step function.
+/// Free nodes at each time from now on, if no other job starts: a step function of time.
 ///
 /// # Complexity
 /// With *s* steps and *n* nodes, **O(s · n / 64)** in the worst case for each operation, and for
@@ -22,7 +22,7 @@ use crate::topology::Grid;
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer of a search: for each step, the nodes that stay free to the search's end.
+    /// Scratch buffer of a search: for each step, the nodes free from it to the end of the search.
     throughout: Vec<NodeSet>,
 }
 
@@ -50,18 +50,19 @@ impl Held<'_> {
     }
 }
 
-/// Changes in the sets of free nodes after the release of some nodes.
+/// Changes in the sets of free nodes after a reservation or job has released some nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Start of the interval in which at least one of the released nodes may be free without a
-    /// break.
+    /// Start of the longest interval in which some released node may be free without a break.
+    /// `until` is its end.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// How the counts of free nodes rose where nodes had several holders; `None` if no nodes had.
+    /// Rise of the counts of free nodes in steps in which nodes had several holders, if there are
+    /// any.
     pub(super) eased: Option<Eased>,
 }
 
-/// Rise of the counts of free nodes by a release in steps where nodes have several holders.
+/// Rise of the counts of free nodes by a release, in steps in which nodes have several holders.
 ///
 /// In such a step, the count is the size of the set of free nodes, minus one for each holder of a
 /// node beyond its first.
@@ -69,10 +70,10 @@ pub(super) struct Back {
 pub(super) struct Eased {
     /// Start of the first step in which nodes had several holders.
     pub(super) at: Time,
-    /// Minimum count of free nodes, before the release, of the steps in which nodes had several
+    /// Minimum count of free nodes before the release, over the steps in which nodes had several
     /// holders.
     ///
-    /// `most` is the maximum count of these steps after the release.
+    /// `most` is the maximum count over these steps after the release.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -82,7 +83,7 @@ impl FreeSets {
         FreeSets { steps: vec![Step::new(now, free.clone())], throughout: Vec::new() }
     }
 
-    /// Advances to instant `now`: the first step begins then, and earlier steps are dropped.
+    /// Drops the steps before `now`, and makes the first remaining step begin at `now`.
     pub(super) fn advance(&mut self, now: Time) {
         let past = self.from(now.next()).saturating_sub(1);
         self.steps.drain(..past);
@@ -100,7 +101,7 @@ impl FreeSets {
         }
     }
 
-    /// Adds a holder to nodes for an interval, whether the nodes are free or not.
+    /// Adds a reservation or job as a holder of nodes for an interval. The nodes need not be free.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         let (first, last) = self.within(held);
         self.steps[first..last].iter_mut().for_each(|step| step.hold(held));
@@ -109,7 +110,7 @@ impl FreeSets {
         self.join(first);
     }
 
-    /// Removes a holder from nodes for an interval, and returns what this has changed.
+    /// Removes a holder of nodes for an interval. Returns the changes in the sets of free nodes.
     pub(super) fn give_back(&mut self, held: Held<'_>) -> Back {
         let (first, last) = self.within(held);
         let mut eased: Option<Eased> = None;
@@ -141,7 +142,8 @@ impl FreeSets {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// The interval around a range of steps in which some node of `nodes` is free without a break.
+    /// Longest interval around a range of steps in which some node of `nodes` is free without a
+    /// break.
     ///
     /// The result is exact if all of the nodes are free in the range, and may be too long if some
     /// of them still have holders.
@@ -169,14 +171,13 @@ impl FreeSets {
         (from, until)
     }
 
-    /// Finds the first step with a placement for `wanted`: its begin, and the placement.
+    /// Finds the first step with a placement for `wanted`. Returns its begin and the placement.
     ///
     /// The step must begin in `openings` and before `limit`. The placement must last for the span
     /// of `wanted`. The function `place` searches for it among the nodes that are free during the
-    /// whole span, and must miss no block. The nodes of `own`, which the job itself holds by its
-    /// reservation, count as free. If `own` is given, the wanted span is at most the length of
-    /// `own`, `limit` is at most the start of `own`, and no step right after `own` has nodes with
-    /// several holders.
+    /// whole span, and must miss no block. The nodes of `own`, the job's own reservation, count as
+    /// free. If `own` is given, the wanted span is at most the length of `own`, and `limit` is at
+    /// most the start of `own`. Moreover, no step right after `own` has nodes with several holders.
     ///
     /// If there is no placement throughout a span, bisection finds the last step from which there
     /// is none up to the end of the span. This step and this end are stored as a blocker, because
@@ -264,10 +265,9 @@ impl FreeSets {
         None
     }
 
-    /// A placement from now on for the run time of `wanted`, on nodes of `among` that are free
-    /// throughout.
+    /// Placement from now on for the run time of `wanted`, on nodes of `among` that stay free.
     ///
-    /// The nodes of `own`, which the job itself holds by its reservation, count as free.
+    /// The nodes of `own`, the job's own reservation, count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &NodeRequest<'_>,
@@ -291,10 +291,10 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// The first instant from which all nodes of the reservation `own` are free for `span`.
+    /// First instant from which all nodes of the reservation `own` are free for `span`.
     ///
-    /// The nodes count as free where only `own` holds them. `None` if there is no such instant
-    /// before the start of `own`. The `span` must not be longer than that of `own`.
+    /// A node counts as free while only `own` holds it. `None` if there is no such instant before
+    /// the start of `own`. The `span` must not be longer than that of `own`.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -311,12 +311,11 @@ impl FreeSets {
         None
     }
 
-    /// The last step of a range from which a request has no placement up to `until`, as known so
-    /// far.
+    /// Last step of a range from which a request is known to have no placement up to `until`.
     ///
-    /// It follows from the stored blockers (failed requests). If none is certain, blockers are
-    /// tried whose failure is only suspected, since nodes became free, and the last step is
-    /// returned where one fails again.
+    /// Stored blockers (failed requests) show this. If no certain blocker does, blockers that are
+    /// only suspected, since nodes became free, are tried again. The last step at which one fails
+    /// again is returned.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -351,7 +350,7 @@ impl FreeSets {
         None
     }
 
-    /// The nodes that are free throughout, from the begin of the step with index `step` until an
+    /// Nodes that are free all the time from the begin of the step with index `step` until an
     /// instant.
     fn free_between(&self, step: usize, until: Time) -> NodeSet {
         let mut free = self.steps[step].free.clone();
@@ -361,22 +360,22 @@ impl FreeSets {
         free
     }
 
-    /// The range of the indices of the steps in the interval of `held`.
+    /// Range of indices of the steps that the interval of `held` covers.
     ///
-    /// The steps at its begin and end are split if necessary.
+    /// Steps are split at the begin and at the end of the interval if necessary.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
         let last = self.cut(held.until);
         (first, last.max(first))
     }
 
-    /// Index of the first step that begins at this instant or later.
+    /// Index of the first step that begins at `instant` or later.
     fn from(&self, instant: Time) -> usize {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// Makes a step begin at an instant, by a split if necessary, and returns its index. For an
-    /// instant before all steps, returns the index of the first step.
+    /// Splits a step if none begins at the instant, and returns the index of the step that does.
+    /// For an instant before all steps, returns the index of the first step.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
@@ -396,8 +395,8 @@ impl FreeSets {
         at
     }
 
-    /// Removes the step with index `at` if the same nodes are free and held as in the step before
-    /// it.
+    /// Removes the step with index `at` if it has the free nodes and the holders of the preceding
+    /// step.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)
@@ -411,7 +410,7 @@ impl FreeSets {
     }
 }
 
-/// The first number below `end` for which `holds` is true, else `end`; `holds` must be monotonic.
+/// First number below `end` for which `holds` is true, otherwise `end`. `holds` must be monotonic.
 fn first_that(end: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -433,7 +432,7 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
-    /// Held placements, each with the begin and the end of the interval in which it is held.
+    /// Held placements, each with the begin and end of the interval in which it is held.
     type Holds = Vec<(u32, u32, Placement)>;
 
     const NODES: u32 = 24;
@@ -448,7 +447,7 @@ mod tests {
         (time(hold.0), time(hold.1), nodes)
     }
 
-    /// The free nodes in a unit of time, and their count.
+    /// Set of the free nodes in a unit of time, and their count.
     ///
     /// The count is reduced by one for each holder of a node beyond its first.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
@@ -460,7 +459,7 @@ mod tests {
         (free, count)
     }
 
-    /// The nodes that are free throughout an interval, and the smallest count of free nodes in it.
+    /// Nodes that are free throughout an interval, and the smallest count of free nodes in it.
     fn throughout(grid: &Grid, all: &Holds, time: Range<u32>) -> (NodeSet, i64) {
         let (mut free, mut least) = (NodeSet::full(NODES), i64::MAX);
         for t in time {
@@ -477,8 +476,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the free sets with a model that has a set per unit of time and tries all
-        /// starts.
+        /// Compares the free sets with a model: one set per unit of time, and a trial of every
+        /// start.
         ///
         /// Nodes may have several holders.
         #[test]

@@ -1,10 +1,10 @@
-//! Openings: intervals in which a job may start on a placement that it did not have before.
+//! Openings: intervals in which a job may start on a placement that was not possible before.
 
 use std::ops::Range;
 
 use crate::job::Time;
 
-/// Intervals in which a job may start, in order and disjoint.
+/// Intervals in which a job may start: in order of time, and disjoint.
 #[derive(Default)]
 pub(in crate::plan::sets) struct Openings(Vec<Range<Time>>);
 
@@ -34,7 +34,7 @@ impl Openings {
         self.0.is_empty()
     }
 
-    /// Whether the first interval has begun by `now`.
+    /// Whether the first interval begins at or before `now`.
     pub(in crate::plan::sets) fn have_begun_by(&self, now: Time) -> bool {
         self.0.first().is_some_and(|first| first.start <= now)
     }

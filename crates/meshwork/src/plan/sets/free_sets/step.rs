@@ -1,4 +1,4 @@
-//! A step of the free sets: an interval in which the set of free nodes does not change.
+//! Step of the free sets: an interval in which the set of free nodes does not change.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,23 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::offer::implies;
 
-/// An interval that lasts until the next step begins, with the nodes that are free in it.
+/// Interval that lasts until the next step begins, with the nodes that are free in it.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
     /// Number of free nodes, minus one for each holder of a node beyond its first; may be negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
-    /// Nodes with several holders: first those with two or more, then those with three or more,
-    /// etc.
+    /// Nodes with several holders: element 0 has those with two or more, element 1 those with three
+    /// or more, etc.
     pub(super) again: Vec<NodeSet>,
-    /// Requests that failed: from this step on until some instant, each has no placement.
+    /// Requests that have no placement from this step on, each until some instant.
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A request without a placement that is free from the begin of a step until an instant.
+/// Request without a placement on nodes that are free from the begin of a step until an instant.
 ///
-/// Larger requests, and intervals that contain this one, then fail too.
+/// Larger requests fail too, and so does this request in intervals that contain this one.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
@@ -48,7 +48,7 @@ impl Step {
         !self.again.is_empty()
     }
 
-    /// Adds a holder to nodes, whether they are free or not.
+    /// Adds a holder to nodes, which need not be free.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         self.count -= i64::from(held.count);
         if held.nodes.is_within(&self.free) {
@@ -85,7 +85,7 @@ impl Step {
         self.free.unite(&rest);
     }
 
-    /// The nodes of the reservation `own` that no other job or reservation holds in this step.
+    /// Nodes of the reservation `own` that no other job or reservation holds in this step.
     pub(super) fn held_alone<'a>(&self, own: &'a NodeSet) -> Cow<'a, NodeSet> {
         let Some(twice) = self.again.first() else { return Cow::Borrowed(own) };
         let mut alone = own.clone();
@@ -93,7 +93,8 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether an owner can use nodes in this step, because no other job or reservation holds them.
+    /// Whether no other job or reservation holds the nodes in this step, so that an owner can use
+    /// them.
     ///
     /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
     /// free.
@@ -106,7 +107,7 @@ impl Step {
     }
 
     /// Moves the begin of the step to a later instant, and keeps its blockers (failed requests). A
-    /// request that fails up to an instant within the step fails at every instant of the step.
+    /// request that fails up to an instant within the step also fails from any instant of the step.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {
@@ -114,7 +115,8 @@ impl Step {
         }
     }
 
-    /// Adds a blocker: the request has no placement that is free from this step until an instant.
+    /// Records that a request has no placement on nodes that are free from this step until an
+    /// instant.
     pub(super) fn block(&mut self, request: &Request, until: Time) {
         self.blockers
             .retain(|other| other.until < until || !implies(request, &other.request, true));
