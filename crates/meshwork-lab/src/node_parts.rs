@@ -8,13 +8,13 @@ use meshwork::topology::types::NodeType;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// Part of a node that a job holds, as an object in answers and in states.
+/// Part of a node that a job holds, as a JSON object in answers and in recorded states.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodePartText {
     /// Number of the node, or its name.
     pub node: Json,
-    /// Number of the job's pieces on the node.
+    /// Number of pieces of the job (units of its request) on the node.
     #[serde(default = "one")]
     pieces: u32,
     /// Number of cores.
@@ -31,7 +31,7 @@ pub struct NodePartText {
     /// Fraction held of each GPU, or a list with the fraction of each; `None` for whole GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     share: Option<Json>,
-    /// Amount of the resource `other`.
+    /// Amount of the node's resource `other`, whose meaning the study defines.
     #[serde(default, skip_serializing_if = "is_zero")]
     other: u32,
 }
@@ -68,7 +68,8 @@ impl NodePartText {
         NodePartText { node, pieces: part.pieces, cpu, islands: cores, mem, gpus, share, other }
     }
 
-    /// Converts the parts of several nodes to a placement. `number` gives the number of a node.
+    /// Converts the parts of several nodes to a placement. `number` converts a `node` to its
+    /// number.
     ///
     /// # Errors
     /// One sentence, if the machine's nodes have no parts, or a node does not have the amounts.

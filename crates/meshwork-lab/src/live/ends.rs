@@ -53,8 +53,8 @@ impl EndRule {
     }
 }
 
-/// Predicted run time of the next jobs of each user. Jobs of other users are expected to run for
-/// their time limits.
+/// Predicted run times of the next jobs of users. A job of a user without a prediction is expected
+/// to run for its time limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedEnds {
     seconds: BTreeMap<String, i64>,

@@ -66,7 +66,7 @@ impl Default for AgentSettings {
 /// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
 type Key = (String, i64);
 
-/// Pause in the placement of a job: when it ends, and the length of the next one in seconds.
+/// Pause in placing a job: its end, and the length of the job's next pause in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
@@ -84,7 +84,7 @@ pub struct PlacementAgent<'a> {
     pub ends: ExpectedEnds,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Placed jobs that look stuck, each with the time since when.
+    /// Placed jobs that look stuck, each with the time at which this was first observed.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
