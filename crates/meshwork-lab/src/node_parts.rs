@@ -68,8 +68,7 @@ impl NodePartText {
         NodePartText { node, pieces: part.pieces, cpu, islands: cores, mem, gpus, share, other }
     }
 
-    /// Converts the parts of several nodes to a placement. `number` converts a `node` to its
-    /// number.
+    /// Converts the parts of several nodes to a placement. `number` returns the number of a `node`.
     ///
     /// # Errors
     /// One sentence, if the machine's nodes have no parts, or a node does not have the amounts.

@@ -80,7 +80,7 @@ pub struct Explanation {
     /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
     /// limits.
     pub alone: Option<(Second, NodeSet)>,
-    /// Earliest start and nodes of the job behind all jobs before it in the queue. Jobs end at
+    /// Earliest start and nodes of the job after all jobs ahead of it in the queue. Jobs end at
     /// their time limits.
     pub planned: Option<(Second, NodeSet)>,
     /// Indices of running jobs. If any one of them ended, the waiting job could start.
@@ -229,8 +229,8 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Listed places of a size, sorted by the number of jobs that must end, then by their last end.
-/// Places that are too small because nodes are down come last.
+/// Listed places of a size. Places on which fewer jobs must end come first, then places on which
+/// these jobs end earlier. Places that are too small because nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();

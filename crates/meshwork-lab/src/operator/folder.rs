@@ -284,7 +284,7 @@ impl SlurmMachine {
         site.is_none_or(|site| options::read(&stay.options, site).is_ok())
     }
 
-    /// Copy of the machine in which a topology of the same name is replaced by the given one.
+    /// Copy of the machine with the given topology in place of its topology of the same name.
     ///
     /// It is `None` if Slurm would not start with this topology.
     ///
@@ -497,7 +497,7 @@ impl Folder {
     /// Reads a folder that [`Folder::write`] has written.
     ///
     /// # Errors
-    /// One sentence, if the folder is not a site's or a file cannot be read.
+    /// One sentence, if the folder is not a site folder or a file cannot be read.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);

@@ -43,7 +43,7 @@ pub struct Quality {
     pub single: usize,
     /// Number of records whose nodes are one listed place for each segment.
     pub unions: usize,
-    /// First few node lists that are not a listed place, with their lines.
+    /// First few node lists that are not a listed place, with the lines of their records.
     pub elsewhere: Vec<FileProblem>,
     /// Number of records in which a field is missing, by field.
     pub missing: BTreeMap<&'static str, usize>,

@@ -343,7 +343,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Makes the given starts in place of starts by the schedulers, up to an instant.
+    /// Sets the recorded starts that are made in place of scheduler decisions up to an instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -391,7 +391,7 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs the scheduler cycles that are due, or makes the given starts.
+    /// Runs the scheduler cycles that are due, or makes the recorded starts in their place.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
@@ -437,13 +437,13 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Whether a start by the scheduler `by` is given for this second or an earlier one.
+    /// Whether a recorded start by the scheduler `by` is due in this second.
     fn has_given(&self, now: Second, by: StartedBy) -> bool {
         let due = self.pending.range(..=(now, usize::MAX));
         due.into_iter().any(|own| self.given[&own.1].by == by)
     }
 
-    /// Makes the given starts of the schedulers that `is_by` selects, up to this second.
+    /// Makes the recorded starts that are due, for the schedulers that `is_by` selects.
     fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
         let due = self.pending.range(..=(now, usize::MAX));
         let due: Vec<(Second, usize)> =

@@ -34,7 +34,7 @@ pub const ENOUGH_DECISIONS: f64 = 0.85;
 /// Fraction of starts that must be predicted in the right cycle, for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Smallest fraction of recorded node lists that must be places listed by the topology.
+/// Fraction of node lists that must be listed places, for a site to count as modelled.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 /// Agreement of the model with a history.
@@ -306,7 +306,7 @@ pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }
 
-/// Result of [`verdict`], and the machine with the rule that fits single-node jobs better.
+/// Result of [`verdict`], and the machine with the better placement rule for single-node jobs.
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
     let stays = &folder.history.stays;
     let nodes = |stay: &JobRecord| {

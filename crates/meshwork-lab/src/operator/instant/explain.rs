@@ -23,9 +23,9 @@ const MOST_MOVES: usize = 100;
 pub enum InstantReason {
     /// The job would not fit the empty machine. The text is the violated rule, if there is one.
     Never(Option<String>),
-    /// The job waits for the cause that the variant holds.
+    /// The job waits for this cause.
     WaitsFor(Cause),
-    /// The job could start, and the state has no scheduler that would let it wait.
+    /// The job could start: the state has no scheduler that could delay it.
     Nothing,
 }
 
@@ -98,8 +98,8 @@ impl Instant {
     /// One sentence, if no such job waits.
     ///
     /// # Complexity
-    /// Up to one query to the allocator for each running job and for each job before this one. If
-    /// the job requests a shape, every block is also checked.
+    /// Up to one query to the allocator for each running job and for each waiting job ahead of this
+    /// one. If the job requests a shape, every block is also checked.
     pub fn explain(&self, name: &str) -> Result<InstantExplanation, String> {
         let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
             let runs = self.running.iter().any(|holder| holder.name == name);
@@ -306,7 +306,7 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Nearest placements of a job whose nodes must have some form, which need not be a single
+    /// Nearest placements of a job whose nodes must meet a constraint, but need not be a single
     /// block.
     ///
     /// The placements are possible after the ends of the smallest sets of jobs that let the waiting
@@ -366,7 +366,7 @@ impl Instant {
         machine.start(job, self.now)
     }
 
-    /// Earliest start of a job if all jobs before it in the queue start in order, as early as
+    /// Earliest start of a job if all jobs ahead of it in the queue start in order, as early as
     /// possible. Jobs end at their estimated ends.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);

@@ -11,8 +11,8 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Largest total number of nodes of all possible blocks for which every block is checked. If there
-/// are more, sets of jobs are tried instead.
+/// Largest sum of the sizes of all possible blocks, in nodes, for which every block is checked. For
+/// larger sums, sets of jobs are tried instead.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Largest number of sets of jobs that are tried if placements need not be blocks.

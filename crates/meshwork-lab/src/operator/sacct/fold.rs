@@ -420,7 +420,7 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the time spanned by all shorter jobs. They distort waits.
+/// Warns of jobs that run longer than the period of all shorter jobs, because they distort waits.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

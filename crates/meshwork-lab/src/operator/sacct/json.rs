@@ -71,12 +71,12 @@ pub(in crate::operator) fn jobs(file: &str, text: &str) -> Result<Vec<Json>, Fil
     }
 }
 
-/// Text of a time or a count; empty if the number is not positive, which means not set.
+/// Text of a time or a count. It is empty if the number is 0, which stands for no value.
 fn positive(text: &str) -> &str {
     if text == "0" { "" } else { text }
 }
 
-/// Seconds in a form that `sacct -P` uses, because a plain number would stand for minutes.
+/// Formats seconds as `sacct -P` does, because a plain number would stand for minutes.
 fn suspended(seconds: &str) -> String {
     let own: u64 = seconds.parse().unwrap_or(0);
     format!("{:02}:{:02}:{:02}", own / 3_600, own / 60 % 60, own % 60)
