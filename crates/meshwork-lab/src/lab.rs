@@ -187,7 +187,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
 }
 
 /// Results of a study whose runs have already ended, in this process or in another one. Nothing is
-/// run or written. A log is read only if the study runs it in windows.
+/// run or written. A log is read only if the study divides it into windows.
 ///
 /// # Errors
 /// If the study is invalid or its log is missing.
@@ -230,7 +230,7 @@ pub(crate) struct Prepared {
     /// Input file of each scenario; `None` if the scenario reads no file.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
-    /// Logs that are run in windows, each with the time span of its jobs.
+    /// Logs that are simulated in windows (periods), each with the time span of its jobs.
     pub(crate) spans: Vec<Span>,
 }
 
@@ -357,7 +357,7 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
 
 /// Records in a results folder a study that cannot be run, so that a report can show the reason.
 ///
-/// A folder with runs is left unchanged: the runs were made when the study could be run.
+/// A folder with runs is left unchanged, because the study could be run when they were made.
 ///
 /// # Errors
 /// One sentence, if the folder cannot be written.

@@ -24,7 +24,7 @@ use crate::slurm::live::QueuedJob;
 
 /// Largest number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest number of nodes of a job for which the routes between all pairs of its nodes count.
+/// Largest job, in nodes, for which the routes between all pairs of its nodes are considered.
 const ALL_PAIRS: usize = 64;
 
 /// Agreement of the policy with one start by Slurm.
@@ -49,7 +49,7 @@ impl ShadowVerdict {
     }
 }
 
-/// Value of one measure of a job's nodes: for the nodes that Slurm chose, and for the policy's.
+/// Value of one measure of a job's nodes, as chosen by Slurm and as chosen by the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BothChoices {
     pub slurm: Option<f64>,
@@ -215,7 +215,7 @@ pub struct SiteShadow<'a> {
 }
 
 impl<'a> SiteShadow<'a> {
-    /// Creates an observer of a partition. `is_exclusive` tells whether jobs of the partition hold
+    /// Creates an observer of a partition. `is_exclusive` is true if jobs of the partition hold
     /// whole nodes.
     #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {

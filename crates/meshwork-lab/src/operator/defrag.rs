@@ -188,7 +188,7 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves of all jobs on a place to other nodes; `None` if a job fits nowhere else.
+/// Moves of all jobs on a place to other nodes; `None` if one of them fits on no other nodes.
 ///
 /// The allocator is unchanged after the call.
 fn clear(

@@ -16,7 +16,7 @@ use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 use crate::trace::SlurmPieces;
 
-/// Maximum number of nearest places that are reported for a waiting job.
+/// Maximum number of reported places that are nearest to being free for a waiting job.
 const NEAREST: usize = 3;
 
 /// Reason why a job waits on a Slurm machine.
@@ -74,7 +74,7 @@ pub struct Explanation {
     /// Which cores, memory or GPUs the job lacks, if jobs share nodes.
     pub short: Option<String>,
     /// Number of nodes that are free for the job at the instant. If jobs share nodes, these are the
-    /// nodes on which a piece of the job fits.
+    /// nodes on which at least one piece (unit) of the job's request fits.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
     /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
@@ -186,7 +186,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which a piece of a waiting job fits, and the amounts that the job lacks.
+/// Number of nodes on which a piece of the job's request fits, and the amounts that the job lacks.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {

@@ -251,7 +251,7 @@ impl SlurmMachine {
     /// A machine without partitions has a single one, whose name is empty.
     ///
     /// # Errors
-    /// One sentence that tells why shared nodes are not modelled on this machine.
+    /// One sentence with the reason why shared nodes are not modelled on this machine.
     ///
     /// # Complexity
     /// **O(p n²)** for *p* partitions and *n* nodes at the first call, **O(1)** later.

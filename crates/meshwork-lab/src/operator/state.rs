@@ -349,10 +349,10 @@ impl MachineState {
 
     /// Reasons of all waiting jobs, in queue order.
     ///
-    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise the reason is that
-    /// of the last pass of a modelled scheduler that reached the job: Slurm keeps a reason until a
-    /// pass changes it. If the past is unknown, the reason comes from a pass over the current
-    /// queue.
+    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise it is the reason
+    /// from the last modelled scheduler pass that reached the job, because Slurm keeps a reason
+    /// until a pass changes it. If the past is unknown, the reason comes from a pass over the
+    /// current queue.
     ///
     /// # Complexity
     /// A replay of the past with its recorded starts, or a query to the placement rule for each
@@ -408,7 +408,7 @@ impl MachineState {
         self.waiting.iter().map(reason).collect()
     }
 
-    /// Wait reasons of the running and then the waiting jobs, after a replay of the past.
+    /// Wait reasons of the running jobs and then of the waiting jobs, after a replay of the past.
     ///
     /// The second value is the time of the last pass. Returns `None` if the past is unknown.
     fn replayed(

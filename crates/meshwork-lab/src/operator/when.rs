@@ -151,7 +151,7 @@ impl<'a> RunTimes<'a> {
 /// earlier predictions show this factor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ratios of real to predicted waits, ascending, each with whether the job's start is known.
+    /// Ratios of real to predicted waits, ascending, each with a flag: whether the start is known.
     ///
     /// If the start is unknown, the real wait is the wait so far.
     of: [Vec<(f64, bool)>; 3],

@@ -2,7 +2,7 @@
 
 use super::rules::SchedulerParameters;
 
-/// Last cycle of each scheduler, and whether anything has changed since then.
+/// Last cycle of each scheduler, with flags for the changes since this cycle.
 #[derive(Clone, Debug, Default)]
 pub(in crate::operator) struct Cycles {
     last_main: Option<f64>,

@@ -69,9 +69,9 @@ impl<'a> ReplayState<'a> {
         Ok(ReplayState { controller, is_queued, cycles, next_tick, at, known })
     }
 
-    /// Wait reasons of the records' jobs just before a second, in Slurm's words.
+    /// Slurm's wait reasons of the recorded jobs just before the second `at`.
     ///
-    /// The second value is the time of the last pass of a scheduler.
+    /// The result also has the time of the last pass of a scheduler.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.

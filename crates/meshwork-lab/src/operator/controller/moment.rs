@@ -26,7 +26,7 @@ pub(in crate::operator) struct LackingParts {
     pub(in crate::operator) free: Vec<[u64; 3]>,
     /// Number of nodes of which no job holds a part.
     pub(in crate::operator) idle: u32,
-    /// Running jobs, each of which would release enough by its end alone.
+    /// Running jobs, each of which would release enough for the job by its end alone.
     pub(in crate::operator) ends: Vec<usize>,
 }
 

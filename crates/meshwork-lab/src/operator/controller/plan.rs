@@ -302,8 +302,8 @@ impl BackfillPlan {
 
     /// Finds the time, up to `by`, at which running jobs have released enough nodes for a job.
     ///
-    /// Ends that are close together count as one, at the last of them. `possible` are nodes that
-    /// are known to be enough.
+    /// Ends of jobs that are close together count as one end, at the last of these times.
+    /// `possible` are nodes that are known to be enough.
     fn will_run(
         &self,
         (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),

@@ -84,7 +84,7 @@ impl ControllerReplay<'_> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// Runs the replay with given starts first, and returns the outcome of each record.
+    /// Runs the replay after the starts in `given`, and returns the outcome of each record.
     ///
     /// The result is `None` if the total wait of the jobs that start after the given ones exceeds
     /// `most` seconds.

@@ -42,7 +42,7 @@ struct RequestLookup {
     may: NodeSet,
     /// Whether the job can never start, because even the empty partition lacks suitable nodes.
     is_hopeless: bool,
-    /// Whether any nodes of `may` suit the job, as long as enough of them are free.
+    /// Whether the job can run on every choice of enough free nodes from `may`.
     needs_only_count: bool,
 }
 
@@ -93,7 +93,7 @@ impl ResolvedRequest {
         &self.found.may
     }
 
-    /// Whether any nodes that the job may use suit it, as long as enough of them are free.
+    /// Whether the job can run on every choice of enough free nodes from its possible nodes.
     pub(super) fn needs_only_count(&self) -> bool {
         self.found.needs_only_count && self.parts.is_none()
     }

@@ -333,7 +333,7 @@ impl SlowPlan {
     }
 
     /// First time at which running jobs have released enough nodes for a job, and the job's nodes.
-    /// Ends of jobs that are close together count as one, at the last of them.
+    /// Ends of jobs that are close together count as one end, at the last of these times.
     fn released(
         &self,
         available: &NodeSet,

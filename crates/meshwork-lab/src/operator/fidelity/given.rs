@@ -69,12 +69,12 @@ struct Order {
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// Whether all events of the clock second come before the first cycle, and before the second.
+    /// Whether all events of the clock second come before its first cycle, and before its second.
     ///
     /// Otherwise, an event comes before a cycle only if a recorded start of this cycle or of an
     /// earlier one requires it.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are available in the first cycle, and in the second.
+    /// Whether all nodes of ended jobs are available in the first cycle, and in the second cycle.
     ///
     /// Otherwise, a node of an ended job is available only if a recorded start of this cycle or of
     /// an earlier one uses it.

@@ -156,7 +156,7 @@ impl Fidelity {
         counts
     }
 
-    /// Whether enough places and start times are predicted correctly to rely on the model.
+    /// Whether the model predicts nodes and start times well enough to be relied on.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.doubts().is_empty()

@@ -12,7 +12,7 @@ use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use super::{Instant, WaitingJob};
 
-/// Maximum number of nearest placements that are reported for a waiting job.
+/// Maximum number of possible placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
 /// Largest number of places that are tried in the search for moves.
@@ -115,7 +115,7 @@ impl Instant {
         Ok(self.explain_waiter(&self.waiting[place], place))
     }
 
-    /// Explains why a job with a request could not start at the instant, behind all waiting jobs.
+    /// Explains why a new job, after all waiting jobs, could not start at the instant.
     #[must_use]
     pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);

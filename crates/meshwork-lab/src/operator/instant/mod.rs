@@ -3,7 +3,7 @@
 //! The state comes from a `stored` run, or from the `saved` state of `meshwork place`. All results
 //! come from the allocator itself, which is queried on copies of the machine. On a copy, some jobs
 //! have ended or have been moved. `ways` selects the copies that are worth a query. [`explain`]
-//! tells why a job waits, and [`defrag`] tells which moves would let it start.
+//! finds why a job waits, and [`defrag`] finds moves of jobs that would let it start.
 
 pub mod defrag;
 pub mod explain;
@@ -55,7 +55,7 @@ pub struct Instant {
     pub running: Vec<PlacedJob>,
     /// Waiting jobs, in order of arrival.
     pub waiting: Vec<WaitingJob>,
-    /// Cause for which a job waits that could start; `None` without a scheduler.
+    /// Cause of the wait of a job that could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
 }
 

@@ -32,7 +32,7 @@ struct Snapshot<'a> {
 /// Workloads and nodes at several instants, from one file for each instant.
 ///
 /// The files are in chronological order, each with its name and its text. Events are ordered by
-/// their times. The last file tells whether a node accepts pods, and whether a workload is active.
+/// their times. The last file shows whether a node accepts pods, and whether a workload is active.
 pub struct Snapshots<'a> {
     all: Vec<Snapshot<'a>>,
     cluster: Cluster,

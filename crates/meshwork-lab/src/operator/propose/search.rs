@@ -25,7 +25,7 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// Factor by which the number of lists falls from one stage of a round to the next.
 const ONE_OF: usize = 4;
 
-/// Factor by which each stage of a round tries fewer jobs than the history has.
+/// For each stage of a round, the number *n* if lists are tried on one *n*-th of the jobs.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.

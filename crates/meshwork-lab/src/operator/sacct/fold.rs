@@ -139,7 +139,7 @@ struct Folder<'t, 'a> {
     clock: LocalClock,
     /// Formats of times that occur, each with the first line that uses it.
     forms: BTreeMap<u8, (TimeFormat, usize)>,
-    /// Number of hosts in each host list. It is stored because host lists recur.
+    /// Number of hosts in each host list, cached because host lists recur.
     lengths: HashMap<&'a str, u32>,
 }
 

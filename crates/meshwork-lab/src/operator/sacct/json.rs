@@ -35,7 +35,7 @@ const COLUMNS: [&str; 23] = [
 
 /// Text of the field at a path of keys; empty if there is none.
 ///
-/// Newer versions of Slurm write a number as an object that also tells whether the number is set.
+/// Newer versions of Slurm write a number as an object that also states whether the number is set.
 pub(in crate::operator) fn field(own: &Json, path: &[&str]) -> String {
     let own = path.iter().try_fold(own, |own, key| own.get(key));
     match own {
