@@ -17,15 +17,15 @@ pub struct NodePartText {
     /// Number of pieces of the job (units of its request) on the node.
     #[serde(default = "one")]
     pieces: u32,
-    /// Number of cores.
+    /// Number of cores of the node that the job holds.
     cpu: u32,
     /// Number of cores on each island of the node. It may be left out if the node has one island.
     #[serde(default)]
     islands: Vec<u32>,
-    /// Memory in MiB.
+    /// Memory of the node that the job holds, in MiB.
     #[serde(default)]
     mem: u32,
-    /// Indices of the GPUs.
+    /// Indices of the GPUs of the node that the job holds.
     #[serde(default)]
     gpus: Vec<u32>,
     /// Fraction held of each GPU, or a list with the fraction of each; `None` for whole GPUs.
@@ -45,7 +45,7 @@ fn is_zero(amount: &u32) -> bool {
 }
 
 impl NodePartText {
-    /// The parts of nodes in a placement; `None` if the job holds whole nodes.
+    /// Parts of nodes in a placement; `None` if the job holds whole nodes.
     #[must_use]
     pub fn all_of(placement: &Placement, topology: &Topology) -> Option<Vec<NodePartText>> {
         let (types, parts) = (topology.types()?, placement.parts.as_ref()?);

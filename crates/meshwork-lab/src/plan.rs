@@ -260,7 +260,7 @@ impl ReadState {
         Ok(ReadState { state, ids, running_ids, jobs, names })
     }
 
-    /// The decisions of a scenario's policy for this state.
+    /// Decisions of a scenario's policy for this state.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
@@ -269,7 +269,7 @@ impl ReadState {
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// The decisions of a scenario's policy as JSON, with the state for its next plan as `memory`.
+    /// Decisions of a scenario's policy as JSON, with the state for its next plan as `memory`.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
@@ -281,7 +281,7 @@ impl ReadState {
         Ok(answer)
     }
 
-    /// The decisions as JSON: `starts`, `reserved` and `never`, and for some schedulers `stopped`,
+    /// Decisions as JSON: `starts`, `reserved` and `never`, and for some schedulers `stopped`,
     /// `moved` and `wake`.
     #[must_use]
     pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {

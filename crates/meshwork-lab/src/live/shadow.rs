@@ -82,7 +82,7 @@ pub struct ShadowedStart {
 }
 
 impl ShadowedStart {
-    /// The start as one JSON line of a log.
+    /// Start of a job as one JSON line of a log.
     #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
@@ -183,7 +183,7 @@ impl ShadowSummary {
         rows
     }
 
-    /// The summary as one line of text.
+    /// Summary of all observed starts as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         format!(
@@ -288,7 +288,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Running jobs with their nodes, in the state just before the jobs `new` started.
+    /// Occupied nodes, grouped by job, in the state just before the jobs `new` started.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -517,7 +517,7 @@ impl<'a> SiteShadow<'a> {
         markup.into_string()
     }
 
-    /// The summary of all observed starts as lines of text.
+    /// Summary of all observed starts as lines of text.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = self.summary.rows();

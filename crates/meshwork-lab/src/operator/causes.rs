@@ -18,7 +18,7 @@ pub struct WaitsByCause {
 }
 
 impl WaitsByCause {
-    /// Seconds that the job waited for one cause.
+    /// Seconds for which the job waited for one cause.
     #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
         self.seconds[cause as usize]

@@ -216,7 +216,7 @@ fn clear(
     is_cleared.then_some(steps)
 }
 
-/// The plans as JSON.
+/// Plans of moves that free a place, as JSON.
 #[must_use]
 pub fn json(state: &MachineState, plans: &[DefragPlan]) -> Json {
     let hosts = &state.machine.reading.hosts;

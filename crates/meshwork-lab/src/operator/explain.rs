@@ -320,7 +320,7 @@ fn listings(
 }
 
 impl Explanation {
-    /// The explanation as JSON.
+    /// Explanation why a job waits, as JSON.
     #[must_use]
     pub fn json(&self, state: &MachineState) -> Json {
         let hosts = &state.machine.reading.hosts;

@@ -58,7 +58,7 @@ pub struct Quality {
     pub span: Option<(Second, Second)>,
     /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
-    /// Warnings, one sentence each.
+    /// Warnings about the history, one sentence each.
     pub warnings: Vec<FileProblem>,
 }
 
@@ -69,7 +69,7 @@ impl Quality {
         self.single + self.unions
     }
 
-    /// The quality as JSON.
+    /// Quality of the history as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let tally = &self.tally;

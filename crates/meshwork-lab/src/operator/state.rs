@@ -446,14 +446,14 @@ pub struct QueueReason {
     /// Kind of the reason. It is `nodes`, `priority`, `turn` (no scheduler has considered the job),
     /// or the kind of a [`HeldBack`].
     pub kind: &'static str,
-    /// Reason in Slurm's words.
+    /// Reason of the wait, in Slurm's words.
     pub says: String,
     /// Reason that the model predicts; `None` if the job is held back.
     pub predicted: Option<&'static str>,
 }
 
 impl QueueReason {
-    /// The reason as JSON.
+    /// Reason why a job in the queue waits, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         json!({
@@ -468,7 +468,7 @@ impl QueueReason {
 pub struct HeldBack {
     /// Kind of the reason: `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
     pub kind: &'static str,
-    /// Reason in Slurm's words.
+    /// Reason of the wait, in Slurm's words.
     pub says: String,
 }
 

@@ -72,7 +72,7 @@ pub struct StartInterval {
 }
 
 impl StartInterval {
-    /// The interval as JSON, with times in seconds since 1970.
+    /// Predicted start interval as JSON, with times in seconds since 1970.
     #[must_use]
     pub fn json(&self) -> Json {
         let reason = self.held.as_ref().map(|own| json!({ "kind": own.kind, "says": own.says }));

@@ -44,7 +44,7 @@ const MIN_OF_A_LINE: usize = 3;
 pub(super) struct Axis {
     /// Dotted path of the key, as in `workload.load`.
     pub(super) key: String,
-    /// Values of the key in short form.
+    /// Values of the swept key, as short texts.
     pub(super) labels: Vec<String>,
     pub(super) kind: Kind,
     /// Whether the study compares the values of the key: in a claim, or in `[compare]`.
@@ -74,7 +74,7 @@ pub(super) struct Layout {
 }
 
 impl Axis {
-    /// The swept keys of a study.
+    /// Swept keys of a study, as possible axes.
     pub(super) fn all(study: &Study) -> Vec<Axis> {
         let contrasted = contrasted(study);
         let axis = |axis: &crate::study::Axis| {

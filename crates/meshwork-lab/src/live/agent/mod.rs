@@ -39,7 +39,7 @@ pub struct AgentSettings {
     /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
     /// Time in seconds for which a placed job must look stuck before it is parked again. It looks
-    /// stuck, for example, if a node is busy or Slurm's reason is `Dependency`.
+    /// stuck, for example, if one of its nodes is busy or Slurm's reason is `Dependency`.
     pub settle: f64,
     /// Time in seconds after which a placed job looks stuck although all its nodes are idle.
     pub patience: f64,

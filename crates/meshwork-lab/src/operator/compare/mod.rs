@@ -138,9 +138,9 @@ pub struct ReplayOptions {
 pub struct TopologyReplay {
     /// Records of the jobs as they were submitted in the replay, where sizes may be rounded up.
     pub submitted: Vec<JobRecord>,
-    /// Outcome of each job.
+    /// Outcome of each job in the replay.
     pub outcomes: Vec<JobOutcome>,
-    /// Wait of each job by cause.
+    /// Wait of each job in the replay, by cause.
     pub waited: Vec<WaitsByCause>,
     /// Whether each job leaves some processors of its nodes to other jobs.
     shares: Vec<bool>,
@@ -339,7 +339,7 @@ impl Comparison {
         difference.factor_to_decide().map(|factor| (factor - 1.0) * weeks)
     }
 
-    /// The comparison as JSON.
+    /// Comparison of several topologies as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let topologies: Vec<Json> = self

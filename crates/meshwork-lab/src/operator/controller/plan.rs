@@ -48,7 +48,7 @@ enum Future<'a> {
     Parts(PartsFuture<'a>),
 }
 
-/// Start of a job by the plan.
+/// Planned start of a job in a backfill pass.
 pub(super) enum Planned {
     /// The job starts now on these nodes.
     Now(NodeSet),

@@ -256,7 +256,7 @@ struct SlowPlan {
     up: NodeSet,
     /// Ends of running jobs by their time limits, in order, with their nodes.
     running: Vec<(Second, NodeSet)>,
-    /// Reservations: begin, end and nodes.
+    /// Reservations of the plan: begin, end and nodes.
     reserved: Vec<(Second, Second, NodeSet)>,
 }
 

@@ -21,8 +21,8 @@ const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for the nodes.
 ///
-/// Each job that waited counts once. Its gap begins when the last of the jobs ended whose nodes it
-/// got. `by` restricts the starts to those of one scheduler.
+/// Each job that waited counts once. Its gap begins at the last end among the jobs that held its
+/// nodes before. `by` restricts the starts to those of one scheduler.
 fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
     // Last end of a job on each node so far.
     let mut last: BTreeMap<u32, Second> = BTreeMap::new();

@@ -221,7 +221,7 @@ impl Fidelity {
         doubts
     }
 
-    /// The result as JSON.
+    /// Agreement of the model with the history, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let doubts = self.doubts();
@@ -412,7 +412,7 @@ const MOST_COPIES: usize = 20;
 /// Recorded and predicted wait of one job, in seconds.
 struct JobWait<'a> {
     stay: &'a JobRecord,
-    /// Time from which the job could start.
+    /// Time from which the job could start if nodes were free.
     queued: Second,
     real: f64,
     predicted: f64,

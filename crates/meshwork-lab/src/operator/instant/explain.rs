@@ -23,7 +23,7 @@ const MOST_MOVES: usize = 100;
 pub enum InstantReason {
     /// The job would not fit the empty machine. The text is the violated rule, if there is one.
     Never(Option<String>),
-    /// The job waits for this cause.
+    /// The job waits for a cause such as a lack of nodes.
     WaitsFor(Cause),
     /// The job could start: the state has no scheduler that could delay it.
     Nothing,
@@ -451,7 +451,7 @@ impl SimulatedMachine {
 }
 
 impl InstantExplanation {
-    /// The explanation as JSON.
+    /// Explanation why a job waits, as JSON.
     #[must_use]
     pub fn json(&self, instant: &Instant) -> Json {
         let name = |place: &usize| instant.running[*place].name.clone();

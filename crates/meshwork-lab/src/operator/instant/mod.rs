@@ -24,7 +24,7 @@ pub use stored::RunName;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedJob {
     pub name: String,
-    /// Job as it would be submitted again.
+    /// Running job in the form in which it could be submitted again.
     pub job: Job,
     /// Index of the job's site.
     pub site: usize,

@@ -85,7 +85,7 @@ impl ListProposal {
             .is_some_and(|gain| gain.excludes_zero() && gain.mean.is_some_and(|gain| gain > 0.0))
     }
 
-    /// The result as JSON.
+    /// Result of the search as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let gain = |gain: &Option<Interval>| {

@@ -25,7 +25,7 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// Factor by which the number of lists falls from one stage of a round to the next.
 const ONE_OF: usize = 4;
 
-/// For each stage of a round, the number *n* if lists are tried on one *n*-th of the jobs.
+/// For each stage of a round, the number *n* if lists are tried on about one *n*-th of the jobs.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -118,7 +118,7 @@ impl Tried {
     }
 }
 
-/// Progress of a search.
+/// Progress of a search for better placement lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
     /// Number of placement lists that were tried.
@@ -129,7 +129,7 @@ pub struct SearchProgress {
     pub best: f64,
 }
 
-/// Conditions under which a search ends.
+/// Conditions under which a search for better placement lists ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SearchEnd {
     /// Time at which the search ends; `None` for no deadline.

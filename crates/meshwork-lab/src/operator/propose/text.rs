@@ -12,8 +12,8 @@ const AROUND: usize = 3;
 
 /// Text of a `topology.yaml` with other placement lists in one of its topologies.
 ///
-/// Everything else stays as written. The result is `None` if the file is not written with one box,
-/// or with the list of sizes, on each line.
+/// Everything else stays as written. The result is `None` if boxes are not on lines of their own,
+/// or if the list of block sizes is not on one line.
 #[must_use]
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::operator::FileProblem;
 
-/// Names of the table's columns.
+/// Names of the columns in the table that `sacct -P` prints.
 const COLUMNS: [&str; 23] = [
     "JobIDRaw",
     "JobID",
