@@ -19,7 +19,8 @@ pub struct NodePartText {
     pieces: u32,
     /// Number of cores of the node that the job holds.
     cpu: u32,
-    /// Number of cores on each island of the node. It may be left out if the node has one island.
+    /// Number of cores on each island (such as a socket). It may be left out for nodes of one
+    /// island.
     #[serde(default)]
     islands: Vec<u32>,
     /// Memory of the node that the job holds, in MiB.
@@ -28,7 +29,7 @@ pub struct NodePartText {
     /// Indices of the GPUs of the node that the job holds.
     #[serde(default)]
     gpus: Vec<u32>,
-    /// Fraction held of each GPU, or a list with the fraction of each; `None` for whole GPUs.
+    /// Fraction of each GPU that the job holds: one number or a list. `None` for whole GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     share: Option<Json>,
     /// Amount of the node's resource `other`, whose meaning the study defines.

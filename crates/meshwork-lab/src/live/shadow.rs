@@ -113,7 +113,7 @@ pub struct ShadowSummary {
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Number of starts at which Slurm left another job waiting for which the policy found nodes.
+    /// Number of starts at which Slurm passed over a waiting job for which the policy found nodes.
     pub had_place: usize,
     /// Number of queries that found several new starts at once. The order of these starts is
     /// uncertain.

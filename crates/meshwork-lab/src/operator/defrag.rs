@@ -48,10 +48,10 @@ pub struct JobMove {
     pub to: NodeSet,
 }
 
-/// Sequence of moves of running jobs after which a place of the topology is free.
+/// Sequence of moves of running jobs after which a listed place of the topology is free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
-    /// Name of the freed place in the lists of the topology.
+    /// Name of the freed place in the placement lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
     pub steps: Vec<JobMove>,

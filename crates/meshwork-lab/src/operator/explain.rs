@@ -71,7 +71,7 @@ pub struct Explanation {
     pub stay: JobRecord,
     /// Most important reason why the job waits.
     pub reason: WaitReason,
-    /// Which cores, memory or GPUs the job lacks, if jobs share nodes.
+    /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
     /// Number of nodes that are free for the job at the instant. If jobs share nodes, these are the
     /// nodes on which at least one piece (unit) of the job's request fits.

@@ -19,7 +19,7 @@ use crate::slurm::shared::{SharedSite, gres, options};
 use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
-/// Name of the file with the job records of a site folder.
+/// Name of the file with job records in a site folder.
 pub(crate) const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 /// Name of the file that configures Slurm, in the folder of a site.

@@ -296,7 +296,7 @@ impl MachineState {
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
     }
 
-    /// Controller model with all running jobs, and with the jobs `waiting`.
+    /// Controller model with all running jobs, and with the waiting jobs `waiting`.
     fn controller<'s>(&'s self, rules: &'s SiteRules, waiting: &[JobRecord]) -> Controller<'s> {
         let running = self.running.iter().map(|own| {
             let limit = own.until.map(|until| until - own.stay.start.unwrap_or(self.now));

@@ -36,7 +36,7 @@ const MAX_TURNED: usize = 24;
 /// would need a logarithmic scale, which cannot show these numbers.
 const MAX_RATIO: f64 = 50.0;
 
-/// Minimum number of values of a key for the points of a plot along it to be joined to a line.
+/// Minimum number of values of a key for which the points along it are joined to a line.
 const MIN_OF_A_LINE: usize = 3;
 
 /// A swept key with its values, as a possible axis of a plot.

@@ -212,7 +212,7 @@ pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.
     pub(super) all: Vec<usize>,
-    /// Indices from `all` of the jobs that start in every replay.
+    /// Indices of the jobs in `all` that start in every replay.
     pub(super) common: Vec<usize>,
     /// Time from the first submission to the last.
     pub(super) span: Range<Second>,
@@ -258,7 +258,7 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// Value of a measure in one replay; `None` if there is nothing to measure.
+    /// Value of a measure in one replay; `None` for a mean without values.
     pub(super) fn value(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Option<f64> {
         let values = self.values(measure, course);
         match measure.scope() {

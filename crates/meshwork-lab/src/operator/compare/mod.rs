@@ -201,7 +201,7 @@ pub struct Comparison {
     pub span: (Second, Second),
     /// Values of all measures for each topology, in the order of [`ReplayMeasure::ALL`].
     pub values: Vec<Vec<Option<f64>>>,
-    /// Increase of each measure over the first topology, for each further topology.
+    /// Increase of each measure compared with the first topology, for each further topology.
     pub differences: Vec<Vec<Interval>>,
     /// Reasons to doubt the model of the site, one sentence each.
     pub doubts: Vec<String>,

@@ -18,7 +18,7 @@ const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(in crate::operator) struct ReplayState<'a> {
-    /// Controller model at the instant. Searches change its node weights, so only copies run.
+    /// Controller model at the instant. Futures run on copies, because they change node weights.
     controller: Mutex<Controller<'a>>,
     /// Whether each running or waiting job is in the model's queue at the instant.
     is_queued: Vec<bool>,

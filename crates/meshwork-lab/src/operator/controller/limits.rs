@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::request::ControlledJob;
 use super::rules::{KINDS, LimitOf, SiteRules};
 
-/// Sums over the running jobs that count against one limit, in the order of [`LimitOf::all`].
+/// Sum of each limited amount over running jobs, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
 /// Set of jobs that count against a limit.
@@ -20,7 +20,7 @@ enum Scope {
     Association(usize),
 }
 
-/// Sums over running jobs for each QOS and association.
+/// Sums of the limited amounts over the running jobs of each QOS and association.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,

@@ -17,7 +17,7 @@ pub(in crate::operator) const RESERVED_NODES: &str =
 /// Seconds after submission in which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
 
-/// Free parts of the nodes that a waiting job may use, and the running jobs in its way.
+/// Free parts of the nodes that a waiting job may use, and running jobs whose end lets it start.
 #[derive(Default)]
 pub(in crate::operator) struct LackingParts {
     /// Whether the job fits now; `None` if it could not even start on the idle machine.

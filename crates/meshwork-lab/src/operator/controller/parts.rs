@@ -247,7 +247,7 @@ pub(super) struct PartsFuture<'a> {
 }
 
 impl<'a> PartsFuture<'a> {
-    /// Begins a prediction for a job that may use the nodes `available`, with the current state.
+    /// Begins a prediction from the current state, for a job that may use the nodes `available`.
     pub(super) fn new(
         desk: &'a PartsDesk,
         partition: usize,

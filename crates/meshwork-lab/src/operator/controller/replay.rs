@@ -354,7 +354,7 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs of the engine up to a second, while `goes_on` returns `true`.
+    /// Runs jobs in the simulation engine up to a second, while `goes_on` returns `true`.
     ///
     /// `goes_on` is called after each instant, with the number of starts before this instant.
     pub(super) fn run(

@@ -325,7 +325,7 @@ impl SiteRules {
     }
 }
 
-/// Rows of a table that `sacctmgr show … -P` has printed, by the names of the columns.
+/// Rows of a table that `sacctmgr show … -P` has printed. Each maps column names to texts.
 pub(crate) fn rows(text: &str) -> impl Iterator<Item = BTreeMap<&str, &str>> {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();

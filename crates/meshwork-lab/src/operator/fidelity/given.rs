@@ -82,13 +82,13 @@ struct Order {
     /// Exceptions from `all`, as pairs of a cycle and an event. In this cycle and all later ones,
     /// the event is on the other side of the cycle: after it instead of before it, or vice versa.
     moved: Vec<(usize, usize)>,
-    /// Cycles before which a job is submitted again, to change the weights of nodes with GPUs.
+    /// Repeated submissions of a job, which change the weights of nodes with GPUs.
     ///
-    /// It is the last submitted job with GPUs (`true`) or without GPUs (`false`).
+    /// Each has the next cycle, and whether the job is the last one with GPUs or the last without.
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// Decisions of the cycles of one second, with events in a given order.
+/// Decisions of the scheduler cycles of one second, if its events come in a given order.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
     /// Numbers of GPUs on which the weights of nodes depend, after the cycles.
@@ -456,7 +456,7 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Takes the nodes of recorded starts away from jobs that are recorded as suspended.
+    /// Releases jobs that are recorded as suspended, if recorded starts need their nodes.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -582,8 +582,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Decisions of the cycles of a second, with events in a given order. The state is unchanged
-    /// after the call.
+    /// Decisions of the scheduler cycles of one second, if its events come in a given order. The
+    /// model's state is unchanged after the call.
     fn try_order(
         &mut self,
         at: Second,

@@ -75,8 +75,8 @@ pub struct InstantExplanation {
     pub free: Vec<u32>,
     /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
-    /// Possible placements, in order of the number of jobs that must end first, then of their last
-    /// end.
+    /// Possible placements. Those with fewer jobs that must end first come first, then those with
+    /// earlier ends of these jobs.
     pub nearest: Vec<NearestPlacement>,
     /// Earliest start if the job were first in the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,
@@ -200,7 +200,7 @@ impl Instant {
         (0..self.running.len()).filter(would_do).collect()
     }
 
-    /// Sort key of possible placements: number of jobs that must end, then their last end.
+    /// Sort key of possible placements: number of jobs that must end, then the last of their ends.
     fn rank(&self, jobs: &[usize]) -> (usize, Time) {
         const NEVER: f64 = f64::MAX;
         let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));

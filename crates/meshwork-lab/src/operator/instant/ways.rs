@@ -101,7 +101,7 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     is_taken && ahead.propose(job, now).is_some()
 }
 
-/// Index of the job that holds each node of a site.
+/// Index of the running job that holds each node of a site; `FREE` for a free node.
 fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     let grid: &Grid = instant.sites[site].site().grid();
     let mut owners = vec![FREE; grid.nodes() as usize];

@@ -82,8 +82,8 @@ impl<'a> Snapshots<'a> {
     /// The cluster as texts of Slurm files, with their file names in a site folder.
     ///
     /// The machine is a tree of the labels that workloads use as topology levels. The label with
-    /// the fewest values is at the top. The number of processors of a node is its amount of the
-    /// counted resource.
+    /// the fewest values is at the top. The number of processors of a node is its amount of one
+    /// counted resource, such as GPUs.
     ///
     /// # Errors
     /// One sentence, if no snapshot has a node.
