@@ -19,8 +19,7 @@ pub struct NodePartText {
     pieces: u32,
     /// Number of cores of the node that the job holds.
     cpu: u32,
-    /// Number of cores on each island (such as a socket). It may be left out for nodes of one
-    /// island.
+    /// Number of cores on each island (such as a socket); may be left out if there is only one.
     #[serde(default)]
     islands: Vec<u32>,
     /// Memory of the node that the job holds, in MiB.
