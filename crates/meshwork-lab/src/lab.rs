@@ -36,7 +36,7 @@ pub struct Options<'a> {
     pub max_memory: Option<u64>,
     /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer that is told of the runs' events. Results do not depend on it.
+    /// Observer of the runs' events. It does not affect the results.
     pub watcher: Option<&'a dyn Watcher>,
     /// Identifier of the program's build, from [`build`](crate::run::build). Runs that another
     /// build has stored are repeated.
@@ -69,9 +69,9 @@ pub struct Finished {
     pub points: Vec<Point>,
     pub results: Results,
     pub summary: Summary,
-    /// Judgement of each claim of the study.
+    /// Judgement of each claim of the study: whether the results support it.
     pub claims: Vec<Judgement>,
-    /// Common clock of the scenarios, by which times are shown in a unit and as dates.
+    /// Clock of all scenarios, which shows simulated times in a time unit and as dates.
     pub clock: Clock,
     /// Warnings that did not stop the study, one sentence each.
     pub warnings: Vec<String>,
@@ -187,7 +187,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
 }
 
 /// Results of a study whose runs have already ended, in this process or in another one. Nothing is
-/// run or written. Only the log of a study of windows is read.
+/// run or written. A log is read only if the study divides it into windows.
 ///
 /// # Errors
 /// If the study is invalid or its log is missing.
@@ -230,12 +230,11 @@ pub(crate) struct Prepared {
     /// Input file of each scenario; `None` if the scenario reads no file.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
-    /// Logs that are run in windows, each with the time span of its jobs.
+    /// Logs that are simulated in windows (periods), each with the time span of its jobs.
     pub(crate) spans: Vec<Span>,
 }
 
-/// Expands a study and checks it: its inputs, the windows or `from` and `until` of its logs, and
-/// its need for memory.
+/// Expands a study, and checks its inputs, the used periods of its logs, and its need for memory.
 pub(crate) fn prepare(
     study: &Study,
     threads: usize,
@@ -268,8 +267,8 @@ pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     ))
 }
 
-/// Input file of each scenario. Its digest is computed only if results are stored, for the keys of
-/// the runs.
+/// Input file of each scenario. Digests of files are needed only as parts of the keys of stored
+/// runs, so they are computed only if results are stored.
 fn inputs(
     study: &Study,
     points: &[Point],
@@ -341,14 +340,14 @@ fn trace(
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
 }
 
-/// Error for an outage trace that cannot be opened. It names the place in the study, or the
-/// setting, that has the path.
+/// Error for an outage trace that cannot be opened. It begins with the place in the study file, or
+/// the setting, that gives the path.
 pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
     expand::refused(study, index, &Problem::new("failures.trace", message))
 }
 
-/// Error for an input file that cannot be opened. It names the place in the study, or the setting,
-/// that has the path.
+/// Error for an input file that cannot be opened. It begins with the place in the study file, or
+/// the setting, that gives the path.
 pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");
@@ -358,7 +357,7 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
 
 /// Records in a results folder a study that cannot be run, so that a report can show the reason.
 ///
-/// A folder with runs is left unchanged: the runs were made when the study could be run.
+/// A folder with runs is left unchanged, because the study could be run when they were made.
 ///
 /// # Errors
 /// One sentence, if the folder cannot be written.
@@ -390,8 +389,8 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
     known
 }
 
-/// Text that says that the folder holds a study with another name; `None` if it does not. Error
-/// sentences begin with it.
+/// Beginning of an error sentence: the folder holds a study with another name. `None` if the folder
+/// does not.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let other = StudyRequest::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);

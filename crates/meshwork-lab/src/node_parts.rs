@@ -8,30 +8,30 @@ use meshwork::topology::types::NodeType;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// Part of a node that a job holds, as an object in answers and in states.
+/// Part of a node that a job holds, as a JSON object in answers and in recorded states.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodePartText {
     /// Number of the node, or its name.
     pub node: Json,
-    /// Number of the job's pieces on the node.
+    /// Number of pieces of the job (units of its request) on the node.
     #[serde(default = "one")]
     pieces: u32,
-    /// Number of cores.
+    /// Number of cores of the node that the job holds.
     cpu: u32,
-    /// Number of cores on each island of the node. It may be left out if the node has one island.
+    /// Number of cores on each island (such as a socket); may be left out if there is only one.
     #[serde(default)]
     islands: Vec<u32>,
-    /// Memory in MiB.
+    /// Memory of the node that the job holds, in MiB.
     #[serde(default)]
     mem: u32,
-    /// Indices of the GPUs.
+    /// Indices of the GPUs of the node that the job holds.
     #[serde(default)]
     gpus: Vec<u32>,
-    /// Fraction held of each GPU, or a list with the fraction of each; `None` for whole GPUs.
+    /// Fraction of each GPU that the job holds: one number or a list. `None` for whole GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     share: Option<Json>,
-    /// Amount of the resource `other`.
+    /// Amount of the node's resource `other`, whose meaning the study defines.
     #[serde(default, skip_serializing_if = "is_zero")]
     other: u32,
 }
@@ -45,7 +45,7 @@ fn is_zero(amount: &u32) -> bool {
 }
 
 impl NodePartText {
-    /// The parts of nodes in a placement; `None` if the job holds whole nodes.
+    /// Parts of nodes in a placement; `None` if the job holds whole nodes.
     #[must_use]
     pub fn all_of(placement: &Placement, topology: &Topology) -> Option<Vec<NodePartText>> {
         let (types, parts) = (topology.types()?, placement.parts.as_ref()?);
@@ -68,7 +68,7 @@ impl NodePartText {
         NodePartText { node, pieces: part.pieces, cpu, islands: cores, mem, gpus, share, other }
     }
 
-    /// Converts the parts of several nodes to a placement. `number` gives the number of a node.
+    /// Converts the parts of several nodes to a placement. `number` returns the number of a `node`.
     ///
     /// # Errors
     /// One sentence, if the machine's nodes have no parts, or a node does not have the amounts.

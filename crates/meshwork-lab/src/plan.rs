@@ -30,22 +30,22 @@ struct StateText {
     waiting: Vec<Map<String, Json>>,
     #[serde(default)]
     withheld: Vec<WithheldText>,
-    /// Memory of an earlier plan, as it was written under this key.
+    /// State that the policy keeps between plans, as an earlier plan has written it under this key.
     #[serde(default)]
     memory: Option<MemoryText>,
 }
 
-/// Memory of a policy after an earlier state, as JSON.
+/// State that a policy keeps from one plan to the next, as JSON.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct MemoryText {
     at: f64,
     running: Vec<HeldText>,
-    /// Ids, arrivals and numbers of the jobs that waited, in queue order.
+    /// ID, arrival and number of each job that waited, in queue order.
     waiting: Vec<(Json, f64, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suspended: Vec<HeldText>,
-    /// Memory of the allocators: numbers as hexadecimal words, as JSON tools round large numbers.
+    /// State of the allocators. Numbers are hexadecimal words, as JSON tools round large numbers.
     allocators: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
@@ -84,10 +84,10 @@ struct HeldText {
     parts: Option<Vec<NodePartText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stretch: Option<f64>,
-    /// Number by which strategies know the job; only in a memory.
+    /// Number that identifies the job for the policy; present only under the key `memory`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
-    /// Request with which the job waited, by the columns of a table of jobs.
+    /// Request of the job while it waited, by the columns of a table of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     job: Option<Map<String, Json>>,
 }
@@ -107,7 +107,7 @@ pub struct ReadState {
     names: Option<Vec<String>>,
 }
 
-/// Numbers of jobs by their IDs, which are any JSON values. A memory keeps the numbers of its jobs.
+/// Numbers that identify jobs for the policy, by job ID. An ID may be any JSON value.
 #[derive(Default)]
 struct Numbers {
     of: BTreeMap<String, u64>,
@@ -122,7 +122,7 @@ impl Numbers {
         })
     }
 
-    /// Registers the number that a memory gives a job, and returns the job's number.
+    /// Registers a job's number from the key `memory`, and returns the number that the job has.
     fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
         if number > 1 << 53 {
             return Err(format!("its number is {number}, too large"));
@@ -260,7 +260,7 @@ impl ReadState {
         Ok(ReadState { state, ids, running_ids, jobs, names })
     }
 
-    /// The decisions of a scenario's policy for this state.
+    /// Decisions of a scenario's policy for this state.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
@@ -269,7 +269,7 @@ impl ReadState {
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// The decisions of a scenario's policy as JSON, with the memory for its next plan as `memory`.
+    /// Decisions of a scenario's policy as JSON, with the state for its next plan as `memory`.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.
@@ -281,7 +281,7 @@ impl ReadState {
         Ok(answer)
     }
 
-    /// The decisions as JSON: `starts`, `reserved` and `never`, and for some schedulers `stopped`,
+    /// Decisions as JSON: `starts`, `reserved` and `never`, and for some schedulers `stopped`,
     /// `moved` and `wake`.
     #[must_use]
     pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
@@ -498,8 +498,8 @@ fn held_nodes(
     Ok(HeldNodes { site: held.site, placement, since, until, stretch: held.stretch, job })
 }
 
-/// Waiting job from cells in the columns of a table of jobs; size and estimate are required.
-/// Without a column `submit`, it was submitted at `first_seen`.
+/// Waiting job from cells of a table of jobs, by column. The size and the estimate are required.
+/// Without a cell `submit`, the job was submitted at `first_seen`.
 fn job_of_row(given: &Map<String, Json>, first_seen: f64) -> Result<Job, String> {
     let mut cells = Vec::new();
     if given.get("submit").is_none_or(Json::is_null) {

@@ -21,7 +21,7 @@ pub enum EndRule {
     UserQuantile,
 }
 
-/// Largest number of a user's latest run times from which the quantile is taken.
+/// Largest number of latest run times of a user from which the quantile is computed.
 pub const REMEMBERED: usize = 100;
 
 impl EndRule {
@@ -53,8 +53,8 @@ impl EndRule {
     }
 }
 
-/// Predicted run time of the next jobs of each user. Jobs of other users are expected to run for
-/// their time limits.
+/// Predicted run time of the next job of each user. A job of any other user is expected to run for
+/// its time limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedEnds {
     seconds: BTreeMap<String, i64>,

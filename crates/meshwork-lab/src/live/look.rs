@@ -10,11 +10,11 @@ use crate::slurm::live::{
     read_queue, read_ranges, read_reservations,
 };
 
-/// Assumed run time of a job without a time limit, and assumed duration of an outage, in seconds.
+/// Time in seconds that is assumed for a missing time limit, and for the length of an outage.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
-/// Largest number of new jobs that one query for their minimum numbers of nodes names.
+/// Largest number of job ids in one query for the minimum numbers of nodes of new jobs.
 ///
-/// If there are more new jobs, the query is for all jobs of the partition.
+/// For more new jobs, one query for all jobs of the partition is made.
 const MANY: usize = 200;
 
 /// State of jobs, nodes and reservations, as Slurm's commands print it at one time.
@@ -61,8 +61,8 @@ impl SiteLook {
     }
 }
 
-/// Minimum number of nodes that each waiting job requests, remembered by job. Slurm is asked for it
-/// only once for each job.
+/// Minimum number of nodes that each waiting job requests. It is queried from Slurm only once for
+/// each job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     known: BTreeMap<(String, i64), u32>,

@@ -113,8 +113,8 @@ impl LivePolicy {
         nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
     }
 
-    /// Converts a waiting job to the form that the policy reads. If the job accepts a range of node
-    /// counts, `nodes` is the one for which it is considered.
+    /// Converts a waiting job to a candidate of the policy. `nodes` is the number of nodes to
+    /// consider, for example one of the range of numbers that the job accepts.
     pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {

@@ -18,7 +18,7 @@ pub struct ProcessCommands {
     /// Folder with the commands; `None` to look for them in `PATH`.
     folder: Option<PathBuf>,
     control: Option<Controlling>,
-    /// Number of lines sent to `scontrol` so far. It makes the mark that ends each answer unique.
+    /// Number of lines sent to `scontrol` so far. It makes the end marker of each answer unique.
     lines: u64,
 }
 

@@ -24,7 +24,7 @@ use crate::slurm::live::QueuedJob;
 
 /// Largest number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest number of a job's nodes for which the routes between all pairs of nodes are followed.
+/// Largest job, in nodes, for which the routes between all pairs of its nodes are considered.
 const ALL_PAIRS: usize = 64;
 
 /// Agreement of the policy with one start by Slurm.
@@ -49,7 +49,7 @@ impl ShadowVerdict {
     }
 }
 
-/// One measure of the nodes of a job: its value for Slurm's choice, and for the policy's choice.
+/// Value of one measure of a job's nodes, as chosen by Slurm and as chosen by the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BothChoices {
     pub slurm: Option<f64>,
@@ -71,8 +71,8 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two nodes) that the start of the job blocks: the policy finds
-    /// nodes for a job of this size before the start, and none after it.
+    /// Number of job sizes (powers of two) that the start blocks. The policy finds nodes for a job
+    /// of such a size before the start, but not after it.
     pub blocked: BothChoices,
     /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
     pub had_place: usize,
@@ -82,7 +82,7 @@ pub struct ShadowedStart {
 }
 
 impl ShadowedStart {
-    /// The start as one JSON line of a log.
+    /// Start of a job as one JSON line of a log.
     #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
@@ -113,14 +113,13 @@ pub struct ShadowSummary {
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Number of starts before which the policy found nodes for another job that Slurm left
-    /// waiting.
+    /// Number of starts at which Slurm passed over a waiting job for which the policy found nodes.
     pub had_place: usize,
     /// Number of queries that found several new starts at once. The order of these starts is
     /// uncertain.
     pub ambiguous: usize,
-    /// Number of starts of jobs of several nodes that the policy would have started too, on any
-    /// nodes. The sums of the measures are over these starts.
+    /// Number of starts of multi-node jobs that the policy would also have started, on any nodes.
+    /// The sums of the measures are over these starts.
     pub both: usize,
     distance: (f64, f64),
     contention: (f64, f64),
@@ -149,7 +148,7 @@ impl ShadowSummary {
         }
     }
 
-    /// The summary as rows of a table: in each row the name of a number, and its text.
+    /// Rows of a table with the summary: the name of each number, and its value as text.
     #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let share = |count: usize| {
@@ -184,7 +183,7 @@ impl ShadowSummary {
         rows
     }
 
-    /// The summary as one line of text.
+    /// Summary of all observed starts as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         format!(
@@ -216,7 +215,7 @@ pub struct SiteShadow<'a> {
 }
 
 impl<'a> SiteShadow<'a> {
-    /// Creates an observer of a partition. `is_exclusive` tells whether jobs of the partition hold
+    /// Creates an observer of a partition. `is_exclusive` is true if jobs of the partition hold
     /// whole nodes.
     #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
@@ -289,7 +288,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Jobs and the nodes that they held just before the jobs `new` started.
+    /// Occupied nodes, grouped by job, in the state just before the jobs `new` started.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -384,8 +383,8 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Powers of two for which the policy finds nodes for a job of this size. `nodes` and the nodes
-    /// of `claims` are occupied.
+    /// Job sizes (powers of two) for which the policy finds nodes. The nodes of `claims` and the
+    /// nodes `nodes` are occupied.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {
@@ -518,7 +517,7 @@ impl<'a> SiteShadow<'a> {
         markup.into_string()
     }
 
-    /// The summary of all observed starts as lines of text.
+    /// Summary of all observed starts as lines of text.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = self.summary.rows();
@@ -539,8 +538,8 @@ fn run_key(job: &QueuedJob) -> (String, i64) {
 impl LivePolicy {
     /// Network links on the routes between the nodes of a job.
     ///
-    /// For a job of more than [`ALL_PAIRS`] nodes, only the routes from each node to the next
-    /// `ALL_PAIRS - 1` nodes are followed.
+    /// For a job of more than [`ALL_PAIRS`] nodes, these are only the routes from each node to the
+    /// next `ALL_PAIRS - 1` nodes.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

@@ -18,7 +18,7 @@ pub struct WaitsByCause {
 }
 
 impl WaitsByCause {
-    /// Seconds that the job waited for one cause.
+    /// Seconds for which the job waited for one cause.
     #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
         self.seconds[cause as usize]
@@ -31,7 +31,7 @@ impl WaitsByCause {
     }
 }
 
-/// Answer of the machine in its current state, which is the same for all equal requests.
+/// Allocator's answer to a request in the machine's current state, valid for all equal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,
@@ -43,11 +43,11 @@ enum Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// Answers of the machine by kind of request. Equal requests in one partition are of one kind.
+    /// Answers by kind of request. Equal requests for one partition have the same kind.
     answers: BTreeMap<usize, Answer>,
-    /// Number of changes of the machine after which the answers were obtained.
+    /// Number of changes of the machine at the time when `answers` were obtained.
     changes: u64,
-    /// Waiting jobs, each with the cause for which it waits since `since`.
+    /// Waiting jobs, each with the cause of its wait since the time `since`.
     now: Vec<(usize, Cause)>,
     since: Second,
 }
@@ -63,8 +63,7 @@ impl Causes {
         }
     }
 
-    /// Adds the time since the last call to each job's wait, under the cause for which the job
-    /// waits.
+    /// Adds the time since the last call to the wait of each job, under the job's current cause.
     pub(super) fn pass(&mut self, now: Second) {
         for &(place, cause) in &self.now {
             self.waited[place].seconds[cause as usize] += now - self.since;
@@ -72,11 +71,11 @@ impl Causes {
         self.since = now;
     }
 
-    /// Determines the cause for which each waiting job waits from now on.
+    /// Determines the cause of the wait of each job from now on.
     ///
     /// `queue` gives the index and the kind of request of each waiting job. `changes` counts the
-    /// changes of the machine. `ask` returns the machine's answer for a job. `has_looked` returns
-    /// whether backfill has considered a job without starting it since nodes last became free.
+    /// changes of the machine. `ask` queries whether the machine has nodes for a job. `has_looked`
+    /// returns whether backfill has considered a job in vain since nodes last became free.
     ///
     /// # Complexity
     /// One query for each kind of waiting request after each change, and **O(q)** for *q* waiting

@@ -48,10 +48,10 @@ pub struct JobMove {
     pub to: NodeSet,
 }
 
-/// Sequence of moves of running jobs after which a place of the topology is free.
+/// Sequence of moves of running jobs after which a listed place of the topology is free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
-    /// Name of the freed place in the lists of the topology.
+    /// Name of the freed place in the placement lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
     pub steps: Vec<JobMove>,
@@ -188,7 +188,7 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves of all jobs on a place to other nodes; `None` if a job fits nowhere else.
+/// Moves of all jobs on a place to other nodes; `None` if one of them fits on no other nodes.
 ///
 /// The allocator is unchanged after the call.
 fn clear(
@@ -216,7 +216,7 @@ fn clear(
     is_cleared.then_some(steps)
 }
 
-/// The plans as JSON.
+/// Plans of moves that free a place, as JSON.
 #[must_use]
 pub fn json(state: &MachineState, plans: &[DefragPlan]) -> Json {
     let hosts = &state.machine.reading.hosts;

@@ -16,7 +16,7 @@ use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 use crate::trace::SlurmPieces;
 
-/// Maximum number of nearest places that are reported for a waiting job.
+/// Maximum number of reported places that are nearest to being free for a waiting job.
 const NEAREST: usize = 3;
 
 /// Reason why a job waits on a Slurm machine.
@@ -71,16 +71,16 @@ pub struct Explanation {
     pub stay: JobRecord,
     /// Most important reason why the job waits.
     pub reason: WaitReason,
-    /// Which cores, memory or GPUs the job lacks, if jobs share nodes.
+    /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
     /// Number of nodes that are free for the job at the instant. If jobs share nodes, these are the
-    /// nodes on which a piece of the job fits.
+    /// nodes on which at least one piece (unit) of the job's request fits.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
     /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
     /// limits.
     pub alone: Option<(Second, NodeSet)>,
-    /// Earliest start and nodes of the job behind all jobs before it in the queue. Jobs end at
+    /// Earliest start and nodes of the job after all jobs ahead of it in the queue. Jobs end at
     /// their time limits.
     pub planned: Option<(Second, NodeSet)>,
     /// Indices of running jobs. If any one of them ended, the waiting job could start.
@@ -186,7 +186,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which a piece of a waiting job fits, and the amounts that the job lacks.
+/// Number of nodes on which a piece of the job's request fits, and the amounts that the job lacks.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {
@@ -229,8 +229,8 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Listed places of a size, sorted by the number of jobs that must end, then by their last end.
-/// Places that are too small because nodes are down come last.
+/// Listed places of a size. Places on which fewer jobs must end come first, then places on which
+/// these jobs end earlier. Places that are too small because nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -320,7 +320,7 @@ fn listings(
 }
 
 impl Explanation {
-    /// The explanation as JSON.
+    /// Explanation why a job waits, as JSON.
     #[must_use]
     pub fn json(&self, state: &MachineState) -> Json {
         let hosts = &state.machine.reading.hosts;

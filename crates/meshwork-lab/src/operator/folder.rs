@@ -19,7 +19,7 @@ use crate::slurm::shared::{SharedSite, gres, options};
 use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
-/// Name of the file with the job records of a site folder.
+/// Name of the file with job records in a site folder.
 pub(crate) const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
 /// Name of the file that configures Slurm, in the folder of a site.
@@ -251,7 +251,7 @@ impl SlurmMachine {
     /// A machine without partitions has a single one, whose name is empty.
     ///
     /// # Errors
-    /// One sentence that tells why shared nodes are not modelled on this machine.
+    /// One sentence with the reason why shared nodes are not modelled on this machine.
     ///
     /// # Complexity
     /// **O(p n²)** for *p* partitions and *n* nodes at the first call, **O(1)** later.
@@ -284,7 +284,7 @@ impl SlurmMachine {
         site.is_none_or(|site| options::read(&stay.options, site).is_ok())
     }
 
-    /// Copy of the machine in which a topology of the same name is replaced by the given one.
+    /// Copy of the machine with the given topology in place of its topology of the same name.
     ///
     /// It is `None` if Slurm would not start with this topology.
     ///
@@ -497,7 +497,7 @@ impl Folder {
     /// Reads a folder that [`Folder::write`] has written.
     ///
     /// # Errors
-    /// One sentence, if the folder is not a site's or a file cannot be read.
+    /// One sentence, if the folder is not a site folder or a file cannot be read.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);

@@ -99,7 +99,7 @@ pub enum StartedBy {
 }
 
 impl StartedBy {
-    /// Word for the scheduler in a table.
+    /// Word for the scheduler in the table of a history.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -206,7 +206,7 @@ impl History {
         Some((first, last))
     }
 
-    /// The history as CSV with one line for each record.
+    /// History as CSV with one line for each record.
     ///
     /// # Complexity
     /// **O(n)** for *n* records.

@@ -12,9 +12,9 @@
 //!
 //! [`compare`] replays a history under several topologies, with [`paired`] intervals and a
 //! treatment of [`unlisted`] sizes. [`propose`] searches for a better topology. A [`state`] is a
-//! Slurm machine at one instant: [`explain`] tells why a job waits, and [`defrag`] tells which
-//! moves free a place. An [`instant`] is the state of a simulated run, or of a pool with any
-//! allocator.
+//! Slurm machine at one instant: [`explain`] finds why a job waits, and [`defrag`] finds moves of
+//! jobs that free a listed place. An [`instant`] is the state of a simulated run, or of a pool with
+//! any allocator.
 
 pub mod causes;
 pub mod compare;

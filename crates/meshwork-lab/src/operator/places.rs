@@ -210,7 +210,7 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    /// Kind of place that the nodes with these numbers in their names form.
+    /// Kind of place that is formed by the nodes with these numbers in their names.
     fn place(site: &SlurmSite, numbers: &[u32], segment: Option<u32>) -> PlaceKind {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);

@@ -43,7 +43,7 @@ pub struct Quality {
     pub single: usize,
     /// Number of records whose nodes are one listed place for each segment.
     pub unions: usize,
-    /// First few node lists that are not a listed place, with their lines.
+    /// First few node lists that are not a listed place, with the lines of their records.
     pub elsewhere: Vec<FileProblem>,
     /// Number of records in which a field is missing, by field.
     pub missing: BTreeMap<&'static str, usize>,
@@ -58,7 +58,7 @@ pub struct Quality {
     pub span: Option<(Second, Second)>,
     /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
-    /// Warnings, one sentence each.
+    /// Warnings about the history, one sentence each.
     pub warnings: Vec<FileProblem>,
 }
 
@@ -69,7 +69,7 @@ impl Quality {
         self.single + self.unions
     }
 
-    /// The quality as JSON.
+    /// Quality of the history as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let tally = &self.tally;

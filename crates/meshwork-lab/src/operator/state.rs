@@ -19,7 +19,7 @@ use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::hostlist;
 
-/// Length in seconds of the time before an instant whose scheduler passes give the wait reasons.
+/// Period before an instant, in seconds, whose scheduler passes determine the wait reasons.
 const PAST: Second = 900;
 
 /// Running job with the nodes that it holds.
@@ -41,7 +41,7 @@ pub struct MachineState {
     pub running: Vec<RunningJob>,
     /// Waiting jobs, in queue order.
     pub waiting: Vec<JobRecord>,
-    /// Records of jobs that have ended shortly before; `None` if the past is unknown.
+    /// Records of jobs that ended shortly before the instant; `None` if the past is unknown.
     pub past: Option<Vec<JobRecord>>,
     /// Clock that converts times to local dates for output.
     pub clock: LocalClock,
@@ -97,7 +97,7 @@ impl MachineState {
         Ok(state)
     }
 
-    /// Second from which the last attempt of a job in a history waited.
+    /// Second since which the last attempt of a job in a history waited.
     #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(JobRecord::queued)
@@ -306,7 +306,7 @@ impl MachineState {
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
     }
 
-    /// Controller model with all running jobs, and with those waiting jobs that are in `waiting`.
+    /// Controller model with all running jobs, and with the waiting jobs `waiting`.
     fn controller<'s>(&'s self, rules: &'s SiteRules, waiting: &[JobRecord]) -> Controller<'s> {
         let running = self.running.iter().map(|own| {
             let limit = own.until.map(|until| until - own.stay.start.unwrap_or(self.now));
@@ -323,8 +323,8 @@ impl MachineState {
         controller.lacks(self.running.len(), self.now)
     }
 
-    /// Allocator of a partition in which the running jobs hold their nodes. Jobs are known by their
-    /// index.
+    /// Allocator of a partition in which the running jobs hold their nodes. A job's key is its
+    /// index among the running jobs.
     #[must_use]
     pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
@@ -361,10 +361,10 @@ impl MachineState {
 
     /// Reasons of all waiting jobs, in queue order.
     ///
-    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise the reason is that
-    /// of the last pass of a modelled scheduler that reached the job: Slurm keeps a reason until a
-    /// pass changes it. If the past is unknown, the reason comes from a pass over the current
-    /// queue.
+    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise it is the reason
+    /// from the last modelled scheduler pass that reached the job, because Slurm keeps a reason
+    /// until a pass changes it. If the past is unknown, the reason comes from a pass over the
+    /// current queue.
     ///
     /// # Complexity
     /// A replay of the past with its recorded starts, or a query to the placement rule for each
@@ -439,8 +439,8 @@ impl MachineState {
 
     /// Two earliest starts of a waiting job, with its nodes, if jobs end at their time limits.
     ///
-    /// For the first start, the job is first in the queue. For the second, it is behind all
-    /// eligible jobs before it.
+    /// For the first start, the job is first in the queue. For the second, it comes after all
+    /// eligible jobs ahead of it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         let eligible = self.waiting[..place].iter().filter(|stay| self.held_back(stay).is_none());
@@ -461,14 +461,14 @@ pub struct QueueReason {
     /// Kind of the reason. It is `nodes`, `priority`, `turn` (no scheduler has considered the job),
     /// or the kind of a [`HeldBack`].
     pub kind: &'static str,
-    /// Reason in Slurm's words.
+    /// Reason of the wait, in Slurm's words.
     pub says: String,
     /// Reason that the model predicts; `None` if the job is held back.
     pub predicted: Option<&'static str>,
 }
 
 impl QueueReason {
-    /// The reason as JSON.
+    /// Reason why a job in the queue waits, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         json!({
@@ -483,7 +483,7 @@ impl QueueReason {
 pub struct HeldBack {
     /// Kind of the reason: `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
     pub kind: &'static str,
-    /// Reason in Slurm's words.
+    /// Reason of the wait, in Slurm's words.
     pub says: String,
 }
 

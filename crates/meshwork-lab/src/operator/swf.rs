@@ -10,7 +10,7 @@ const FIELDS: usize = 18;
 
 /// Reads a log for a machine, and converts processors to nodes.
 ///
-/// Because the log has no node lists, waits can be compared, but not places and decisions.
+/// Because the log has no node lists, waits can be compared, but not nodes and decisions.
 ///
 /// ```
 /// # use std::path::Path;

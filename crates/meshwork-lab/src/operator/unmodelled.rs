@@ -71,7 +71,7 @@ pub struct Unmodelled {
 }
 
 impl Unmodelled {
-    /// The feature as JSON.
+    /// Feature of a site that is not modelled, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         json!({ "key": self.key, "what": self.what, "stays": self.stays, "node_seconds_share": self.share })

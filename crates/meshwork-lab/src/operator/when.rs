@@ -72,7 +72,7 @@ pub struct StartInterval {
 }
 
 impl StartInterval {
-    /// The interval as JSON, with times in seconds since 1970.
+    /// Predicted start interval as JSON, with times in seconds since 1970.
     #[must_use]
     pub fn json(&self) -> Json {
         let reason = self.held.as_ref().map(|own| json!({ "kind": own.kind, "says": own.says }));
@@ -151,7 +151,7 @@ impl<'a> RunTimes<'a> {
 /// earlier predictions show this factor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ratios of real to predicted waits, ascending, each with whether the job's start is known.
+    /// Ratios of real to predicted waits, ascending, each with a flag: whether the start is known.
     ///
     /// If the start is unknown, the real wait is the wait so far.
     of: [Vec<(f64, bool)>; 3],

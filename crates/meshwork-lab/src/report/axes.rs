@@ -3,15 +3,14 @@
 //! One key is the x axis (along the plot), one has a colour per value, and one a panel per value;
 //! the others are selected in the page. The rules, explained in `DESIGN.md`:
 //!
-//! 1. *Contrasted* keys are those that the study sets against each other: what its claims compare,
-//!    and what `[compare]` names.
-//! 2. Along the plot runs a key with at least three numbers, or else a key with at least three
+//! 1. *Contrasted* keys are those whose values the study compares, in a claim or in `[compare]`.
+//! 2. A key with at least three numbers runs along the plot, or else a key with at least three
 //!    blocks, such as `machine.dims`. Of several such keys, uncontrasted ones come before
 //!    contrasted ones; then the key with most values is chosen, and of equals the last. Without
 //!    such a key the plot has bars, along the uncontrasted key with most values.
-//! 3. A key with more names (values that are no numbers) than there are colours goes along the
+//! 3. A key with more names (values that are no numbers) than there are colours runs along the
 //!    plot before any other key, because a plot can have any number of rows. Of several such keys,
-//!    contrasted ones come first. Then no key has colours.
+//!    contrasted ones come first. In this case, no key has colours.
 //! 4. Of the remaining keys with up to ten values, one has colours: contrasted before others, then
 //!    the one with most values.
 //! 5. Of the remaining keys with up to six values, one has panels, chosen in the same way.
@@ -29,16 +28,15 @@ const MAX_COLOURS: usize = 10;
 /// Maximum number of values of a key that has a panel per value.
 const MAX_PANELS: usize = 6;
 
-/// Maximum number of panels, one per value of a key, after the user has put another key on the x
+/// Maximum number of panels, one per value of a key, once the user has put another key on the x
 /// axis.
 const MAX_TURNED: usize = 24;
 
-/// Maximum ratio of the largest to the smallest absolute value on an axis with numbers of 0 or
-/// less. With a larger ratio the axis would need a logarithmic scale, which cannot show these
-/// numbers.
+/// Maximum ratio between absolute values on a linear axis with numbers of 0 or less. A larger ratio
+/// would need a logarithmic scale, which cannot show these numbers.
 const MAX_RATIO: f64 = 50.0;
 
-/// Minimum number of values that a key must have for its points to be joined to a line.
+/// Minimum number of values of a key for which the points along it are joined to a line.
 const MIN_OF_A_LINE: usize = 3;
 
 /// A swept key with its values, as a possible axis of a plot.
@@ -46,7 +44,7 @@ const MIN_OF_A_LINE: usize = 3;
 pub(super) struct Axis {
     /// Dotted path of the key, as in `workload.load`.
     pub(super) key: String,
-    /// Values of the key in short form.
+    /// Values of the swept key, as short texts.
     pub(super) labels: Vec<String>,
     pub(super) kind: Kind,
     /// Whether the study compares the values of the key: in a claim, or in `[compare]`.
@@ -76,7 +74,7 @@ pub(super) struct Layout {
 }
 
 impl Axis {
-    /// The swept keys of a study.
+    /// Swept keys of a study, as possible axes.
     pub(super) fn all(study: &Study) -> Vec<Axis> {
         let contrasted = contrasted(study);
         let axis = |axis: &crate::study::Axis| {
@@ -106,9 +104,9 @@ impl Axis {
         places
     }
 
-    /// Numbers of a numeric axis; `None` if its values are shown side by side. Names are shown side
-    /// by side. So are numbers with a wide range that include non-positive ones, which a
-    /// logarithmic scale cannot show.
+    /// Numbers of a numeric axis; `None` if its values are shown side by side. This is so for
+    /// names, and for numbers with a wide range that include non-positive ones, which a logarithmic
+    /// scale cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -182,15 +180,15 @@ impl Layout {
         all.iter().skip(1).map(turned).collect()
     }
 
-    /// The axis whose values have colours in every plot of a study, if there is one.
+    /// Axis whose values have a colour in every plot of a study; `None` without such an axis.
     pub(super) fn coloured(&self, axes: &[Axis]) -> Option<usize> {
         let few = |&i: &usize| axes[i].count() <= MAX_COLOURS && !axes[i].is_line();
         self.colour.or(self.along.filter(few))
     }
 }
 
-/// Removes and returns the axis of `rest` with the highest rank for which `will_do` is true. Of
-/// several such axes with equal rank, it is the last.
+/// Removes and returns the axis of `rest` with the highest rank, among those that `will_do`
+/// accepts. Of several axes with this rank, it is the last.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,

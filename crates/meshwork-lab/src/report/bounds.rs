@@ -105,7 +105,7 @@ impl Own<'_> {
         Some(&axis.labels[place])
     }
 
-    /// The bound as drawn in a view; `None` if the view does not show the cell of the claim.
+    /// Bound of the claim as drawn in a view; `None` if the view does not show the claim's cell.
     fn bound(
         &self,
         view: &FigureView,

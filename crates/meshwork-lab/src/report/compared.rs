@@ -102,8 +102,7 @@ fn lasting(seconds: f64, (size, unit): TimeUnit) -> String {
     format!("{} {unit}", significant(seconds / size, 3))
 }
 
-/// Sentence on how a topology changes the mean wait. The flag tells whether the change is
-/// significant.
+/// Sentence on how a topology changes the mean wait. The flag is true if the change is significant.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];

@@ -13,7 +13,6 @@ const MAX_LINES: usize = sample::MAX;
 /// Largest number of time intervals of a line. With more, noise would hide the other lines.
 const MAX_SPANS: usize = 100;
 
-/// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
 /// Largest time that is shown in seconds: two days.
@@ -173,7 +172,7 @@ pub(super) fn figures(
     figures
 }
 
-/// Part of a caption that says for which values the plot has lines, and how many values have none.
+/// Part of a caption that says that each value of a key has a line, or how many values have one.
 fn each(key: &str, shown: usize, all: usize) -> String {
     if key != "run" && shown < all {
         format!(", a line for {shown} of the {all} values of {key}")

@@ -30,7 +30,7 @@ pub struct AgentSettings {
     /// Parking partition, to which users submit jobs. Its state is `DOWN`, so that no job starts in
     /// it.
     pub park: String,
-    /// Run partition: the agent moves a parked job into it, and there the job starts.
+    /// Run partition, into which the agent moves a parked job so that it starts.
     pub run: String,
     /// Partition for jobs that Slurm places itself; `None` if such jobs stay parked.
     pub pass: Option<String>,
@@ -38,13 +38,13 @@ pub struct AgentSettings {
     pub dry_run: bool,
     /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
-    /// Time in seconds for which a placed job must look stuck before it goes back to be parked. For
-    /// example, one of its nodes is busy, or Slurm gives a reason such as `Dependency`.
+    /// Time in seconds for which a placed job must look stuck before it is parked again. It looks
+    /// stuck, for example, if one of its nodes is busy or Slurm's reason is `Dependency`.
     pub settle: f64,
     /// Time in seconds after which a placed job looks stuck although all its nodes are idle.
     pub patience: f64,
-    /// Time in seconds for which a job that met a limit of Slurm is not placed again. An example is
-    /// a limit of the job's account. The time doubles each time.
+    /// Time in seconds for which a job that met a limit of Slurm is not placed again. It may be a
+    /// limit of the job's account. Each further time, the pause is twice as long.
     pub back_off: f64,
 }
 
@@ -66,7 +66,7 @@ impl Default for AgentSettings {
 /// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
 type Key = (String, i64);
 
-/// Pause in the placement of a job: when it ends, and the length of the next one in seconds.
+/// Pause in placing a job: its end, and the length of the job's next pause in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
@@ -84,7 +84,7 @@ pub struct PlacementAgent<'a> {
     pub ends: ExpectedEnds,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Placed jobs that look stuck, each with the time since when.
+    /// Placed jobs that look stuck, each with the time at which this was first observed.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
@@ -92,7 +92,7 @@ pub struct PlacementAgent<'a> {
     unsuited: BTreeMap<Key, String>,
     /// Running jobs for which the agent has checked that Slurm uses the nodes that the agent chose.
     verified: BTreeSet<Key>,
-    /// Nodes that a dry run has logged for each job, so that it logs them only once. The list is
+    /// Nodes that a dry run has logged for each job, so that they are logged only once. The list is
     /// empty for a job that the agent does not place.
     said: BTreeMap<Key, Vec<u32>>,
 }

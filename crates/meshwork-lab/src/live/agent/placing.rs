@@ -45,8 +45,8 @@ impl PlacementAgent<'_> {
 
     /// Nodes of reservations, with the jobs that must not use them.
     ///
-    /// Slurm compares a reservation with a job's time limit. So a job whose time limit reaches into
-    /// a reservation must not use its nodes, even if an earlier end is expected.
+    /// Slurm starts a job on reserved nodes only if its time limit ends before the reservation. An
+    /// earlier expected end does not help.
     pub(super) fn kept(
         &self,
         look: &SiteLook,

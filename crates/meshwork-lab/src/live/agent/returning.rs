@@ -28,8 +28,8 @@ const STUCK: [&str; 11] = [
 ];
 
 impl PlacementAgent<'_> {
-    /// Reason to return a placed job to the parking partition now. It is `None` unless the job has
-    /// looked stuck for the time `settle`.
+    /// Reason to return a placed job to the parking partition now; `None` if the job may stay. A
+    /// job is returned once it has looked stuck for `settle` seconds.
     pub(super) fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");

@@ -21,7 +21,7 @@ pub struct JobGroup {
     pub jobs: usize,
     /// Mean wait under each topology, in seconds.
     pub waits: Vec<f64>,
-    /// Increase of the mean wait over the first topology, for each further topology.
+    /// Increase of the mean wait compared with the first topology, for each further topology.
     pub differences: Vec<Interval>,
 }
 

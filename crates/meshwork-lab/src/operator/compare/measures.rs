@@ -12,7 +12,7 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::operator::history::{JobRecord, Second};
 use crate::operator::paired::{self, BATCHES};
 
-/// Minimum run time in the bounded slowdown, in seconds. Shorter run times count as this one.
+/// Threshold of the bounded slowdown in seconds. A shorter run time counts as this threshold.
 const SLOWDOWN_THRESHOLD: f64 = 10.0;
 
 const HOUR: f64 = 3_600.0;
@@ -23,7 +23,7 @@ pub enum ReplayMeasure {
     Wait,
     /// Mean bounded slowdown of the jobs.
     BoundedSlowdown,
-    /// Mean wait for the given cause, such as a lack of nodes.
+    /// Mean time for which jobs waited for this cause, such as a lack of nodes.
     WaitFor(Cause),
     /// Number of jobs that never start.
     Never,
@@ -33,7 +33,7 @@ pub enum ReplayMeasure {
     PaddingNodeHours,
     /// Fraction of the machine's node-time that requested nodes use.
     Utilization,
-    /// Mean span of the jobs' nodes on the site's own topology.
+    /// Mean spread of a job's nodes on the site's own topology, for example in leaf switches.
     Span,
 }
 
@@ -186,10 +186,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Counts the nodes of a job. Jobs must come in order of start.
+    /// Counts the node-time of a job. Jobs must be passed in the order of their starts.
     ///
-    /// `add` gets each node that has uncounted time, and the time at which the uncounted time
-    /// begins.
+    /// `add` is called for each node that has uncounted time, with the time at which this uncounted
+    /// time begins.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,
@@ -212,7 +212,7 @@ pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.
     pub(super) all: Vec<usize>,
-    /// Indices from `all` of the jobs that start in every replay.
+    /// Indices of the jobs in `all` that start in every replay.
     pub(super) common: Vec<usize>,
     /// Time from the first submission to the last.
     pub(super) span: Range<Second>,
@@ -258,7 +258,7 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// Value of a measure in one replay; `None` if there is nothing to measure.
+    /// Value of a measure in one replay; `None` for a mean without values.
     pub(super) fn value(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Option<f64> {
         let values = self.values(measure, course);
         match measure.scope() {

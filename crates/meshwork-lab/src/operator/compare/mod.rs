@@ -31,7 +31,7 @@ use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::Interval;
 use measures::Ground;
 
-/// Variant of the machine that takes part in a comparison, with another topology or configuration.
+/// Machine that takes part in a comparison, with the site's own or another configuration.
 #[derive(Clone, Debug)]
 pub struct Contender {
     pub name: String,
@@ -138,13 +138,13 @@ pub struct ReplayOptions {
 pub struct TopologyReplay {
     /// Records of the jobs as they were submitted in the replay, where sizes may be rounded up.
     pub submitted: Vec<JobRecord>,
-    /// Outcome of each job.
+    /// Outcome of each job in the replay.
     pub outcomes: Vec<JobOutcome>,
-    /// Wait of each job by cause.
+    /// Wait of each job in the replay, by cause.
     pub waited: Vec<WaitsByCause>,
     /// Whether each job leaves some processors of its nodes to other jobs.
     shares: Vec<bool>,
-    /// Span of each job's nodes on the site's own topology, or 0 without one.
+    /// Spread of each job's nodes on the site's own topology; 0 if it is undefined.
     spans: Vec<f64>,
     /// Number of nodes on which jobs may run.
     pub nodes: u32,
@@ -201,9 +201,9 @@ pub struct Comparison {
     pub span: (Second, Second),
     /// Values of all measures for each topology, in the order of [`ReplayMeasure::ALL`].
     pub values: Vec<Vec<Option<f64>>>,
-    /// Increase of each measure over the first topology, for each further topology.
+    /// Increase of each measure compared with the first topology, for each further topology.
     pub differences: Vec<Vec<Interval>>,
-    /// Doubts about the model of the site, one sentence each.
+    /// Reasons to doubt the model of the site, one sentence each.
     pub doubts: Vec<String>,
     /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
@@ -330,17 +330,16 @@ impl Comparison {
         })
     }
 
-    /// Weeks of further history that would decide a difference.
+    /// Weeks of further history after which the interval of a difference would exclude 0.
     ///
-    /// `None` if the interval of the difference excludes 0 already, or if the difference is 0 or
-    /// has no interval.
+    /// `None` if the interval already excludes 0, or if the difference is 0 or has no interval.
     #[must_use]
     pub fn weeks_to_decide(&self, difference: &Interval) -> Option<f64> {
         let weeks = (self.span.1 - self.span.0) as f64 / (7.0 * 86_400.0);
         difference.factor_to_decide().map(|factor| (factor - 1.0) * weeks)
     }
 
-    /// The comparison as JSON.
+    /// Comparison of several topologies as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let topologies: Vec<Json> = self

@@ -2,7 +2,7 @@
 
 use super::rules::SchedulerParameters;
 
-/// Last cycle of each scheduler, and whether anything has changed since then.
+/// Last cycle of each scheduler, with flags for the changes since this cycle.
 #[derive(Clone, Debug, Default)]
 pub(in crate::operator) struct Cycles {
     last_main: Option<f64>,
@@ -68,7 +68,7 @@ impl Cycles {
 
     /// Registers a cycle of the main scheduler.
     ///
-    /// The first cycle counts as one over the whole queue, whatever `is_full` says.
+    /// The first cycle counts as a cycle over the whole queue, even if `is_full` is false.
     pub(in crate::operator) fn ran_main(&mut self, at: f64, is_full: bool) {
         (self.last_main, self.news, self.urgent) = (Some(at), false, false);
         if is_full || self.last_full.is_none() {

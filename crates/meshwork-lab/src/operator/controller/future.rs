@@ -18,14 +18,14 @@ const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(in crate::operator) struct ReplayState<'a> {
-    /// Controller model, which is locked only to be copied. Searches change its weights of nodes.
+    /// Controller model at the instant. Futures run on copies, because they change node weights.
     controller: Mutex<Controller<'a>>,
-    /// Whether each running or waiting job has already been queued.
+    /// Whether each running or waiting job is in the model's queue at the instant.
     is_queued: Vec<bool>,
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// All jobs known at the instant. Later submissions are copies of these jobs.
+    /// Jobs of all records, ended ones included. Later submissions are copies of these jobs.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
@@ -43,9 +43,9 @@ pub(in crate::operator) struct ReplayedReasons {
 pub(in crate::operator) type LaterJob = (usize, Second, Second);
 
 impl<'a> ReplayState<'a> {
-    /// State just before a second, after the recorded starts and ends up to then.
+    /// State just before the second `at`, after all earlier starts and ends of the recording.
     ///
-    /// The first `present` records are of jobs that run or wait at this second. The jobs of the
+    /// The first `present` records are of the jobs that run or wait at this second. The jobs of the
     /// further records have ended.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl<'a> ReplayState<'a> {
 
     /// Replays records with their starts and ends up to a second.
     ///
-    /// Wait reasons are noted in `reasons`, if given.
+    /// If `reasons` is given, it collects the wait reasons of the jobs.
     fn turn(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -142,15 +142,15 @@ impl<'a> ReplayState<'a> {
         Ok(turn)
     }
 
-    /// Registers that a waiting job was changed. The main scheduler runs after that.
+    /// Registers that a waiting job was changed, after which the main scheduler runs.
     pub(in crate::operator) fn change(&mut self) {
         self.cycles.news();
     }
 
-    /// Starts of the running and waiting jobs in one future; `None` for no start before `end`.
+    /// Start of each running or waiting job in one sampled future; `None` if not before `end`.
     ///
-    /// `runs` has a run time in seconds for each of these jobs: from its start if it waits, from
-    /// the instant on if it already runs. `later` are the jobs that are submitted later.
+    /// `runs` has the run time of each of these jobs in seconds: from its start if it waits, from
+    /// the instant on if it already runs. `later` are the jobs that are submitted afterwards.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.

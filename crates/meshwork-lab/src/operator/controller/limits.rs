@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::request::ControlledJob;
 use super::rules::{KINDS, LimitOf, SiteRules};
 
-/// Sums over the running jobs that count against one limit, in the order of [`LimitOf::all`].
+/// Sum of each limited amount over running jobs, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
 /// Set of jobs that count against a limit.
@@ -20,7 +20,7 @@ enum Scope {
     Association(usize),
 }
 
-/// Sums over running jobs for each QOS and association.
+/// Sums of the limited amounts over the running jobs of each QOS and association.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
@@ -37,9 +37,9 @@ pub(super) enum Test {
 
 /// Slurm's names of the wait reasons for limits of a QOS.
 ///
-/// A row has the names for the limits on the numbers of jobs, nodes and processors, on memory and
-/// on GPUs. The rows are for all jobs of the QOS, for the jobs of a user, for the jobs of an
-/// account, and for each job.
+/// Each row has the names for limits on the numbers of jobs, nodes and processors, on memory and on
+/// GPUs. The rows are for all jobs of the QOS together, for the jobs of one user, for the jobs of
+/// one account, and for a single job.
 const QOS_NAMES: [[&str; KINDS]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpGRES"],
     [
@@ -67,8 +67,8 @@ const QOS_NAMES: [[&str; KINDS]; 4] = [
 
 /// Slurm's names of the wait reasons for limits of an association.
 ///
-/// A row has the names for the same kinds of limits as in [`QOS_NAMES`]. The rows are for all jobs
-/// of the association, for the jobs of its user, and for each job.
+/// Each row has names for the same five kinds of limits as in [`QOS_NAMES`]. The rows are for all
+/// jobs of the association together, for the jobs of its user, and for a single job.
 const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
     [
         "AssocGrpJobsLimit",
@@ -125,7 +125,7 @@ impl RunningSums {
         }
     }
 
-    /// Whether no limit forbids the start of a job.
+    /// Whether all limits allow the start of a job.
     pub(super) fn allow(
         &self,
         rules: &SiteRules,
@@ -138,8 +138,8 @@ impl RunningSums {
 
     /// Slurm's wait reason for a limit that forbids the start of a job.
     ///
-    /// For each kind of limit, the first one that is set applies: that of the partition's QOS, of
-    /// the job's QOS, or of the job's association.
+    /// For each kind of limit, only the first one that is set applies, in this order: the limit of
+    /// the partition's QOS, of the job's QOS, and of the job's association.
     pub(super) fn exceeded(
         &self,
         rules: &SiteRules,

@@ -41,13 +41,13 @@ use rules::SiteRules;
 /// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Sort key that precedes the priority: tier of the partition, and whether the job has a
+    /// Sort key compared before the priority: tier of the partition, and whether the job uses a
     /// reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
     job: usize,
-    /// Index, among the requests of the job, of the request for the partition.
+    /// Index of the request for this partition in the job's list of requests.
     request: usize,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
-    /// Parts of nodes (cores, memory, GPUs) that the job held; empty while the job runs.
+    /// Parts of nodes (cores, memory, GPUs) that the job held. Empty until the job ends.
     parts: Vec<SharedGrant>,
 }
 
@@ -83,9 +83,9 @@ pub(super) struct Start {
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
-/// Recorded starts with partition and nodes, by job.
+/// Recorded starts in one scheduler pass, by job: index of the partition, and nodes.
 ///
-/// A scheduler pass decides on each job as if all recorded starts before the job had been made.
+/// The pass decides on each job as if all recorded starts earlier in the queue had been made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
 /// Whether the recorded start of a job is in this partition.
@@ -114,12 +114,12 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether only recorded starts take nodes in a scheduler pass that has recorded starts.
+    /// Whether a pass with recorded starts gives no nodes to jobs without a recorded start.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// Number of running tasks of each job array.
     tasks: BTreeMap<u64, u32>,
-    /// Schedulers that have considered a task of each job array.
+    /// For each job array, the schedulers that have considered at least one of its tasks.
     arrays: BTreeMap<u64, SeenBy>,
     reserved: Vec<Reserved>,
     fair: FairTree,
@@ -178,13 +178,13 @@ impl<'a> Controller<'a> {
         self.parts.is_some()
     }
 
-    /// Waiting jobs in queue order, each with the kind of its request in its first partition.
+    /// Waiting jobs in queue order, each with the kind of its request for its first partition.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// Answer of the allocator, in the current state, to a job's request in its first partition.
+    /// Allocator's answer, in the current state, to a job's request for its first partition.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {
@@ -195,8 +195,8 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// Position of a job in the queue, and whether it is queued. If not, it would get this
-    /// position.
+    /// Position of a job in the queue, and whether it is queued. For a job that is not queued, the
+    /// position is the one that it would get.
     pub(super) fn place_in_queue(&self, job: usize) -> (usize, bool) {
         match self.pairs.iter().position(|own| own.job == job) {
             Some(place) => (place, true),
@@ -265,8 +265,8 @@ impl<'a> Controller<'a> {
         self.count(job, partition, nodes, now);
     }
 
-    /// Registers a running job with its whole nodes, limits and array, but without its parts of
-    /// nodes.
+    /// Registers a running job with its whole nodes, its limits and its array. Its parts of nodes
+    /// are registered elsewhere.
     fn count(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
@@ -290,18 +290,18 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// Weights of nodes with GPUs, which the last search for parts of nodes has changed.
+    /// Weights of nodes with GPUs. Every search for parts of nodes changes them.
     pub(super) fn near(&self) -> Option<NearGpus> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) was submitted
-    /// again.
+    /// Sets the weights of nodes as if the last job of one kind was submitted again. The kinds are
+    /// jobs with GPUs and jobs without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
 
-    /// Sets the weights of nodes with GPUs, as [`near`](Controller::near) has returned them.
+    /// Restores the weights of nodes with GPUs that [`near`](Controller::near) has returned.
     pub(super) fn set_near(&self, near: Option<NearGpus>) {
         if let Some((desk, near)) = self.parts.as_ref().zip(near) {
             desk.set_near(near);
@@ -425,7 +425,7 @@ impl<'a> Controller<'a> {
         closed
     }
 
-    /// Finds the nodes of a job that backfill starts, without the withheld nodes `kept`.
+    /// Finds nodes for a job as backfill does, without the withheld nodes `kept`.
     fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
@@ -433,7 +433,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a job finds nodes that are not withheld (`kept`). Node weights are left unchanged.
+    /// Whether a job fits on nodes that are not withheld (`kept`). Node weights are left unchanged.
     fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
         let near = self.near();
         let fits = self.find(request, kept).is_some();
@@ -441,7 +441,7 @@ impl<'a> Controller<'a> {
         fits
     }
 
-    /// Finds the nodes of a job as the main scheduler does, without the withheld nodes `kept`.
+    /// Finds nodes for a job as the main scheduler does, without the withheld nodes `kept`.
     fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),
@@ -458,8 +458,8 @@ impl<'a> Controller<'a> {
 
     /// Adds to `kept` the nodes that reservations withhold from a job.
     ///
-    /// The job would run for `limit` seconds from the time `from`. Returns the first end of these
-    /// reservations.
+    /// The job would run for `limit` seconds from the time `from`. The result is the earliest end
+    /// of these reservations.
     fn keep(
         &self,
         job: usize,
@@ -492,7 +492,7 @@ impl<'a> Controller<'a> {
         found
     }
 
-    /// Whether a partition is up and its own limits admit a job.
+    /// Whether the partition of a queue entry and the job's limit on array tasks admit the job.
     fn is_admitted(&self, pair: &Pair) -> bool {
         self.barred(pair).is_none() && !self.is_throttled(pair.job)
     }
@@ -521,8 +521,8 @@ impl<'a> Controller<'a> {
 
     /// Runs the main scheduler. The jobs that it starts hold their nodes at once.
     ///
-    /// With `recorded` starts, these are made in place of the scheduler's starts. The latter are
-    /// only returned.
+    /// If `recorded` is given, only the recorded starts are made. The scheduler's own decisions are
+    /// returned.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -911,7 +911,7 @@ mod tests {
         }
     }
 
-    /// Starts of a main pass and of a backfill pass after it, each as job and partition.
+    /// Starts by a main pass and by the following backfill pass, as pairs of job and partition.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);
@@ -1105,7 +1105,7 @@ mod tests {
         }
     }
 
-    /// Starts of a main pass and of a backfill pass after it, each as job and node list.
+    /// Starts by a main pass and by the following backfill pass, as pairs of job and node list.
     fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);

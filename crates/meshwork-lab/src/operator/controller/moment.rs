@@ -23,16 +23,16 @@ const DEPENDENCY: &str = "Dependency";
 /// Seconds after submission in which the main scheduler may not yet have considered a job.
 const NEW: Second = 1;
 
-/// Free parts of the nodes that a waiting job may use, and the running jobs in its way.
+/// Free parts of the nodes that a waiting job may use, and running jobs whose end lets it start.
 #[derive(Default)]
 pub(in crate::operator) struct LackingParts {
     /// Whether the job fits now; `None` if it could not even start on the idle machine.
     pub(in crate::operator) fits: Option<bool>,
-    /// Free CPUs, memory in MB and GPUs of each node.
+    /// Free CPUs, memory in MB and GPUs on each node that the job may use.
     pub(in crate::operator) free: Vec<[u64; 3]>,
     /// Number of nodes of which no job holds a part.
     pub(in crate::operator) idle: u32,
-    /// Running jobs of which any one would suffice if it ended.
+    /// Running jobs, each of which would release enough for the job by its end alone.
     pub(in crate::operator) ends: Vec<usize>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Controller<'a> {
     }
 
     /// Indices of the waiting jobs in queue order. A job in several partitions occurs once, at its
-    /// first place.
+    /// first position.
     pub(in crate::operator) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
         for pair in &self.pairs {
@@ -80,14 +80,14 @@ impl<'a> Controller<'a> {
         order
     }
 
-    /// Earliest start of a waiting job by time limits, with its nodes.
+    /// Earliest start of a waiting job, with its nodes, if all jobs run for their time limits.
     ///
-    /// If `is_first` is true, the job is planned as the first in the queue, otherwise behind all
-    /// jobs before it. The result is `None` if the job does not start within the window of
+    /// If `is_first` is true, the job is planned as the first in the queue, otherwise after all
+    /// jobs ahead of it. The result is `None` if the job does not start within the window of
     /// backfill, or if limits hold it back.
     ///
     /// # Complexity
-    /// A plan for each job before it in the queue.
+    /// One plan for each job ahead of it in the queue.
     pub(in crate::operator) fn planned(
         &self,
         job: usize,
@@ -155,7 +155,7 @@ impl<'a> Controller<'a> {
         Some(LackingParts { fits: Some(fits), free, idle, ends })
     }
 
-    /// Wait reason of each waiting job in Slurm's words, if earlier passes are not known.
+    /// Slurm's wait reason for each waiting job, derived without knowledge of earlier passes.
     ///
     /// It is the reason after a pass of the main scheduler over the whole queue. Jobs that would
     /// start in this pass have the reason `Priority`.
@@ -180,8 +180,8 @@ impl<'a> Controller<'a> {
         self.sums.exceeded(rules, job, partition.qos, test)
     }
 
-    /// Notes the limits of partitions as wait reasons. If another partition admits a job, its
-    /// reason is removed again.
+    /// Records limits of partitions as wait reasons. Such a reason is removed again if another
+    /// partition admits the job.
     fn note_barred(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let is_named = reasons.of(self, pair.job).starts_with("Partition");
@@ -190,12 +190,12 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
+    /// Records the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
     ///
-    /// The starts of the pass have been made. Another job that could start counts as started if
+    /// The starts of the pass have been made. A further job that could start counts as started if
     /// `starts` is true, and otherwise as a job without nodes. A job that the pass does not reach
-    /// keeps its reason. So does a job behind a job that blocks its partition, unless it has no
-    /// reason or waits for nodes: then its reason becomes `Priority`.
+    /// keeps its reason. A job behind a job that blocks its partition keeps its reason too, unless
+    /// it has none or waits for nodes: then its reason becomes `Priority`.
     ///
     /// # Complexity
     /// A query to the placement rule for each partition and each job that could start.
@@ -353,9 +353,9 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the wait reasons that a pass of the backfill scheduler gives to the waiting jobs.
+    /// Records the wait reasons that a pass of the backfill scheduler gives to the waiting jobs.
     ///
-    /// It notes limits, and removes the reasons of jobs that are within their limits again.
+    /// A job beyond a limit gets a reason. A job that is within its limits again loses it.
     pub(super) fn note_backfill(&self, reasons: &mut WaitReasons) {
         self.note_eligible(&self.pairs, reasons);
         self.note_barred(&self.pairs, reasons);
@@ -405,8 +405,8 @@ impl WaitReasons {
         }
     }
 
-    /// Wait reason that the last pass gave to a job. If no pass has reached the job, it is Slurm's
-    /// word `None`.
+    /// Wait reason that the last pass gave to a job. It is `None`, as in Slurm, if no pass has
+    /// reached the job.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

@@ -29,7 +29,7 @@ pub(super) struct PartsDesk {
     held: BTreeMap<usize, Vec<SharedGrant>>,
     /// Weights of nodes with GPUs. They are the only data that a search for nodes changes.
     near: RefCell<NearGpus>,
-    /// The two jobs submitted last without and with a request for GPUs, each with its partition.
+    /// Last submitted job without GPUs, and last one with GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
 }
 
@@ -73,8 +73,8 @@ impl PartsDesk {
 
     /// Nodes that the main scheduler finds for a job, without the withheld nodes `kept`.
     ///
-    /// If the job gets no nodes, Slurm tests whether it could ever start without the nodes `kept`,
-    /// and so does the model. This test changes the weights of nodes.
+    /// If the job gets no nodes, the model also tests, as Slurm does, whether it could ever start
+    /// without the nodes `kept`. This test changes the weights of nodes.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -98,8 +98,8 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Sets the weights of nodes as if the last job of a kind (with GPUs or without) was submitted
-    /// again.
+    /// Sets the weights of nodes as if the last job of one kind was submitted again. The kinds are
+    /// jobs with GPUs and jobs without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
@@ -127,12 +127,11 @@ impl PartsDesk {
         request.lookup.ask_ever(machine, &self.holdings, open, &mut self.near.borrow_mut());
     }
 
-    /// Weights of nodes, as the last search has left them.
+    /// Weights of nodes after the last search.
     pub(super) fn near(&self) -> NearGpus {
         self.near.borrow().clone()
     }
 
-    /// Sets the weights of nodes.
     pub(super) fn set_near(&self, near: NearGpus) {
         *self.near.borrow_mut() = near;
     }
@@ -238,7 +237,7 @@ fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     }
 }
 
-/// Free nodes and parts of nodes in a plan, in which running jobs end one after the other.
+/// Predicted free nodes and parts of nodes, while running jobs end one after the other.
 pub(super) struct PartsFuture<'a> {
     desk: &'a PartsDesk,
     partition: usize,
@@ -248,7 +247,7 @@ pub(super) struct PartsFuture<'a> {
 }
 
 impl<'a> PartsFuture<'a> {
-    /// Begins the plan of a job with the current state of the nodes `available`, which it may use.
+    /// Begins a prediction from the current state, for a job that may use the nodes `available`.
     pub(super) fn new(
         desk: &'a PartsDesk,
         partition: usize,
@@ -265,7 +264,7 @@ impl<'a> PartsFuture<'a> {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// Nodes that the planned job would get after the ends of jobs that were reported so far.
+    /// Nodes that the job would get after all ends reported so far.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

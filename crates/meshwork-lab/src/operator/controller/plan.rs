@@ -11,8 +11,8 @@ use crate::operator::history::Second;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// Length in seconds of the first group of ends of running jobs. Each further group is twice as
-/// long.
+/// Length in seconds of the first interval in which ends of running jobs are grouped. Each further
+/// interval is twice as long.
 const FIRST_GROUP: Second = 30;
 /// Largest number of ends of running jobs in a group.
 const MOST_TOGETHER: usize = 200;
@@ -28,14 +28,14 @@ pub(super) struct BackfillPlan {
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
-    /// For each number of running jobs, the nodes that are idle once so many have ended.
+    /// Nodes that are idle after the first *n* ends of running jobs, by *n*.
     released: Vec<NodeSet>,
     /// Earliest possible starts of further requests, by kind of request and then by time limit.
     ///
-    /// Before this start, reservations leave too few nodes for requests of the kind with this time
-    /// limit or a longer one. `Second::MAX` means that there are too few nodes during the whole
-    /// window. An entry stays valid, because a plan only gains reservations. An entry for a longer
-    /// time limit is stored only if its start is later.
+    /// Before the stored start, reservations leave too few nodes for requests of the kind with this
+    /// time limit or a longer one. `Second::MAX` means that there are too few nodes during the
+    /// whole window. An entry stays valid, because a plan only gains reservations. An entry for a
+    /// longer time limit is stored only if its start is later.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
@@ -48,7 +48,7 @@ enum Future<'a> {
     Parts(PartsFuture<'a>),
 }
 
-/// Start of a job by the plan.
+/// Planned start of a job in a backfill pass.
 pub(super) enum Planned {
     /// The job starts now on these nodes.
     Now(NodeSet),
@@ -68,8 +68,8 @@ enum WillRun {
 }
 
 impl BackfillPlan {
-    /// Creates a plan with running jobs, given by the ends of their time limits, and no
-    /// reservations.
+    /// Creates a plan without reservations. `running` are the running jobs, with the ends of their
+    /// time limits.
     ///
     /// `up` are the nodes on which jobs may start.
     ///
@@ -107,7 +107,7 @@ impl BackfillPlan {
         self.release();
     }
 
-    /// Computes the nodes that are released after each end.
+    /// Computes the nodes that are idle after each end of a running job.
     fn release(&mut self) {
         self.released.clear();
         self.released.push(self.idle.clone());
@@ -125,19 +125,19 @@ impl BackfillPlan {
         self.spans.reserve(begin, end, nodes);
     }
 
-    /// Time at which the reservation of a job that starts at this time begins.
+    /// Time rounded down to the resolution of the plan, at which the reservation of a job begins.
     pub(super) fn floor(&self, time: Second) -> Second {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// Idle nodes that are not reserved before the time `until`.
+    /// Idle nodes without a reservation before the time `until`.
     pub(super) fn left_until(&self, until: Second) -> NodeSet {
         let mut left = self.idle.clone();
         self.spans.keep_unreserved(self.now, until, &mut left);
         left
     }
 
-    /// Plans a job behind all jobs that were planned before, by Slurm's algorithm.
+    /// Plans a job after all jobs that were planned before, by Slurm's algorithm.
     ///
     /// Candidate starts are tried in order. From a candidate start on, the job gets nodes that no
     /// reservation of the plan covers during its time limit, once running jobs have released them.
@@ -145,9 +145,9 @@ impl BackfillPlan {
     /// reservation is the next candidate start.
     ///
     /// `gone` are nodes of running jobs that the planned job may preempt. `parts` are the parts of
-    /// nodes that running jobs hold. `now` finds nodes that are free now, without the nodes that it
-    /// is given. `reserved` adds the nodes that the site's reservations withhold from the job at a
-    /// start, and returns the first end of these reservations.
+    /// nodes that running jobs hold. `now` searches the nodes that are free now, except the nodes
+    /// passed to it. `reserved` adds the nodes that the site's reservations withhold from the job
+    /// at a start, and returns the first end of these reservations.
     ///
     /// # Complexity
     /// One query to the placement rule for each attempt, and **O(log t)** attempts for each
@@ -302,8 +302,8 @@ impl BackfillPlan {
 
     /// Finds the time, up to `by`, at which running jobs have released enough nodes for a job.
     ///
-    /// Ends that are close together count as one, at the last of them. `possible` are nodes that
-    /// are known to be enough.
+    /// Ends of jobs that are close together count as one end, at the last of these times.
+    /// `possible` are nodes that are known to be enough.
     fn will_run(
         &self,
         (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
@@ -419,7 +419,7 @@ impl BackfillPlan {
     }
 }
 
-/// Nodes that a job withholds from others: its own nodes, or all of its base blocks if `whole`.
+/// Nodes that a job withholds from others: its own nodes, or their whole base blocks if `whole`.
 pub(super) fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {

@@ -7,10 +7,10 @@ use crate::operator::history::Second;
 /// Usage of all associations, and fair-share factors from the last computation of priorities.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct FairTree {
-    /// Processor-seconds used by the jobs of each association. They decay over time.
+    /// Processor-seconds used by the jobs of each association. The values decay over time.
     usage: Vec<f64>,
-    /// Usage by jobs that ended after the last computation of priorities. The next one adds it to
-    /// `usage`.
+    /// Usage by jobs that ended after the last computation of priorities. The next computation adds
+    /// it to `usage`.
     ended: Vec<f64>,
     /// Fair-share factor of each user's association, from the last computation.
     pub(super) factor: Vec<f64>,
@@ -39,8 +39,8 @@ impl FairTree {
 
     /// Charges an ended job for its run time since the last computation of priorities.
     ///
-    /// If the job started after that computation, its whole run time is charged. The sign −1 undoes
-    /// a charge.
+    /// If the job started after that computation, its whole run time is charged. A `sign` of −1
+    /// undoes a charge.
     pub(super) fn end(&mut self, job: &ControlledJob, seconds: f64, sign: f64) {
         let charge = sign * self.charge(job.processors as f64, seconds.max(0.0));
         job.chain.iter().for_each(|&own| self.ended[own] += charge);
@@ -145,8 +145,8 @@ pub(super) struct SeenBy {
 ///
 /// `tick` is the last time at which priorities were computed; it is `None` if the job was submitted
 /// after that. `seen` are the schedulers that have considered the job. The job's age counts once
-/// any scheduler has considered it. All processors of its nodes count once backfill has considered
-/// it. `machine` is the number of nodes and the number of processors of the machine.
+/// any of them has. The job's size includes all processors of its nodes once backfill has
+/// considered it. `machine` is the machine's number of nodes and its number of processors.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

@@ -44,21 +44,21 @@ pub struct JobOutcome {
     pub is_refused: bool,
 }
 
-/// Known starts that a replay makes as given, before its schedulers begin to decide.
+/// Recorded starts that a replay repeats before its schedulers begin to decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.
     pub outcomes: &'a [JobOutcome],
-    /// First second in which the schedulers decide. Earlier starts are given.
+    /// First second in which the schedulers decide. Earlier starts are repeated from `outcomes`.
     pub until: Second,
 }
 
 /// Input of a replay of a history on a machine.
 ///
 /// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. A job that
-/// never started waits until its recorded cancellation. Recorded times are whole seconds. For each
-/// `copy`, random fractions of a second are added to them, and random phases of both schedulers are
-/// drawn. Without a copy, all of these are 0.
+/// never started waits until its recorded cancellation. Recorded times are whole seconds. If `copy`
+/// is set, it is the seed of random fractions of a second, which are added to the times, and of
+/// random phases of both schedulers. Otherwise all of these are 0.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,
@@ -84,7 +84,7 @@ impl ControllerReplay<'_> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// Runs the replay with given starts first, and returns the outcome of each record.
+    /// Runs the replay after the starts in `given`, and returns the outcome of each record.
     ///
     /// The result is `None` if the total wait of the jobs that start after the given ones exceeds
     /// `most` seconds.
@@ -178,11 +178,11 @@ impl Scheduler for Outside {
 pub(super) struct Turn<'a> {
     pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
-    /// Waiting jobs that will be cancelled, sorted by time. `cancelled` is the number of past
-    /// cancellations.
+    /// Waiting jobs that will be cancelled: time and index of each, sorted by time. The first
+    /// `cancelled` of them are past.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// For each of the first jobs, whether it is in the queue before the engine reports its
+    /// Whether each of the first jobs is in the queue already before the engine reports its
     /// arrival.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
@@ -193,14 +193,14 @@ pub(super) struct Turn<'a> {
     /// earlier.
     until: Second,
     given: BTreeMap<usize, JobOutcome>,
-    /// Recorded starts that are given and not made yet: time, and index of the job.
+    /// Recorded starts that are still to be repeated: time, and index of the job.
     pending: BTreeSet<(Second, usize)>,
     /// Fractions of a second at which the main scheduler and the backfill scheduler run.
     phases: [f64; 2],
     pub(super) next_tick: Option<Second>,
     pub(super) cycles: Cycles,
     causes: Option<Causes>,
-    /// Wait reasons after the given starts of each pass; `None` if they are not requested.
+    /// Wait reasons, updated in each pass after its recorded starts; `None` if not requested.
     pub(super) reasons: Option<WaitReasons>,
     /// Number of allocations and releases so far.
     changes: u64,
@@ -350,7 +350,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Makes the given starts in place of starts by the schedulers, up to an instant.
+    /// Sets the recorded starts that are made in place of scheduler decisions up to an instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -361,7 +361,7 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs of the engine up to a second, while `goes_on` returns `true`.
+    /// Runs jobs in the simulation engine up to a second, while `goes_on` returns `true`.
     ///
     /// `goes_on` is called after each instant, with the number of starts before this instant.
     pub(super) fn run(
@@ -500,7 +500,7 @@ impl<'a> Turn<'a> {
         due.into_iter().any(|own| self.given[&own.1].by == by)
     }
 
-    /// Makes the given starts of the schedulers that `is_by` selects, up to this second.
+    /// Makes the recorded starts that are due, for the schedulers that `is_by` selects.
     fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
         let due = self.pending.range(..=(now, usize::MAX));
         let due: Vec<(Second, usize)> =

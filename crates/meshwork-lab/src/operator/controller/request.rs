@@ -19,7 +19,7 @@ use crate::trace::SlurmPieces;
 /// Time limit in seconds that is assumed for a job without a time limit.
 const NO_LIMIT: Second = 365 * 86_400;
 
-/// Request of a job for one partition, with data about this partition.
+/// Request of a job for one partition, with the nodes of this partition that it may use.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRequest {
     /// Index of the requested partition.
@@ -42,7 +42,7 @@ struct RequestLookup {
     may: NodeSet,
     /// Whether the job can never start, because even the empty partition lacks suitable nodes.
     is_hopeless: bool,
-    /// Whether the job finds nodes whenever enough of the nodes in `may` are free.
+    /// Whether the job can run on every choice of enough free nodes from `may`.
     needs_only_count: bool,
 }
 
@@ -73,7 +73,7 @@ impl RequestLookup {
 
     /// Replaces the nodes that the job may use by those of its request for parts of nodes.
     ///
-    /// `None` stands for a request that can never be met.
+    /// `parts` is `None` if this request can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -93,7 +93,7 @@ impl ResolvedRequest {
         &self.found.may
     }
 
-    /// Whether the job finds nodes whenever enough of its possible nodes are free.
+    /// Whether the job can run on every choice of enough free nodes from its possible nodes.
     pub(super) fn needs_only_count(&self) -> bool {
         self.found.needs_only_count && self.parts.is_none()
     }
@@ -113,7 +113,7 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Number of requested processors, which counts until the job's nodes are known.
+    /// Number of processors from which the priority is computed until the job's nodes are known.
     pub(super) asked_processors: u64,
     /// Number of processors that the job uses on its nodes.
     pub(super) processors: u64,
@@ -259,7 +259,7 @@ pub(super) fn jobs(
 
 /// Largest number of tasks that ran at once, for each array with a limit on running tasks.
 ///
-/// This number is used in place of the recorded limit, because the limit may have been raised.
+/// It is used in place of the recorded limit, which may have been raised in the meantime.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {

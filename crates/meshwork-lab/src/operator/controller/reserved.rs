@@ -18,7 +18,7 @@ pub(super) struct Reserved {
     since: Second,
 }
 
-/// Reservations of a site. Nodes that no table names are derived from the history.
+/// Reservations of a site. Nodes that are missing in the table are derived from the history.
 ///
 /// # Complexity
 /// **O(r n)** for *r* reservations and *n* records.
@@ -60,7 +60,7 @@ fn since(
 /// Nodes of a reservation, derived from the history.
 ///
 /// These are the nodes on which the reservation's own jobs ran. If they have too few processors,
-/// the first nodes are added on which no other job started during the reservation.
+/// further nodes are added on which no other job started during the reservation.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,

@@ -21,7 +21,7 @@ pub struct SiteRules {
     pub qos: Vec<QosRules>,
     /// Associations. Each account precedes its users and its sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations and QOS delay jobs, and users are charged for ended jobs.
+    /// Whether limits of associations and QOS are enforced, and users charged for ended jobs.
     pub enforces_limits: bool,
     /// Type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,
@@ -111,7 +111,7 @@ pub struct PriorityWeights {
     pub favors_small: bool,
 }
 
-/// Number of kinds of amounts that limits count.
+/// Number of limited amounts: jobs, nodes, processors, memory and GPUs.
 pub(super) const KINDS: usize = 5;
 
 /// Limits on the numbers of jobs, nodes and processors, on memory and on GPUs; `None` for no limit.
@@ -211,9 +211,9 @@ impl SiteRules {
         rules
     }
 
-    /// Copy of the rules with only those outages that have begun by a second.
+    /// Rules as known at a second: without outages that begin later.
     ///
-    /// An outage that has not ended by this second has an unknown end. It is assumed to last for
+    /// The end of an outage that still lasts at this second is unknown. It is assumed to last for
     /// as long again as it has lasted.
     #[must_use]
     pub fn known_at(&self, at: Second) -> SiteRules {
@@ -225,7 +225,7 @@ impl SiteRules {
         SiteRules { outages: outages.collect(), ..self.clone() }
     }
 
-    /// Whether a job may preempt a running job. Each is given by its partition and QOS.
+    /// Whether a job may preempt a running job. Each job is given by its partition and QOS.
     #[must_use]
     pub fn may_preempt(
         &self,
@@ -325,7 +325,7 @@ impl SiteRules {
     }
 }
 
-/// Rows of a table that `sacctmgr show … -P` has printed, by the names of the columns.
+/// Rows of a table that `sacctmgr show … -P` has printed. Each maps column names to texts.
 pub(crate) fn rows(text: &str) -> impl Iterator<Item = BTreeMap<&str, &str>> {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();

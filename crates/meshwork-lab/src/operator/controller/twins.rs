@@ -23,7 +23,7 @@ const CONFS: [&str; 4] = [
     "SchedulerType=sched/builtin\n",
 ];
 
-/// Machines of 64 nodes on a torus and on a tree, with each configuration.
+/// Machines of 64 nodes, on a torus and on a tree, for each tested configuration of Slurm.
 fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
     let mut torus = "- topology: t\n  torus3d:\n    toruses:\n      - name: t\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in [[1, 1, 1], [2, 2, 1], [2, 2, 2], [4, 2, 2], [4, 4, 2], [4, 4, 4]] {
@@ -256,7 +256,7 @@ struct SlowPlan {
     up: NodeSet,
     /// Ends of running jobs by their time limits, in order, with their nodes.
     running: Vec<(Second, NodeSet)>,
-    /// Reservations: begin, end and nodes.
+    /// Reservations of the plan: begin, end and nodes.
     reserved: Vec<(Second, Second, NodeSet)>,
 }
 
@@ -265,7 +265,7 @@ impl SlowPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// Spans between two times at which a reservation begins or ends, with the unreserved nodes.
+    /// Intervals between consecutive begins and ends of reservations, with the unreserved nodes.
     fn spans(&self) -> Vec<(Second, Second, NodeSet)> {
         let (first, last) = (self.floor(self.now), self.floor(self.horizon).max(self.now + 1));
         let cuts = self.reserved.iter().flat_map(|own| [own.0, own.1]);
@@ -283,7 +283,7 @@ impl SlowPlan {
     }
 
     /// Start and nodes of a job. The result is `Some(None)` if the job does not start within the
-    /// window of the plan, and `None` if it would not even count as tested.
+    /// window of the plan, and `None` if reservations leave too few nodes throughout the window.
     fn plan(
         &self,
         limit: Second,
@@ -333,7 +333,7 @@ impl SlowPlan {
     }
 
     /// First time at which running jobs have released enough nodes for a job, and the job's nodes.
-    /// Ends of jobs that are close together count as one, at the last of them.
+    /// Ends of jobs that are close together count as one end, at the last of these times.
     fn released(
         &self,
         available: &NodeSet,

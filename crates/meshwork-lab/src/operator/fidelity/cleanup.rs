@@ -13,8 +13,7 @@ use meshwork::geometry::NodeSet;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Minimum frequency of a length of gaps, as a fraction of all gaps. Rarer lengths are ignored when
-/// the shortest length is determined.
+/// Fraction of all gaps below which a length of gaps is too rare to count as the shortest one.
 ///
 /// A gap is the time from the end of a job to the next start on its nodes. Rare gaps may be even
 /// shorter than the clean-up time, because some nodes of a job may be freed before others.
@@ -22,8 +21,8 @@ const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for the nodes.
 ///
-/// Each job that waited counts once. Its gap begins at the last end among the jobs whose nodes it
-/// got. `by` restricts the starts to those of one scheduler.
+/// Each job that waited counts once. Its gap begins at the last end among the jobs that held its
+/// nodes before. `by` restricts the starts to those of one scheduler.
 fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
     // Last end of a job on each node so far.
     let mut last: BTreeMap<u32, Second> = BTreeMap::new();

@@ -46,18 +46,18 @@ enum Event {
 /// Seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// All combinations of yes and no for the first and for the second cycle of a clock second. A clock
-/// second may have a cycle of the main scheduler and a cycle of backfill.
+/// All pairs of yes and no: one value for each of the two cycles that a clock second may have. They
+/// are a cycle of the main scheduler and a cycle of backfill.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
 /// Maximum number of changes to the order of events that are tried for one clock second.
 const MOST_MOVES: usize = 64;
 
-/// Points for a predicted start that was recorded, in the score of an order of events. The points
+/// Points in the score of an order of events for each predicted start that was also recorded. They
 /// count twice if the predicted nodes are the recorded ones.
 const FOUND: usize = 8;
-/// Points that an order of events gets in its score if it leads to no wrong predictions. Each
-/// predicted start that was not recorded costs one point, until none is left.
+/// Points in the score of an order of events that leads to no wrong predictions. Each predicted
+/// start that was not recorded costs one of these points, until none is left.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
@@ -69,26 +69,26 @@ struct Order {
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// Whether all events of the clock second come before the first cycle, and before the second.
+    /// Whether all events of the clock second come before its first cycle, and before its second.
     ///
-    /// If not, only those events come before a cycle that the recorded starts of this cycle and of
-    /// earlier cycles require.
+    /// Otherwise, an event comes before a cycle only if a recorded start of this cycle or of an
+    /// earlier one requires it.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are available in the first cycle, and in the second.
+    /// Whether all nodes of ended jobs are available in the first cycle, and in the second cycle.
     ///
-    /// If not, only those nodes of ended jobs are available that the recorded starts of this cycle
-    /// and of earlier cycles use.
+    /// Otherwise, a node of an ended job is available only if a recorded start of this cycle or of
+    /// an earlier one uses it.
     all_back: [bool; 2],
-    /// Exceptions from `all`: pairs of a cycle and an event. For this cycle and all later cycles,
-    /// the event comes after the cycle if it would otherwise come before it, and vice versa.
+    /// Exceptions from `all`, as pairs of a cycle and an event. In this cycle and all later ones,
+    /// the event is on the other side of the cycle: after it instead of before it, or vice versa.
     moved: Vec<(usize, usize)>,
-    /// Cycles before which a submission changes the weights of nodes with GPUs.
+    /// Repeated submissions of a job, which change the weights of nodes with GPUs.
     ///
-    /// The submission repeats that of the last job with GPUs (`true`) or without GPUs (`false`).
+    /// Each has the next cycle, and whether the job is the last one with GPUs or the last without.
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// Decisions of the cycles of one second, with events in a given order.
+/// Decisions of the scheduler cycles of one second, if its events come in a given order.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
     /// Numbers of GPUs on which the weights of nodes depend, after the cycles.
@@ -296,7 +296,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Second of the next cycle of the main scheduler after an event.
+    /// Second of the main scheduler's next cycle that an event causes; `None` without an event.
     fn main_at(&self) -> Option<Second> {
         self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
@@ -456,7 +456,7 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Takes the nodes of recorded starts away from jobs that are recorded as suspended.
+    /// Releases jobs that are recorded as suspended, if recorded starts need their nodes.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -582,8 +582,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Decisions of the cycles of a second, with events in a given order. The state is unchanged
-    /// after the call.
+    /// Decisions of the scheduler cycles of one second, if its events come in a given order. The
+    /// model's state is unchanged after the call.
     fn try_order(
         &mut self,
         at: Second,
@@ -659,7 +659,7 @@ impl<'a> Given<'a> {
         Tried { decided, near: left }
     }
 
-    /// Score that tells how well decisions agree with the recorded starts of a second.
+    /// Score of the agreement between decisions and the recorded starts of a second; high is good.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {

@@ -34,7 +34,7 @@ pub const ENOUGH_DECISIONS: f64 = 0.85;
 /// Fraction of starts that must be predicted in the right cycle, for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Smallest fraction of recorded node lists that must be places listed by the topology.
+/// Fraction of node lists that must be listed places, for a site to count as modelled.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 /// Agreement of the model with a history.
@@ -156,7 +156,7 @@ impl Fidelity {
         counts
     }
 
-    /// Whether enough places and start times are predicted correctly to rely on the model.
+    /// Whether the model predicts nodes and start times well enough to be relied on.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.doubts().is_empty()
@@ -221,7 +221,7 @@ impl Fidelity {
         doubts
     }
 
-    /// The result as JSON.
+    /// Agreement of the model with the history, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let doubts = self.doubts();
@@ -306,7 +306,7 @@ pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }
 
-/// Result of [`verdict`], and the machine with the rule that fits single-node jobs better.
+/// Result of [`verdict`], and the machine with the better placement rule for single-node jobs.
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
     let stays = &folder.history.stays;
     let nodes = |stay: &JobRecord| {
@@ -412,7 +412,7 @@ const MOST_COPIES: usize = 20;
 /// Recorded and predicted wait of one job, in seconds.
 struct JobWait<'a> {
     stay: &'a JobRecord,
-    /// Time from which the job could start.
+    /// Time from which the job could start if nodes were free.
     queued: Second,
     real: f64,
     predicted: f64,

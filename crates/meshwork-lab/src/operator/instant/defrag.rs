@@ -196,7 +196,7 @@ fn clear(
 }
 
 /// Occupies the free nodes of the place `rest`, so that moved jobs do not get them. If jobs share
-/// nodes, `rest` is reduced to the amounts that jobs still hold.
+/// nodes, `rest` keeps only the amounts that running jobs still hold.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.

@@ -12,7 +12,7 @@ use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use super::{Instant, WaitingJob};
 
-/// Maximum number of nearest placements that are reported for a waiting job.
+/// Maximum number of possible placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
 /// Largest number of places that are tried in the search for moves.
@@ -23,9 +23,9 @@ const MOST_MOVES: usize = 100;
 pub enum InstantReason {
     /// The job would not fit the empty machine. The text is the violated rule, if there is one.
     Never(Option<String>),
-    /// The job waits for the cause that the variant holds.
+    /// The job waits for a cause such as a lack of nodes.
     WaitsFor(Cause),
-    /// The job could start, and the state has no scheduler that would let it wait.
+    /// The job could start: the state has no scheduler that could delay it.
     Nothing,
 }
 
@@ -75,8 +75,8 @@ pub struct InstantExplanation {
     pub free: Vec<u32>,
     /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
-    /// Possible placements, in order of the number of jobs that must end first, then of their last
-    /// end.
+    /// Possible placements. Those with fewer jobs that must end first come first, then those with
+    /// earlier ends of these jobs.
     pub nearest: Vec<NearestPlacement>,
     /// Earliest start if the job were first in the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,
@@ -98,8 +98,8 @@ impl Instant {
     /// One sentence, if no such job waits.
     ///
     /// # Complexity
-    /// Up to one query to the allocator for each running job and for each job before this one. If
-    /// the job requests a shape, every block is also checked.
+    /// Up to one query to the allocator for each running job and for each waiting job ahead of this
+    /// one. If the job requests a shape, every block is also checked.
     pub fn explain(&self, name: &str) -> Result<InstantExplanation, String> {
         let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
             let runs = self.running.iter().any(|holder| holder.name == name);
@@ -115,7 +115,7 @@ impl Instant {
         Ok(self.explain_waiter(&self.waiting[place], place))
     }
 
-    /// Explains why a job with a request could not start at the instant, behind all waiting jobs.
+    /// Explains why a new job, after all waiting jobs, could not start at the instant.
     #[must_use]
     pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);
@@ -200,7 +200,7 @@ impl Instant {
         (0..self.running.len()).filter(would_do).collect()
     }
 
-    /// Sort key of possible placements: number of jobs that must end, then their last end.
+    /// Sort key of possible placements: number of jobs that must end, then the last of their ends.
     fn rank(&self, jobs: &[usize]) -> (usize, Time) {
         const NEVER: f64 = f64::MAX;
         let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));
@@ -306,7 +306,7 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Nearest placements of a job whose nodes must have some form, which need not be a single
+    /// Nearest placements of a job whose nodes must meet a constraint, but need not be a single
     /// block.
     ///
     /// The placements are possible after the ends of the smallest sets of jobs that let the waiting
@@ -366,7 +366,7 @@ impl Instant {
         machine.start(job, self.now)
     }
 
-    /// Earliest start of a job if all jobs before it in the queue start in order, as early as
+    /// Earliest start of a job if all jobs ahead of it in the queue start in order, as early as
     /// possible. Jobs end at their estimated ends.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
@@ -451,7 +451,7 @@ impl SimulatedMachine {
 }
 
 impl InstantExplanation {
-    /// The explanation as JSON.
+    /// Explanation why a job waits, as JSON.
     #[must_use]
     pub fn json(&self, instant: &Instant) -> Json {
         let name = |place: &usize| instant.running[*place].name.clone();

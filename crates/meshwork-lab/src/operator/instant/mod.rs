@@ -1,9 +1,9 @@
 //! State of a machine with any allocator at one instant: running jobs with their ends, and queue.
 //!
-//! The state comes from a `stored` run, or from the `saved` state of `meshwork place`. Every
-//! question is answered by the allocator itself. It is queried on copies of the machine on which
-//! some jobs have ended or have been moved. `ways` selects the copies that are worth a query.
-//! [`explain`] tells why a job waits, and [`defrag`] tells which moves would let it start.
+//! The state comes from a `stored` run, or from the `saved` state of `meshwork place`. All results
+//! come from the allocator itself, which is queried on copies of the machine. On a copy, some jobs
+//! have ended or have been moved. `ways` selects the copies that are worth a query. [`explain`]
+//! finds why a job waits, and [`defrag`] finds moves of jobs that would let it start.
 
 pub mod defrag;
 pub mod explain;
@@ -24,7 +24,7 @@ pub use stored::RunName;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedJob {
     pub name: String,
-    /// Job as it would be submitted again.
+    /// Running job in the form in which it could be submitted again.
     pub job: Job,
     /// Index of the job's site.
     pub site: usize,
@@ -55,7 +55,7 @@ pub struct Instant {
     pub running: Vec<PlacedJob>,
     /// Waiting jobs, in order of arrival.
     pub waiting: Vec<WaitingJob>,
-    /// Cause that delays a job which could start; `None` without a scheduler.
+    /// Cause of the wait of a job that could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
 }
 
@@ -145,7 +145,7 @@ pub fn request(text: &str) -> Result<Request, String> {
     Ok(if let [nodes] = sides[..] { Request::Nodes(nodes) } else { Request::block(&sides) })
 }
 
-/// Request that would lead to a placement, for saved states, which contain no requests.
+/// Request derived from a placement, for saved states, which contain no requests.
 fn as_held(placement: &Placement, site: &SiteAhead) -> Request {
     if let (Some(types), Some(parts)) = (site.site().topology().types(), &placement.parts) {
         return Request::pieces(parts.as_pieces(types));

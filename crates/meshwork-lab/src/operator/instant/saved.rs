@@ -22,11 +22,11 @@ impl Instant {
     /// Reads the state of a pool of nodes that `meshwork place` has saved. If the file has several
     /// answers of the command, the last one counts.
     ///
-    /// A pool has no queue and does not know the ends of jobs. The placement of a job is taken as
-    /// its request. `fits` returns an error if the machine would take too much memory.
+    /// The state of a pool has no queue and no ends of jobs. The placement of a job is used as its
+    /// request. `fits` returns an error if the machine would take too much memory.
     ///
     /// # Errors
-    /// One sentence with the file: it has no snapshot, or one of another version, or a damaged one.
+    /// One sentence with the file: it has no snapshot, one of another version, or a damaged one.
     pub fn of_pool(
         catalogue: &Catalogue,
         file: &Path,
@@ -64,7 +64,7 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// State of a pool. A job without a name is named after the position of its nodes.
+    /// State of a pool. A job without a name gets a name from the position of its nodes.
     #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
@@ -103,7 +103,7 @@ impl Instant {
     }
 }
 
-/// Checks and removes the digest of a sealed state. Any other text is unchanged.
+/// Checks and removes the digest that seals a saved state. Any other text is unchanged.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {

@@ -1,4 +1,4 @@
-//! State of a stored run at an instant, which is obtained by running it again up to then.
+//! State of a stored run at an instant, obtained by repeating the run up to this instant.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,10 +42,10 @@ impl FromStr for RunName {
 impl Instant {
     /// State of a run in a results folder, after all events up to `at`.
     ///
-    /// The run is run again up to this instant, so that no states need to be stored.
+    /// The run is repeated up to this instant, so that no states need to be stored.
     ///
     /// # Errors
-    /// One sentence, if there is no such run, it cannot be run again, or it ended before `at`.
+    /// One sentence, if there is no such run, it cannot be repeated, or it ended before `at`.
     pub fn of_run(
         catalogue: &Catalogue,
         folder: &Path,

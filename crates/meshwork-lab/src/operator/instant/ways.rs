@@ -11,8 +11,8 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Largest total number of nodes of all possible blocks for which every block is checked. If there
-/// are more, sets of jobs are tried instead.
+/// Largest sum of the sizes of all possible blocks, in nodes, for which every block is checked. For
+/// larger sums, sets of jobs are tried instead.
 const MOST_CELLS: u64 = 200_000_000;
 
 /// Largest number of sets of jobs that are tried if placements need not be blocks.
@@ -101,7 +101,7 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     is_taken && ahead.propose(job, now).is_some()
 }
 
-/// Index of the job that holds each node of a site.
+/// Index of the running job that holds each node of a site; `FREE` for a free node.
 fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     let grid: &Grid = instant.sites[site].site().grid();
     let mut owners = vec![FREE; grid.nodes() as usize];

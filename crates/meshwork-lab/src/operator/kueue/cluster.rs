@@ -26,7 +26,7 @@ pub(super) struct Cluster {
     nodes: BTreeMap<String, Node>,
     /// Labels that are topology levels above the node, from the top.
     levels: Vec<String>,
-    /// Counted resource, such as GPUs. Its amount on a node is the node's number of processors.
+    /// Resource, such as GPUs, whose amount on a node is used as the node's number of processors.
     resource: String,
 }
 
@@ -64,7 +64,7 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// Counted resource, whose amount on a node is taken as the node's number of processors.
+    /// Resource whose amount on a node is used as the node's number of processors.
     ///
     /// Of the resources with a vendor's name, such as `nvidia.com/gpu`, it is the one that most
     /// sets of pods request. If there is none, processors are counted.
@@ -83,13 +83,13 @@ impl Cluster {
         most.map_or_else(|| "cpu".to_owned(), |(name, _)| name)
     }
 
-    /// Amount of the counted resource on a node, at least 1.
+    /// Amount on a node, at least 1, of the resource that counts as processors.
     pub(super) fn processors(&self, node: &str) -> u32 {
         let found = self.nodes.get(node).and_then(|node| node.allocatable.get(&self.resource));
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Amount of the counted resource that each pod of a set requests.
+    /// Amount that each pod of a set requests of the resource that counts as processors.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
@@ -97,7 +97,7 @@ impl Cluster {
     /// Resources that each pod of a set requests, in the notation of the column `roles` of tables
     /// of jobs.
     ///
-    /// The counted resource is taken as GPUs if its name contains a vendor's name.
+    /// The resource that counts as processors is written as GPUs if its name has a vendor's prefix.
     pub(super) fn pod(&self, set: &Json) -> String {
         let asked = per_pod(set);
         let of = |name: &str| asked.get(name).copied().unwrap_or(0.0);
@@ -111,7 +111,7 @@ impl Cluster {
         role
     }
 
-    /// Amount of the counted resource on the largest node.
+    /// Amount on the largest node of the resource that counts as processors.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)
     }

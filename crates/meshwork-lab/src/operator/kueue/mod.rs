@@ -32,7 +32,7 @@ struct Snapshot<'a> {
 /// Workloads and nodes at several instants, from one file for each instant.
 ///
 /// The files are in chronological order, each with its name and its text. Events are ordered by
-/// their times. The last file tells whether a node accepts pods, and whether a workload is active.
+/// their times. The last file shows whether a node accepts pods, and whether a workload is active.
 pub struct Snapshots<'a> {
     all: Vec<Snapshot<'a>>,
     cluster: Cluster,
@@ -82,8 +82,8 @@ impl<'a> Snapshots<'a> {
     /// The cluster as texts of Slurm files, with their file names in a site folder.
     ///
     /// The machine is a tree of the labels that workloads use as topology levels. The label with
-    /// the fewest values is at the top. The number of processors of a node is its amount of the
-    /// counted resource.
+    /// the fewest values is at the top. The number of processors of a node is its amount of one
+    /// counted resource, such as GPUs.
     ///
     /// # Errors
     /// One sentence, if no snapshot has a node.

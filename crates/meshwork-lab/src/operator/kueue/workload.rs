@@ -83,7 +83,7 @@ struct Admitted {
     hosts: Option<BTreeMap<String, u64>>,
 }
 
-/// Job records of one workload, one for each run and one for a last wait without a run.
+/// Job records of one workload: one for each run, and one for a last wait that led to no run.
 ///
 /// A run lasts from an admission to the next eviction or the end.
 ///

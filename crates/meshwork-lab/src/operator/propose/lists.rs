@@ -176,7 +176,7 @@ impl SearchSpace {
 
     /// Lists that are tried first, before random changes.
     ///
-    /// For boxes, these are changes that an expert would make to all boxes, and each single box in
+    /// For boxes, these are usual changes of all boxes at once, and changes of a single box to
     /// every shape of its size. For blocks, these are choices of sizes.
     #[must_use]
     pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
@@ -234,7 +234,7 @@ impl SearchSpace {
         first
     }
 
-    /// Random neighbour of a list, which differs by a few changes.
+    /// Random neighbour of the given lists, which differs from them by a few changes.
     #[must_use]
     pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();
@@ -323,7 +323,7 @@ impl SearchSpace {
     }
 }
 
-/// Rotations of a box that fit into a torus, each at every multiple of its sides.
+/// Rotations of a box that fit into a torus. Each may begin at every multiple of its sides.
 fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
     let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     ways.into_iter()

@@ -27,13 +27,13 @@ use crate::run::threads::pool;
 use crate::slurm::topology::SlurmTopology;
 use search::{SearchEnd, Trial, Tried, search};
 
-/// Confidence that lists are better than the site's own, which is required to propose them.
+/// Confidence with which lists must be better than the site's own before they are proposed.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// Fraction of the time budget that the search gets. The race of the best lists gets the rest.
 const SEARCH_PART: f64 = 0.6;
 
-/// Fraction of the reduction of waits that must remain when changes of little effect are undone.
+/// Fraction of the reduction of waits that must remain when unimportant changes are undone.
 const WORTH: f64 = 0.98;
 
 /// Smallest number of jobs that each half of the history must have.
@@ -73,7 +73,7 @@ pub struct ListProposal {
     pub waits: Option<(f64, f64)>,
     /// Mean spans of jobs under the site's own and the best lists, with the unit of a span.
     ///
-    /// They are those of the history's second half.
+    /// Both means are over the history's second half.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 
@@ -85,7 +85,7 @@ impl ListProposal {
             .is_some_and(|gain| gain.excludes_zero() && gain.mean.is_some_and(|gain| gain > 0.0))
     }
 
-    /// The result as JSON.
+    /// Result of the search as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let gain = |gain: &Option<Interval>| {
@@ -214,8 +214,8 @@ pub fn propose(
 
 /// Undoes changes of little effect, size by size.
 ///
-/// Returns the lists, and the waits under these lists. A proposal should only contain changes that
-/// matter, because operators have to understand each of them.
+/// Returns the lists, and the waits under these lists. Operators have to understand each change, so
+/// a proposal should only contain changes that matter.
 fn simplified(
     trial: &Trial<'_>,
     own: &Tried,

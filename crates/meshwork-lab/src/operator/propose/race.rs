@@ -17,7 +17,7 @@ use crate::operator::history::{JobRecord, Second};
 /// Indifference zone: lists whose mean waits differ by no more than this fraction count as equal.
 pub const WITHIN: f64 = 0.05;
 
-/// Number of pairs of results that two lists must have before one of them may be dropped.
+/// Number of histories on which both of two lists must be tried before one of them may be dropped.
 const LEAST_PAIRS: u64 = 20;
 
 /// Largest number of resampled histories. Lists that are still equal after them differ by little.
@@ -54,7 +54,7 @@ pub struct ListRace {
     pub bound: Option<f64>,
 }
 
-/// Stretches of a history, from which other histories are made.
+/// Stretches of a history, from which resampled histories are made.
 struct Stretches<'a> {
     of: Vec<Vec<&'a JobRecord>>,
     first: Second,

@@ -19,13 +19,13 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
-/// Number of placement lists that a round tries at first.
+/// Number of new placement lists in a round, all of which its first stage tries.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// Divisor of the number of lists from one stage of a round to the next; the best lists advance.
+/// Factor by which the number of lists falls from one stage of a round to the next.
 const ONE_OF: usize = 4;
 
-/// For each stage of a round, divisor of the number of jobs on which lists are tried.
+/// For each stage of a round, the number *n* if lists are tried on about one *n*-th of the jobs.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -34,9 +34,9 @@ pub(super) const FEWEST_JOBS: usize = 100;
 /// Number of best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// Multiple of the waits under the site's own list that a trial may reach before it is aborted.
+/// Factor by which waits in a trial may exceed those under the site's own list.
 ///
-/// In addition, each job may wait ten minutes.
+/// Beyond this factor, plus ten minutes for each job, the trial is aborted.
 const PATIENCE: f64 = 1.5;
 
 /// Jobs and rules with which placement lists are tried.
@@ -48,7 +48,7 @@ pub(super) struct Trial<'a> {
     pub(super) cleanup: Second,
     /// Jobs in order of submission.
     pub(super) stays: &'a [JobRecord],
-    /// Given starts of the first jobs, up to an instant. Only later jobs are judged.
+    /// Recorded starts of the first jobs, up to an instant. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
@@ -65,7 +65,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Waits and spans of all jobs that ran, in a replay. A span is that of
+    /// Waits and spans of all jobs that ran, in a replay. Spans are computed by
     /// [`Structure::span`](crate::slurm::topology::Structure::span).
     pub(super) fn costs(&self, lists: &TopologyLists) -> Option<(Vec<f64>, Vec<f64>)> {
         let of = |stay: &JobRecord, outcome: &JobOutcome| {
@@ -77,7 +77,7 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// A value of each job in the range `jobs` that ran. `None` if a job has no value.
+    /// Values of those jobs in the range `jobs` that ran; `None` if one of them has no value.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,
@@ -118,7 +118,7 @@ impl Tried {
     }
 }
 
-/// Progress of a search.
+/// Progress of a search for better placement lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
     /// Number of placement lists that were tried.
@@ -129,7 +129,7 @@ pub struct SearchProgress {
     pub best: f64,
 }
 
-/// Conditions under which a search ends.
+/// Conditions under which a search for better placement lists ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SearchEnd {
     /// Time at which the search ends; `None` for no deadline.

@@ -12,8 +12,8 @@ const AROUND: usize = 3;
 
 /// Text of a `topology.yaml` with other placement lists in one of its topologies.
 ///
-/// Everything else stays as written. The result is `None` if the lists are not written line by
-/// line.
+/// Everything else stays as written. The result is `None` if boxes are not on lines of their own,
+/// or if the list of block sizes is not on one line.
 #[must_use]
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -47,7 +47,7 @@ pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) ->
     (TopologyLists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
-/// Lines of a torus's placement list, with the lines that replace them.
+/// Range of lines of a torus's placement list, with the lines that replace them.
 ///
 /// The inner result is `None` if the list does not change. The outer one is `None` if the boxes of
 /// the list are not on lines of their own.
@@ -110,7 +110,7 @@ fn written(own: &Box3) -> Vec<String> {
     lines
 }
 
-/// Placement lists in standard form, for files whose lists are written in another style.
+/// Text of placement lists in standard form, for files that are written in another style.
 #[must_use]
 pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();

@@ -139,7 +139,7 @@ struct Folder<'t, 'a> {
     clock: LocalClock,
     /// Formats of times that occur, each with the first line that uses it.
     forms: BTreeMap<u8, (TimeFormat, usize)>,
-    /// Number of hosts in each host list. It is stored because host lists recur.
+    /// Number of hosts in each host list, cached because host lists recur.
     lengths: HashMap<&'a str, u32>,
 }
 
@@ -420,7 +420,7 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the time spanned by all shorter jobs. They distort waits.
+/// Warns of jobs that run longer than the period of all shorter jobs, because they distort waits.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::operator::FileProblem;
 
-/// Names of the table's columns.
+/// Names of the columns in the table that `sacct -P` prints.
 const COLUMNS: [&str; 23] = [
     "JobIDRaw",
     "JobID",
@@ -35,7 +35,7 @@ const COLUMNS: [&str; 23] = [
 
 /// Text of the field at a path of keys; empty if there is none.
 ///
-/// Newer versions of Slurm write a number as an object that also tells whether the number is set.
+/// Newer versions of Slurm write a number as an object that also states whether the number is set.
 pub(in crate::operator) fn field(own: &Json, path: &[&str]) -> String {
     let own = path.iter().try_fold(own, |own, key| own.get(key));
     match own {
@@ -71,12 +71,12 @@ pub(in crate::operator) fn jobs(file: &str, text: &str) -> Result<Vec<Json>, Fil
     }
 }
 
-/// Text of a time or a count; empty if the number is not positive, which means not set.
+/// Text of a time or a count. It is empty if the number is 0, which stands for no value.
 fn positive(text: &str) -> &str {
     if text == "0" { "" } else { text }
 }
 
-/// Seconds in a form that `sacct -P` uses, because a plain number would stand for minutes.
+/// Formats seconds as `sacct -P` does, because a plain number would stand for minutes.
 fn suspended(seconds: &str) -> String {
     let own: u64 = seconds.parse().unwrap_or(0);
     format!("{:02}:{:02}:{:02}", own / 3_600, own / 60 % 60, own % 60)

@@ -37,7 +37,7 @@ pub struct Tally {
     pub repaired: usize,
     /// Number of records of steps, which are merged into their jobs.
     pub steps: usize,
-    /// Number of records of requeued jobs, without the last attempt of each job.
+    /// Number of records of requeued jobs, apart from the last attempt of each job.
     pub requeued: usize,
     pub array_tasks: usize,
     pub arrays: usize,

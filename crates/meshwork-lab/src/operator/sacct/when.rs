@@ -18,7 +18,7 @@ pub enum TimeFormat {
 }
 
 impl TimeFormat {
-    /// Text that describes the format.
+    /// Text that describes the format of the times.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

@@ -30,14 +30,14 @@ const STEPS: [i64; 21] = [
     14 * DAY,
 ];
 
-/// Distances in months that ticks on an axis of dates may have, if at least a month.
+/// Possible distances of ticks of a month or more, in months.
 const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
 /// Average length of a month in seconds.
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
-/// First Monday after 1970-01-01, in seconds since that day began. Ticks that are one or two weeks
-/// apart are on Mondays.
+/// First Monday after 1970-01-01, in seconds since 1970. Ticks that are one or two weeks apart are
+/// on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
 /// Whether a time, in seconds since 1970, is in the years 0 to 9999, which can be formatted.

@@ -1,10 +1,10 @@
 //! Figures as SVG files for papers.
 //!
 //! A page draws the same figures in the browser, with the scripts in `assets/plot/`, because it
-//! must redraw when it is resized or a selection changes. A script there has the name of its
-//! counterpart here. `assets/test/figures/` holds views and their exact drawings, with which the
-//! tests of both implementations compare. `parts` and `usage` are drawn only here, for pages
-//! without a script.
+//! must redraw when it is resized or a selection changes. Each of these scripts has the name of its
+//! counterpart in this module. `assets/test/figures/` holds views and their exact drawings, with
+//! which the tests of both implementations compare. `parts` and `usage` are drawn only in this
+//! module, for pages without a script.
 
 mod dates;
 mod figure;

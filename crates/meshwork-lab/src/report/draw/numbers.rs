@@ -121,8 +121,8 @@ pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     ticks.take_while(|&tick| tick <= until + at(1.0) * 1e-9).collect()
 }
 
-/// Possible sets of ticks of a logarithmic axis, from dense to sparse. A set has ticks at these
-/// mantissas, for every exponent that is a multiple of the step.
+/// Possible sets of ticks of a logarithmic axis, from dense to sparse. A set is given by mantissas
+/// and a step: it has ticks at these mantissas for every exponent that is a multiple of the step.
 const SETS: [(&[f64], i32); 8] = [
     (&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
     (&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
