@@ -27,7 +27,7 @@ use crate::watch::recording::kept::{Kept, RunRecorder};
 
 /// Settings and resources shared by the runs of a study.
 pub struct Runner<'a> {
-    /// Catalogue in which names in the scenarios are looked up.
+    /// Catalogue with the strategies that the scenarios name.
     pub catalogue: &'a Catalogue,
     pub points: &'a [Point],
     /// Input file of each scenario, in the order of the scenarios.
@@ -35,18 +35,18 @@ pub struct Runner<'a> {
     pub replications: &'a Replications,
     /// Function that runs a replication.
     pub simulate: &'a Simulate<'a>,
-    /// Build of the program, which is part of the keys.
+    /// Build of the program, which is part of each run's key in the store.
     pub build: &'a str,
-    /// Store for finished runs; `None` stores nothing.
+    /// Store for finished runs. With `None`, no run is stored.
     pub store: Option<Mutex<Store>>,
-    /// Results folder and formats of per-job output; `None` writes none.
+    /// Results folder and formats of per-job output. With `None`, no per-job output is written.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
-    /// Selection of the runs of which all events are recorded; `None` records none.
+    /// Selection of the runs whose events are all recorded. With `None`, no run is recorded.
     pub kept: Option<Kept>,
-    /// Function that is called after every run and during long runs, from any thread, one call at a
-    /// time.
+    /// Function that is called after every run and during long runs, from any thread. Calls do not
+    /// overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs; results do not depend on it.
+    /// Observer of the runs, without influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
     /// Function that is called before every run, from any thread. If it returns `true`, the study
     /// stops.
@@ -56,9 +56,9 @@ pub struct Runner<'a> {
 impl Runner<'_> {
     /// Runs all replications on `threads` threads; 0 uses one per processor.
     ///
-    /// The results do not depend on the number of threads: they are collected by scenario and
+    /// The results do not depend on the number of threads. They are collected by scenario and
     /// replication, and whether a scenario needs more replications depends on its own results
-    /// alone. A run that fails, even by a panic, does not stop the others; its scenario is not
+    /// alone. A run that fails, even by a panic, does not stop the others. Its scenario is not
     /// replicated further.
     ///
     /// # Errors
@@ -77,10 +77,10 @@ impl Runner<'_> {
 
     /// Makes rounds of runs until no run is missing.
     ///
-    /// The first round has `wanted` replications of each scenario. After each round `next` sets the
-    /// number of replications of each scenario for the following round, given the runs so far. A
-    /// round in which no run is missing is the last. A scenario whose runs are all identical keeps
-    /// all of them.
+    /// The first round has `wanted` replications of each scenario. After each round, `next` sets
+    /// the number of replications of each scenario for the following round, given the runs so far.
+    /// The first round without missing runs is the last. A scenario whose runs are all identical
+    /// keeps all of them.
     ///
     /// # Errors
     /// If the threads cannot be started.
