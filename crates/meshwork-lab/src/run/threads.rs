@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Error if threads cannot be started.
+/// Error: threads cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{threads} threads cannot be started ({why})")]
 pub struct NoThreads {
