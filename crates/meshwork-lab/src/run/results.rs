@@ -11,8 +11,7 @@ pub struct Results {
     pub runs: Vec<ScenarioRuns>,
     /// Whether, for each scenario, a single run stands for all replications.
     pub constant: Vec<bool>,
-    /// Error of the store, after which it takes no more runs. The results are complete all the
-    /// same.
+    /// Error of the store, which then accepts no more runs; the results are complete nevertheless.
     pub store_error: Option<String>,
     /// Whether the study was stopped early. In this case only the store has all finished runs.
     pub stopped: bool,

@@ -397,9 +397,9 @@ impl Runner<'_> {
 /// large that the idle time of threads at the end of a loop is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Panic payload that makes a run fail with a sentence, without being reported as a fault of the
-/// program. It is passed to [`resume_unwind`](std::panic::resume_unwind) if an external strategy
-/// cannot go on, or if an observer ends the run.
+/// Panic payload that makes a run fail with its sentence, which is not a fault of the program. It
+/// is passed to [`resume_unwind`](std::panic::resume_unwind) if an external strategy cannot go on,
+/// or if an observer ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 

@@ -102,8 +102,7 @@ pub struct Store {
     handles: Handles,
     /// Length of the file of runs, in bytes.
     bytes: u64,
-    /// Digests of requested runs that another build of the program has made, for
-    /// [`Store::is_known_elsewhere`].
+    /// Digests of requested runs made by another build, for [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
     /// Segments (files of runs of single processes) that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
