@@ -188,8 +188,8 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of the size of judged jobs and the size of reference jobs, one for each size in the key
-/// `sizes`. The reference size is the key `than_size`, or the size itself without this key.
+/// Pairs of job sizes, judged and reference, one for each size in the key `sizes`. The reference
+/// size is the key `than_size`, or without this key the judged size itself.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");

@@ -16,8 +16,9 @@ const NODES_OF_A_CARD: u32 = 32;
 /// Function that returns the text of the file with the given name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
-/// Replaces a file name in the key `list` of the allocators `partitions` and `cobalt` by the file's
-/// text. A key `list` that has the text of a list, or the name of a built-in list, is unchanged.
+/// Replaces the file name in an allocator's key `list` by the file's text. The allocators are
+/// `partitions` and `cobalt`. A key `list` that has the text of a list, or the name of a built-in
+/// list, is unchanged.
 ///
 /// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the text of a list.
 ///
