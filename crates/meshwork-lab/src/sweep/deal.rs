@@ -33,8 +33,8 @@ pub struct Deal {
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is a single unit of work, because its number of replications depends on the
-/// results of its first ones.
+/// Whether a scenario is a single unit of work. This is so if its number of replications depends on
+/// the results of its first ones.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
@@ -183,8 +183,8 @@ pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> 
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// Converts a cost to a whole number of millionths of its unit, so that sums of costs do not depend
-/// on their order.
+/// Converts a cost to a whole number of millionths of its unit. So sums of costs do not depend on
+/// their order.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }

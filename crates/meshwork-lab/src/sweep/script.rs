@@ -391,8 +391,8 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script, to run once the jobs with the ids `jobs` have ended
-    /// or failed. `None` if the workload manager cannot start a job after others.
+    /// Command that submits the merge script, to run once all jobs in `jobs` have ended or failed.
+    /// `None` if the workload manager cannot start a job after others.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();

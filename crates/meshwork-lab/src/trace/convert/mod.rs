@@ -24,8 +24,8 @@ use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters of the workload `swf` that affect only how jobs are replayed, so that a conversion
-/// refuses them.
+/// Parameters of the workload `swf` that affect only how jobs are replayed. A conversion refuses
+/// them.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
 /// Result of the conversion of a log: counts of lines read and left out, and of jobs written.
@@ -282,8 +282,8 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     Ok((rows, Converted { lost, ..Converted::default() }))
 }
 
-/// Jobs of a log after the requested changes, each as the index of the original job in the log, the
-/// new line, and the new job.
+/// Jobs of a log after the requested changes. Each element has the index of the original job in the
+/// log, the new line of the log, and the new job.
 pub(super) fn changed(
     log: &Log,
     params: &Params,

@@ -138,8 +138,8 @@ fn what_no_model_is_fitted_to_is_said() {
     assert!(fitted.notes.iter().any(|note| note.contains("few requested times")));
 }
 
-/// Tests that a log of identical jobs can be fitted, with a note that the fitted model varies more
-/// than the log.
+/// Tests that a log of identical jobs can be fitted. A note must say that the fitted model varies
+/// more than the log.
 #[test]
 fn jobs_that_do_not_vary_have_a_fit() {
     let folder = tempfile::tempdir().unwrap();

@@ -467,8 +467,8 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds an amount in the column `ours` up to a whole number if the column is of cores, of
-    /// memory, or of GPUs and the amount is above 1.
+    /// Rounds an amount in the column `ours` up to a whole number. This is done for cores, for
+    /// memory, and for GPUs if there is more than one.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,
