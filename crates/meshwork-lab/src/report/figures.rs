@@ -17,7 +17,7 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, Replications, Study};
 
-/// Ratio of largest to smallest number from which a scale is logarithmic.
+/// Minimum ratio of largest to smallest number for a scale to be logarithmic.
 const SPREAD: f64 = 20.0;
 
 /// Maximum number of figures that each show one metric that claims are about.
@@ -26,7 +26,7 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points of a section in views that plot metrics against other keys.
+/// Maximum number of points of a section in views that offer another key for the scale `x`.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
@@ -239,8 +239,8 @@ fn lowered(heading: &str) -> String {
 }
 
 /// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that may
-/// still be added to the section. `turned` is that number for views that plot metrics against
-/// another key.
+/// still be added to the section. `turned` is that number for views with another key on the scale
+/// `x`.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan

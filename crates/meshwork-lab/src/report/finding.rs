@@ -124,10 +124,10 @@ impl Question<'_> {
         (0..self.axes[self.along].count()).map(of).collect()
     }
 
-    /// Setting for the first summary sentence: `at`, unless all scenarios are equal there.
+    /// Setting for the first summary sentence: `at`, unless it makes all scenarios equal.
     ///
     /// In that case it is the first setting in which they differ, if there is one. The keys
-    /// `chosen`, which the reader of the page chooses, keep their values.
+    /// `chosen`, which the page's selectors set, keep their values.
     fn telling(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));

@@ -84,7 +84,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Clock of the scenario with this index, which says how times are shown.
+    /// Clock of the scenario with the index `scenario`, by which its times are shown.
     fn clock_of(&self, scenario: usize) -> Clock {
         let Some(point) = self.points.get(scenario) else { return Clock::default() };
         let path = point.scenario.input_path();
@@ -92,7 +92,7 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// Clock that all scenarios of the study share, which says how times are shown.
+    /// Clock that all scenarios of the study share, by which times are shown.
     fn clock(&self) -> Clock {
         Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
@@ -130,7 +130,7 @@ pub struct Section {
     pub command: String,
     /// Text of the study file.
     pub source: String,
-    /// Summary sentences, if something is swept: the initial selection first, then all others.
+    /// Summary sentences, that of the initial selection first. Empty if nothing is swept.
     pub findings: Vec<SummarySentence>,
     /// Warnings that change the meaning of the numbers, one sentence each.
     pub warnings: Vec<String>,

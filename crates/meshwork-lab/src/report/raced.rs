@@ -71,7 +71,7 @@ struct StoredCandidate {
     mean: Option<f64>,
     second: Option<f64>,
     /// Mean difference of the candidate from the chosen one in the course of the race. Each entry
-    /// has a number of pairs of runs, the mean difference up to it, and the ends of the
+    /// has a number of pairs of runs, the mean difference over them, and the ends of the
     /// difference's interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }

@@ -5,7 +5,7 @@ use meshwork::catalogue::Catalogue;
 use crate::run::store::Keys;
 use crate::study::expand::Point;
 
-/// Keys in the store of the replications of one scenario.
+/// Store keys of the replications of one scenario.
 pub(crate) struct PointKeys<'a> {
     catalogue: &'a Catalogue,
     point: &'a Point,
@@ -29,7 +29,7 @@ impl<'a> PointKeys<'a> {
         PointKeys { catalogue, point, digest, build, shared }
     }
 
-    /// Key of a replication; `None` if the window of the replication is impossible.
+    /// Key of a replication; `None` if the replication's window of the log is too short.
     pub(crate) fn of_replication(&self, replication: u64) -> Option<u128> {
         if let Some(shared) = &self.shared {
             return Some(shared.key(replication));

@@ -101,7 +101,7 @@ pub fn check_inputs(
     Ok(())
 }
 
-/// Checks that as many runs as proceed at once fit in memory, each as large as the largest run.
+/// Checks that concurrent runs fit in memory if each is as large as the study's largest run.
 ///
 /// # Errors
 /// One sentence with the estimate, if it exceeds the limit.
@@ -124,7 +124,7 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Error: the memory needed by estimate exceeds the limit.
+/// Error: the estimated need for memory exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{what} about {} of memory, which is more than the {} of `--max-memory`{}",

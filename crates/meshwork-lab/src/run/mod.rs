@@ -41,7 +41,7 @@ pub use threads::NoThreads;
 /// Progress of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunProgress {
-    /// Finished runs, including those taken from the store.
+    /// Number of ended runs, including failed runs and runs taken from the store.
     pub done: u64,
     /// Number of runs that the study needs. With `precision`, it may grow whenever a run ends.
     pub total: u64,

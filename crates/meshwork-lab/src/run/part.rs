@@ -29,7 +29,7 @@ pub struct Unit {
 pub struct Worked {
     pub progress: RunProgress,
     pub stopped: bool,
-    /// Error of the store, which accepts no more runs after it.
+    /// Error of the store, after which it accepts no more runs.
     pub store_error: Option<String>,
     /// Failed runs, each as index of the scenario, replication and error message.
     pub failures: Vec<(usize, u64, String)>,

@@ -9,7 +9,7 @@ pub struct Results {
     /// Runs of each scenario, by replication. Only the first is kept if all replications gave
     /// identical results.
     pub runs: Vec<ScenarioRuns>,
-    /// Whether, for each scenario, a single run stands for all replications.
+    /// For each scenario, whether a single run stands for all replications.
     pub constant: Vec<bool>,
     /// Error of the store, which then accepts no more runs; the results are complete nevertheless.
     pub store_error: Option<String>,

@@ -7,8 +7,8 @@ use crate::run::runs::ScenarioRuns;
 
 /// The missing replications of each scenario, numbered consecutively.
 pub(super) struct Round {
-    /// Number of the first run of each scenario in the round, and the replication of this run. The
-    /// last entry holds the total number of runs.
+    /// Index of each scenario's first run in the round, and the replication of this run. The last
+    /// entry holds the total number of runs.
     begins: Vec<(usize, u64)>,
 }
 

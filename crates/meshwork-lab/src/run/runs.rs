@@ -48,7 +48,7 @@ struct Ended {
     /// Random speeds of the sites in a run, each with the index of its run; not all runs have any.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
-    /// Whether the results by batch were dropped to save memory, for each run.
+    /// For each run, whether its results by batch were dropped to save memory.
     stripped: Vec<bool>,
 }
 
@@ -184,7 +184,7 @@ impl ScenarioRuns {
         &self.ended.replications
     }
 
-    /// Batches of the successful run in `row`; `None` if they were not kept.
+    /// Batches of the successful run with the index `row`; `None` if they were not kept.
     pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
         self.ended.batches.get(row)
     }

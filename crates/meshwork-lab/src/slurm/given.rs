@@ -163,7 +163,7 @@ fn parameters(conf: &Conf) -> Table {
     found
 }
 
-/// Tiers and priority factors of the partitions in a `slurm.conf` that sets any.
+/// Tiers and priority factors of the partitions in a `slurm.conf`, if it sets any.
 fn partitions(conf: &Conf) -> Vec<Value> {
     let of = |own: &Partition| {
         let number = |key| Some((key, own.given.get(key)?.parse().ok()?));

@@ -52,7 +52,7 @@ pub struct StudyRequest {
     /// Name of the study. `None` in folders of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Settings `--set` from the command line, as the user gave them.
+    /// Settings from the command line (`--set`), as the user gave them.
     #[serde(default)]
     pub settings: Vec<String>,
     /// Build of the program that last ran the study.

@@ -20,7 +20,7 @@ use crate::sweep::shard::{failure, stored};
 pub struct Collected {
     /// Number of runs in the store after the merge, including runs of other studies.
     pub stored: usize,
-    /// Runs of the study that have not ended.
+    /// Runs of the study that have neither ended nor failed.
     pub missing: Missing,
     pub points: Vec<Point>,
     /// Failed runs, one sentence each.

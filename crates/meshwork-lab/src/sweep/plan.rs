@@ -25,7 +25,7 @@ pub struct SubmissionPlan {
     pub at_work: u64,
 }
 
-/// Plans a submission of the unfinished runs of a study. If `writes`, the results folder is
+/// Plans a submission of the unfinished runs of a study. If `writes` is true, the results folder is
 /// prepared for the sweep.
 ///
 /// # Errors

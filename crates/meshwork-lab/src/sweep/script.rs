@@ -30,7 +30,7 @@ pub struct Script {
     pub command: Vec<String>,
     /// Absolute path of the results folder.
     pub folder: PathBuf,
-    /// Settings `--set` from the command line.
+    /// Settings from the command line (`--set`).
     pub settings: Vec<String>,
     /// Number of the submission, which is the prefix of the names of its files.
     pub number: u64,
@@ -190,7 +190,7 @@ impl Script {
         text
     }
 
-    /// Settings `--set` of the study as arguments of a shell command, each preceded by a space.
+    /// Settings of the study as shell arguments, each as `--set` with a space before it.
     fn settings(&self) -> String {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }

@@ -69,7 +69,7 @@ impl From<String> for TraceError {
     }
 }
 
-/// Statistics of a log or a table of jobs, as which the file is read according to its name.
+/// Statistics of a file, which its name identifies as a log or as a table of jobs.
 ///
 /// # Errors
 /// One sentence, with file and line.

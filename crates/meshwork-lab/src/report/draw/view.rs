@@ -164,7 +164,7 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// Range of the scale along the plot.
+/// Range of the view's scale `x`, on which the points have their positions.
 pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     let all: Vec<f64> = if view.x.grid.is_empty() {
         points.iter().map(|point| point.x).collect()

@@ -126,8 +126,8 @@ impl Store {
     /// off, and its run is repeated. Other unreadable lines are moved to `runs.garbled`, with a
     /// warning each, and their runs are repeated. While the store is open, no other process can
     /// open it for writing. The store also knows the runs in segments, to which other processes may
-    /// still append. It does not change segments. If there are none, temporary files of killed
-    /// processes are removed.
+    /// still append, and does not change segments. If there are no segments, temporary files of
+    /// killed processes are removed.
     ///
     /// # Errors
     /// If the folder cannot be created or written, `runs.jsonl` is no regular file or is in use, or
@@ -176,8 +176,8 @@ impl Store {
 
     /// Opens the store of a folder for one attempt at a shard, the part of a study for one process.
     ///
-    /// Runs are written to a segment, a file for this attempt only. No other file is written. It
-    /// knows the runs of earlier attempts at the shard and, if `looks_into_runs`, those of
+    /// Runs are written to a segment, a file for this attempt only. No other file is written. The
+    /// store knows runs of earlier attempts at the shard and, if `looks_into_runs`, of
     /// `runs.jsonl`. `label` names the shard, and `attempt` the attempt.
     ///
     /// # Errors

@@ -83,7 +83,7 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 ///
 /// # Errors
 /// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
-/// cannot be written. Nothing is written then.
+/// cannot be written. In that case nothing is written.
 pub fn convert(
     input: &Path,
     output: &Path,

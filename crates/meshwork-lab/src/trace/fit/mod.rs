@@ -26,7 +26,7 @@ pub const MIN_JOBS: usize = 100;
 /// Workload model fitted to a log, with measures of how well it fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// A complete study of the model's jobs on a flat machine of the log's size, ready for `run`.
+    /// Complete study of the model's jobs on a flat machine of the log's size, for `meshwork run`.
     pub study: Table,
     /// Number of the log's jobs to which the model was fitted. The distances are measured with
     /// equally many jobs drawn from the model.

@@ -11,7 +11,6 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
     Mapped { ours, source }
 }
 
-/// Length of an hour in seconds.
 const HOUR: f64 = 3600.0;
 
 /// Formats of all published traces that can be read.

@@ -87,9 +87,9 @@ enum Source {
     /// The cell is the beginning of an hour, in seconds. One column has the day and another the
     /// hour, both counted from 0.
     Hour(&'static str, &'static str),
-    /// The cell is the duration in a column, which is written in Slurm's format.
+    /// The cell is the duration that a column has in Slurm's format.
     Limit(&'static str),
-    /// The cell is the amount of memory in a column, which is written in Slurm's format, in MB.
+    /// The cell is the amount of memory, in MB, that a column has in Slurm's format.
     SlurmMemory(&'static str),
     /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It is
     /// computed from a column of Slurm's trackable resources.
