@@ -1,4 +1,4 @@
-//! Functions that use the standard catalogue.
+//! Functions that use the standard catalogue of strategies.
 //!
 //! The rest of this crate takes the catalogue of strategies as an argument. So a program that
 //! extends Meshwork with its own strategies can pass its own catalogue.
@@ -51,8 +51,8 @@ impl Study {
 }
 
 impl Report {
-    /// Reads the report of a results folder, or of a folder of results folders, without replays of
-    /// runs.
+    /// Reads the report of a results folder, or of a folder of results folders. Runs are not
+    /// replayed event by event.
     ///
     /// # Errors
     /// One sentence: there is no study, or the study of a results folder cannot be read.
@@ -60,7 +60,7 @@ impl Report {
         Report::with_maps(folder, &Maps::none())
     }
 
-    /// Reads the report of a results folder, with replays of the events of chosen runs.
+    /// Reads the report of a results folder, in which chosen runs can be replayed event by event.
     ///
     /// # Errors
     /// One sentence, if there is no readable study, or a chosen run does not exist.

@@ -21,7 +21,7 @@ pub struct Fact {
     pub text: String,
 }
 
-/// Maximum number of failed runs that a section lists one by one.
+/// Maximum number of messages of failed runs that a section of the report lists.
 const MAX_FAILURES: usize = 100;
 
 /// Note that a study was run in its quick form.
@@ -205,8 +205,8 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// Settings of the request that are not part of the study's quick form. `None` if the study was not
-/// run in its quick form.
+/// Settings that the user gave in addition to those of the study's quick form. `None` if the study
+/// was not run in its quick form.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }
@@ -238,7 +238,7 @@ fn sentences(notes: &[String]) -> Vec<String> {
     notes.iter().map(sentence).collect()
 }
 
-/// Notes that stand after the numbers of the study.
+/// Notes that are printed after the numbers of the study.
 pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     let mut notes = sentences(&crate::findings::notes::notes(study, points, results, summary));
@@ -271,7 +271,7 @@ pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     notes
 }
 
-/// Failed runs with their messages. Of runs with equal messages, the first is named.
+/// Messages of failed runs, each with its first run and the number of other runs that had it.
 pub(super) fn failures(content: &Content) -> Vec<String> {
     let mut groups: Vec<(String, &str, u64)> = Vec::new();
     for (point, runs) in content.points.iter().zip(&content.results.runs) {

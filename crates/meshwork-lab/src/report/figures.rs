@@ -17,21 +17,21 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, Replications, Study};
 
-/// Ratio of the largest to the smallest number, from which on a scale is logarithmic.
+/// Minimum ratio of largest to smallest number for a scale to be logarithmic.
 const SPREAD: f64 = 20.0;
 
-/// Maximum number of metrics of claims that have a figure of their own.
+/// Maximum number of figures that each show one metric that claims are about.
 const MAX_CLAIMED: usize = 3;
 
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points of a section in the views that put another key along the plot.
+/// Maximum number of points of a section in views that offer another key for the scale `x`.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
 struct Plan<'a> {
-    /// Name of the section.
+    /// Name of the section of the report.
     name: &'a str,
     clock: &'a Clock,
     meanings: &'a Meanings,
@@ -39,7 +39,7 @@ struct Plan<'a> {
     heading: String,
     axes: &'a [Axis],
     layout: Layout,
-    /// Axis whose values have the same colours in all figures of the section, if there is one.
+    /// Index of the axis whose values have colours in all figures of the section, if there is one.
     coloured: Option<usize>,
     expected: Option<u64>,
     metrics: Vec<String>,
@@ -49,15 +49,15 @@ struct Plan<'a> {
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
     /// Index of the initially selected value of each axis.
     first: &'a [usize],
-    /// Function that returns the mean or difference of a metric with its interval, for a scenario.
-    /// It has the arguments of `ratio`.
+    /// Function that returns the mean or difference of a metric in a scenario, with its interval.
+    /// Its arguments are the same as those of `ratio`.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
     /// Function that returns whether a scenario has a single run by design.
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Makes all figures of a study. Up to three metrics of claims have a figure each. A selector
-/// shows one of the other metrics in a common figure. Further figures show jobs by size, and the
+/// Makes all figures of a study. Up to three metrics that claims are about have a figure each. All
+/// other metrics share a figure with a selector. Further figures show jobs by size, and the
 /// differences from each baseline.
 pub(super) fn all(
     study: &Study,
@@ -208,7 +208,7 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// Metrics that are measured for each job size. Metrics that claims are about come first.
+/// Metrics that are measured by job size, beginning with the metrics that claims are about.
 fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
@@ -220,7 +220,7 @@ fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     names
 }
 
-/// Index of a scenario in the order of the sweep, from the index of its value on each axis.
+/// Index of a scenario in the order of the sweep, given the index of its value on each axis.
 pub(super) fn index(axes: &[Axis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
@@ -238,9 +238,9 @@ fn lowered(heading: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that the
-/// section may still have, and `turned` the number of points that it may still have in views with
-/// another key along the plot.
+/// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that may
+/// still be added to the section. `turned` is that number for views with another key on the scale
+/// `x`.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -322,8 +322,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Removes options of selectors for which there is no view. An example is the difference of a
-/// baseline from itself.
+/// Removes the options of selectors that no view has, such as the difference of a baseline from
+/// itself.
 fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
@@ -345,7 +345,7 @@ impl Plan<'_> {
     }
 }
 
-/// Label of a swept key, which is the key without its table: `load` for `workload.load`.
+/// Label of a swept key, which is the key without its table name: `load` for `workload.load`.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),
@@ -358,8 +358,8 @@ pub(super) fn word(key: &str) -> String {
     }
 }
 
-/// All combinations of values of the axes `of`, each as an index for every axis of `axes`. An axis
-/// that is not among `of` has the index 0.
+/// All combinations of values of the axes `of`, each as one index per axis of `axes`. Axes that are
+/// not among `of` have index 0.
 pub(super) fn every<'a>(
     axes: &'a [Axis],
     of: &'a [usize],
@@ -379,7 +379,7 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// Makes a view of a metric. The axes that are selected in the page have the values `fixed`.
+/// Makes a view of a metric. `fixed` gives the values of the axes that the page's selectors set.
 fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> FigureView {
     let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();

@@ -14,19 +14,19 @@ use crate::run::Results;
 use crate::study::Study;
 use crate::study::expand::Point;
 
-/// Relative difference of means up to which they count as equal.
+/// Relative difference up to which two means count as equal.
 const ROUNDING: f64 = 1e-12;
 
 /// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics in the sentence on metrics that are best at another value of the key.
+/// Maximum number of metrics in the sentence on metrics that are best at another value.
 const MAX_METRICS: usize = 4;
 
-/// Largest number of settings of the selectors that get a sentence of their own.
+/// Maximum number of settings of a page's selectors that get a summary sentence of their own.
 const MAX_SETTINGS: usize = 200;
 
-/// A sentence for the top of a section.
+/// Summary sentence at the top of a section of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SummarySentence {
     pub text: String,
@@ -36,11 +36,11 @@ pub struct SummarySentence {
     pub at: Vec<(String, String)>,
 }
 
-/// The best of some scenarios, and its lead over the next best.
+/// Best scenarios in a comparison, and their lead over the next best.
 struct Lead {
     /// Indices of the best scenario and of all scenarios that equal it.
     best: Vec<usize>,
-    /// Next best scenario, and the ratio of the best mean to its mean; `None` if all are equal.
+    /// Next best scenario, and the best mean divided by that scenario's; `None` if all are equal.
     next: Option<(usize, Ratio)>,
 }
 
@@ -59,8 +59,8 @@ struct Contest<'a> {
     is_highest: bool,
 }
 
-/// Summary sentences, one for each setting of the selectors, beginning with the initial setting.
-/// Empty if nothing is swept or measured.
+/// Summary sentences, one for each setting of the page's selectors, beginning with the initial
+/// setting. Empty if nothing is swept or measured.
 pub(super) fn findings(
     study: &Study,
     points: &[Point],
@@ -92,11 +92,11 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// Values that read as plain words in a sentence unless their key is named too.
+/// Values that a sentence names together with their key, since they are also plain words.
 const PLAIN_WORDS: [&str; 10] =
     ["none", "never", "always", "true", "false", "first", "last", "all", "auto", "exact"];
 
-/// Question which value of one swept key is best. The summary sentences answer it.
+/// Question which value of one swept key is best, as the summary sentences answer it.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -113,8 +113,8 @@ impl Question<'_> {
         Contest { study, results, summary, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
-    /// Scenarios with each value of the question's key in turn. All other keys have the values
-    /// `fixed`.
+    /// Indices of the scenarios with each value of the question's key in turn. All other keys have
+    /// the values `fixed`.
     fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
         let mut at = fixed.to_vec();
         let of = |value: usize| {
@@ -124,10 +124,10 @@ impl Question<'_> {
         (0..self.axes[self.along].count()).map(of).collect()
     }
 
-    /// Setting for the first summary sentence: `at`, unless all scenarios are equal there.
+    /// Setting for the first summary sentence: `at`, unless it makes all scenarios equal.
     ///
     /// In that case it is the first setting in which they differ, if there is one. The keys
-    /// `chosen`, which the reader of the page chooses, keep their values.
+    /// `chosen`, which the page's selectors set, keep their values.
     fn telling(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));
@@ -202,7 +202,7 @@ impl Question<'_> {
 
     /// Sentence on the difference of the best scenarios from the baseline.
     ///
-    /// `None` if the sentences in `text` have it, or if the baseline is among the best.
+    /// `None` if `text` already states the difference, or if the baseline is among the best.
     fn compared_with_baseline(
         &self,
         contest: &Contest<'_>,
@@ -225,8 +225,8 @@ impl Question<'_> {
         Some(format!(" {verb} {}.", apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on other metrics that are best at a value of the key where the first metric is not.
-    /// All metrics in the sentence are best at the same value.
+    /// Sentence on metrics that are best at another value of the key than the first metric. All
+    /// metrics in the sentence are best at the same value.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -262,8 +262,8 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of the metric's means in two scenarios with the same jobs. `None` if the ratio
-    /// contradicts the means of the scenarios, which may happen while runs are missing.
+    /// Ratio of the metric's means in two scenarios, paired by run. `None` if it contradicts the
+    /// means of the scenarios, which may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
@@ -275,7 +275,7 @@ impl Contest<'_> {
         (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
     }
 
-    /// Scenarios that have a mean, among the given ones, from best to worst.
+    /// Indices of the scenarios in `among` that have a mean, from best to worst.
     fn ranked(&self, among: &[usize]) -> Vec<usize> {
         let mut ranked: Vec<(f64, usize)> =
             among.iter().filter_map(|&scenario| Some((self.mean(scenario)?, scenario))).collect();
@@ -352,8 +352,8 @@ impl Contest<'_> {
         )
     }
 
-    /// Sentence on the values of a numeric key at which the metric is best and worst. The flag
-    /// tells whether their difference is significant.
+    /// Sentence on the values of a numeric key at which the metric is best and worst. The flag is
+    /// true if their difference is significant.
     fn span(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> Option<(String, bool)> {
         let ranked = self.ranked(among);
         let [best, .., worst] = ranked[..] else { return None };
@@ -384,7 +384,7 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence that tells at how many settings of the selectors the same values are best.
+    /// Sentence on the number of settings of the selectors at which the same values are best.
     ///
     /// `of` names the settings, such as `values of load`.
     fn elsewhere(
@@ -448,7 +448,7 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// Formats a ratio: `12 % below easy (95 % interval: 9 to 15 %)`.
+/// Formats a ratio to the mean of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
 fn apart(ratio: &Ratio, other: &str) -> String {
     let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
     let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
@@ -465,8 +465,8 @@ fn apart(ratio: &Ratio, other: &str) -> String {
     format!("{by} (95 % interval: {interval})")
 }
 
-/// Formats the difference of a ratio from 1 in percent. It has two or three digits, or more just
-/// below 100 %.
+/// Formats the difference of a ratio from 1 in percent, with two or three digits. Differences just
+/// below 100 % have more digits.
 fn percent(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0).abs();
     let left = 100.0 - percent;

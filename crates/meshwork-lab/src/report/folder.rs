@@ -80,8 +80,8 @@ fn guess(folder: &Path) -> StudyRequest {
     guess
 }
 
-/// Failed runs listed in `failures.csv` by the last run of the study. Lines that cannot be read are
-/// skipped, so that their runs count as not run.
+/// Failed runs that the last run of the study listed in `failures.csv`. Lines that cannot be read
+/// are skipped, so that their runs count as not run.
 pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     let mut failures = Failures::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
@@ -104,8 +104,8 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     failures
 }
 
-/// Folders of studies: `folder` itself if it holds a study, else the folders in it that do. Studies
-/// of papers are in the order of papers and figures; all others follow by name.
+/// Folders of studies: `folder` itself if it holds a study, else its subfolders that hold one.
+/// Studies of papers come first, in the order of papers and figures. All others follow by name.
 ///
 /// # Errors
 /// One sentence, if there is no study.
@@ -157,7 +157,7 @@ fn inner_folders(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     Ok(folders)
 }
 
-/// Positions of the built-in studies in the order of papers and figures, by name.
+/// Index of each built-in study in the order of papers and figures, by the study's name.
 fn order() -> BTreeMap<String, usize> {
     let names: Vec<&str> =
         sources().map(|(file, _)| file.strip_suffix(".toml").unwrap_or(file)).collect();

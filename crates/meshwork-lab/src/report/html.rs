@@ -17,7 +17,7 @@ pub(crate) static STYLES: [&str; 3] = [
 /// Script of the page, bundled from the modules in `assets`.
 static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 
-/// HTML that the script of a live page fills.
+/// HTML elements in which the script of a live page shows the progress.
 static LIVE: &str = include_str!("../../assets/live/live.html");
 
 /// Content security policy of a page: nothing may be fetched.
@@ -242,7 +242,7 @@ fn claim_id(section: &Section, claim: usize) -> String {
     format!("{}-claim-{}", section.id, claim + 1)
 }
 
-/// Link to the first claim of a paper with this verdict.
+/// Link to the first claim of a paper that has the verdict `verdict`; empty if no claim has it.
 fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     let found = paper.claims.iter().find(|(.., own)| own == verdict);
     found.map_or_else(String::new, |(section, claim, _)| {
@@ -321,8 +321,8 @@ fn source(claim: &ClaimLine) -> Markup {
     html! { @if let Some(source) = &claim.source { span.source { (source) } } }
 }
 
-/// HTML of a claim. If it has an HTML id, the combinations of swept values for which it was checked
-/// are listed too.
+/// HTML of a claim. With an `id`, it also lists the combinations of swept values for which the
+/// claim was checked.
 fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup {
     let with_cells = id.is_some();
     html! {
@@ -393,7 +393,7 @@ fn table_html(table: &ReportTable, id: &str, is_open: bool) -> Markup {
     }
 }
 
-/// Keeps a mean and its interval on one line.
+/// Replaces the spaces between a mean and its interval, so that no line breaks there.
 fn unbroken(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }
@@ -401,11 +401,11 @@ fn unbroken(text: &str) -> String {
 /// Maximum width of a character in a table, in pixels.
 const CHARACTER: usize = 8;
 
-/// Space between two columns, in pixels.
+/// Space between two columns of a table, in pixels.
 const BETWEEN: usize = 23;
 
-/// CSS for a table that is too wide for its container. Each row becomes a block in which every
-/// number stands beside its column name, so that no horizontal scrolling is needed.
+/// CSS for a table that is too wide for its container. Each row of the table becomes a block that
+/// shows each number next to its column name, so that no horizontal scrolling is needed.
 fn narrow(table: &ReportTable, id: &str) -> String {
     // `beside` is the class with which the script measures the full width of the columns.
     let own = format!("[id=\"{id}\"]:not(.beside)");

@@ -9,8 +9,8 @@ impl Report {
         html::results(self).into_string()
     }
 
-    /// The page of a running study, with space for live progress. Its script may send requests only
-    /// to the server of the page.
+    /// HTML page of a running study, with space for live progress. Its script may send requests
+    /// only to the server of the page.
     #[must_use]
     pub fn live(&self) -> String {
         html::page(self, true)

@@ -27,13 +27,13 @@ const MAPS: usize = 4;
 /// Maximum size of all recordings in a page, in characters, unless the user selected the runs.
 const ROOM: usize = 4 << 20;
 
-/// Selection of the runs that a page replays event by event, and of the part of each run.
+/// Selection of the runs that a page replays event by event, and of the jobs in each replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
     /// Runs as scenario and replication, both from 1. If the list is empty, the first replications
     /// of the compared scenarios are replayed.
     pub runs: Vec<(u64, u64)>,
-    /// Part of each run that is replayed: a number of jobs from a time on.
+    /// Start and number of jobs of the part of each run that is replayed.
     pub window: RecordingWindow,
 }
 
@@ -54,16 +54,16 @@ impl Maps {
 /// Recorded runs of a study.
 #[derive(Default)]
 pub(super) struct Recorded {
-    /// Recordings for replay event by event.
+    /// Recordings that the page replays event by event.
     pub(super) recordings: Vec<Recording>,
     /// One sentence for each selected run that cannot be shown.
     pub(super) without: Vec<String>,
-    /// Courses of runs over time, for plots with a line per run.
+    /// Values of runs over time, for plots with one line per run.
     pub(super) timelines: Vec<Timeline>,
 }
 
 /// Makes recordings of the runs that `maps` selects, and timelines of these and of some other runs.
-/// A selected run without a stored recording is simulated again, in parallel with the others.
+/// A selected run without a stored recording is simulated again. Simulations run in parallel.
 ///
 /// # Errors
 /// If a selected run does not exist.
@@ -119,8 +119,8 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     Ok(Recorded { recordings, without, timelines })
 }
 
-/// Timelines of recorded runs that are not among `chosen`. They are first replications of further
-/// scenarios.
+/// Timelines of recorded runs that are not among `chosen`. Each is of the first replication of a
+/// further scenario.
 fn further(
     content: &Content,
     folder: &Path,
@@ -206,7 +206,7 @@ fn one(
     })
 }
 
-/// A stored run of the study in this folder, by scenario and replication, both from 1.
+/// Stored run of the study in `folder`, found by scenario and replication, both from 1.
 ///
 /// # Errors
 /// One sentence, if there is no such study or run.

@@ -59,8 +59,7 @@ pub(crate) use sample::sample;
 pub use tables::{ReportTable, TableCell};
 pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 
-/// Largest number of rows that a table in the page has. The CSV file in the same folder has all
-/// rows.
+/// Maximum number of rows of a table in the page. The CSV file in the same folder has all rows.
 const MAX_ROWS: usize = 2000;
 
 /// Width in pixels of a figure in an SVG file.
@@ -72,7 +71,7 @@ pub struct Content {
     pub asked: StudyRequest,
     pub points: Vec<Point>,
     pub results: Results,
-    /// Number of runs that the study needs and that are not available.
+    /// Number of runs that the study needs and that are not yet available.
     pub missing: u64,
     /// Versions of Meshwork that made the runs.
     pub versions: Vec<String>,
@@ -80,12 +79,12 @@ pub struct Content {
     pub folder: Option<String>,
     /// Notes on the study or on the reading of its runs, one sentence each.
     pub notes: Vec<String>,
-    /// Outcome of `meshwork choose` among the scenarios of the study, if it was run.
+    /// Outcome of `meshwork choose` among the scenarios of the study; `None` if it was not run.
     pub choice: Option<StoredChoice>,
 }
 
 impl Content {
-    /// Clock of the scenario with this index, which says how times are shown.
+    /// Clock of the scenario with the index `scenario`, by which its times are shown.
     fn clock_of(&self, scenario: usize) -> Clock {
         let Some(point) = self.points.get(scenario) else { return Clock::default() };
         let path = point.scenario.input_path();
@@ -93,7 +92,7 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// Clock that all scenarios of the study share, which says how times are shown.
+    /// Clock that all scenarios of the study share, by which times are shown.
     fn clock(&self) -> Clock {
         Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
@@ -131,7 +130,7 @@ pub struct Section {
     pub command: String,
     /// Text of the study file.
     pub source: String,
-    /// Summary sentences, if something is swept: the initial selection first, then all others.
+    /// Summary sentences, that of the initial selection first. Empty if nothing is swept.
     pub findings: Vec<SummarySentence>,
     /// Warnings that change the meaning of the numbers, one sentence each.
     pub warnings: Vec<String>,
@@ -167,8 +166,8 @@ pub struct ClaimLine {
     pub verdict: String,
     /// Reason for the verdict.
     pub reason: String,
-    /// For each combination of swept values, whether the claim holds (`None`: open), and its
-    /// numbers.
+    /// Result of the claim for each combination of swept values: whether it holds (`None`:
+    /// undecided), and a text with the numbers.
     pub cells: Vec<(Option<bool>, String)>,
 }
 
@@ -294,7 +293,7 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    /// Input of the page's script: figures and findings of each section.
+    /// Input of the page's script: figures and summary sentences of each section.
     #[must_use]
     pub fn data(&self) -> Json {
         let section = |section: &Section| {
@@ -416,13 +415,12 @@ fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     shown
 }
 
-/// A title with its first letter in lower case if it begins with `Figure`.
+/// Replaces `Figure` at the beginning of a title by `figure`.
 fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// Makes the titles of sections unique. The id of a section is added to a title that occurred
-/// before.
+/// Makes the titles of sections unique: adds the section's id to each title that occurred before.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         if sections[..i].iter().any(|other| other.title == sections[i].title) {
@@ -436,7 +434,7 @@ fn title_apart(sections: &mut [Section]) {
     }
 }
 
-/// Moves the note on quick forms from the sections to the top of the report.
+/// Moves the note on quick forms of studies from the sections to the top of the report.
 fn say_once(sections: &mut [Section]) -> Vec<String> {
     if sections.len() < 2 {
         return Vec::new();

@@ -6,7 +6,7 @@ use super::Section;
 use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
-/// Verdicts in the order of the columns of the overview table.
+/// Verdicts in the order of the columns of the table of verdicts by paper.
 const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::BorneOut,
     ClaimVerdict::NotBorneOut,
@@ -30,12 +30,12 @@ pub struct PaperLine {
     pub key: String,
     pub authors: String,
     pub title: String,
-    /// Indices of the sections about the paper.
+    /// Indices of the report's sections about the paper.
     pub sections: Vec<usize>,
-    /// Number of the paper's claims with each verdict, in the order of the columns.
+    /// Number of the paper's claims with each verdict, in the order of the table's columns.
     pub counts: Vec<usize>,
-    /// All claims of the paper, ordered by verdict. Each is given by the index of its section, its
-    /// index in this section, and its verdict.
+    /// All claims of the paper, ordered by verdict. Each is given by the index of its section, the
+    /// index of the claim in this section, and its verdict.
     pub claims: Vec<(usize, usize, String)>,
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Section;
 use super::views::FigureView;
 
-/// Number of colours for values.
+/// Number of colours available for swept values.
 const COLOURS: usize = 10;
 
 /// Index of the colour of each value, by swept key and name of the value.
@@ -53,8 +53,7 @@ pub(super) fn agree(sections: &mut [Section]) {
     }
 }
 
-/// Values that have colours in a view: the swept key, the index of the colour, and the value's
-/// name.
+/// Values drawn in colours in a view, each as swept key, index of the colour and name of the value.
 fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
         let of = view.series.iter().map(|line| (&*key.key, line.colour, &*line.name));

@@ -1,8 +1,8 @@
 //! Part of a report about a choice by `meshwork choose`: race, candidates, effects and trade-off.
 //!
-//! The folder of a choice has the outcome in `choice.json`. Candidates are dropped during the race,
-//! so they have different numbers of replications. The figures made here therefore replace the
-//! usual figures of a study, which assume that all scenarios have the same number.
+//! The outcome of a choice is in `choice.json`. Candidates are dropped during the race, so their
+//! numbers of replications differ. The usual figures of a study assume equal numbers; the figures
+//! made in this module replace them.
 
 use std::path::Path;
 
@@ -18,20 +18,19 @@ use crate::findings::columns::Meanings;
 use crate::findings::number::{count, significant};
 use crate::run::file::{MAX_RECORDS, read_whole};
 
-/// Largest number of candidates that have a line of their own in the plot of the race.
+/// Maximum number of candidates with a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Minimum number of lines that the plot must keep if the candidates dropped first are left out.
+/// Minimum number of lines in the plot of the race if the first dropped candidates are left out.
 const MIN_LINES: usize = 2;
 
-/// Ratio of the largest to the smallest value of a trade-off's axis. Above it, the scale is
-/// logarithmic.
+/// Ratio of largest to smallest value on an axis of a trade-off above which it is logarithmic.
 const SPREAD: f64 = 4.0;
 
 /// Maximum number of rows of the table of candidates.
 const MAX_ROWS: usize = 500;
 
-/// The outcome of a choice, as read from a results folder.
+/// Outcome of a choice by `meshwork choose`, as read from a results folder.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StoredChoice {
     study: String,
@@ -71,9 +70,9 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Course of the candidate in the race: an entry for each number of pairs of runs. It has this
-    /// number, the mean difference from the chosen candidate, and the ends of the difference's
-    /// interval.
+    /// Mean difference of the candidate from the chosen one in the course of the race. Each entry
+    /// has a number of pairs of runs, the mean difference over them, and the ends of the
+    /// difference's interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -84,14 +83,14 @@ struct StoredEffect {
     effect: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    /// Number of replications over which the effect is a mean; 0 if an older version wrote the
-    /// file.
+    /// Number of replications from which the mean effect is computed. It is 0 if an older version
+    /// wrote the file.
     #[serde(default)]
     replications: u64,
 }
 
 impl StoredChoice {
-    /// Reads the outcome of a choice in a folder; `None` if there is none of this study.
+    /// Reads the outcome of a choice from a folder; `None` if `folder` has none of this study.
     pub(super) fn read(folder: &Path, study: &str) -> Option<StoredChoice> {
         let path = folder.join(CHOICE);
         let bytes = read_whole(&path.display().to_string(), &path, MAX_RECORDS).ok()?;
@@ -110,10 +109,10 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, the survivors, and then the dropped candidates.
+    /// Candidates from best to worst: the choice, the survivors, and finally the dropped
+    /// candidates.
     ///
-    /// Dropped candidates are grouped by the reason. The last to be dropped is the first of its
-    /// group.
+    /// Dropped candidates are grouped by reason. In a group, those dropped later come first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -129,7 +128,7 @@ impl StoredChoice {
         all
     }
 
-    /// Indices of the scenarios whose runs the page shows: the choice, and its baseline.
+    /// Indices of the scenarios whose runs the page shows: the chosen candidate and the baseline.
     pub(super) fn sample(&self) -> Vec<usize> {
         let choice = self.choice.as_ref().map(|own| own.scenario);
         let mut both: Vec<usize> = choice.into_iter().chain([self.baseline.scenario]).collect();
@@ -137,7 +136,7 @@ impl StoredChoice {
         both.into_iter().filter_map(|scenario| scenario.checked_sub(1)).collect()
     }
 
-    /// Puts the figures, the table and the sentences of the choice into a section.
+    /// Adds the figures, the table and the sentences about the choice to a section.
     pub(super) fn put_into(&self, section: &mut Section, content: &Content) {
         let (id, clock) = (section.id.clone(), section.clock.clone());
         let meanings = Meanings::of(&content.study.catalogue);
@@ -239,8 +238,8 @@ impl StoredChoice {
         (!is_empty).then(|| figure(section, "race", "The race", Vec::new(), vec![view]))
     }
 
-    /// Figure of the course of the race: the number of candidates left, and the guaranteed bound.
-    /// The bound is how much worse than the best candidate the leader is at most.
+    /// Figure of the number of candidates left and of the guaranteed bound, over the race. The
+    /// bound is the maximum by which the leader is worse than the best candidate.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();
@@ -489,13 +488,13 @@ impl StoredChoice {
     }
 }
 
-/// Whether a logarithmic scale sets numbers apart that a linear one would crowd at its beginning.
+/// Whether numbers are spread so widely that a linear scale would crowd the small ones.
 fn is_spread(numbers: &[f64]) -> bool {
     let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
 }
 
-/// Short name of a candidate: the values of the swept keys that have several, without the keys.
+/// Short name of a candidate: its values of all swept keys that have several values, without keys.
 fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
     let places = Axis::places(axes, own.scenario);
     let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);
@@ -504,7 +503,7 @@ fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
     if values.is_empty() { own.label.clone() } else { values.join(", ") }
 }
 
-/// The swept keys whose values form the [`name`] of a candidate, in the same order.
+/// Swept keys whose values form the [`name`] of a candidate, in the same order.
 fn keys(axes: &[Axis]) -> String {
     let keys = axes.iter().filter(|axis| axis.count() > 1).map(|axis| figures::word(&axis.key));
     keys.collect::<Vec<_>>().join(", ")

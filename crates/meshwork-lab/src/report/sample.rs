@@ -4,13 +4,12 @@ use super::axes::{Axis, Kind, Layout};
 use super::figures::index;
 use crate::study::Study;
 
-/// Maximum number of scenarios in a sample. Each has a colour of its own in a plot.
+/// Maximum number of scenarios in a sample; in a plot, each has a colour of its own.
 pub(super) const MAX: usize = 10;
 
-/// Selects the scenarios whose runs are recorded and drawn together. They vary along the key whose
-/// values are compared, with all other keys at the values of [`held`]. If no key is compared, they
-/// vary along the longest axis, from one end to the other; a study with one scenario has a sample
-/// of one.
+/// Selects the scenarios whose runs are recorded and drawn together. They differ only in the key
+/// whose values are compared; all other keys have the values that [`held`] returns. If no key is
+/// compared, they are spread over the longest axis. A study with one scenario has a sample of one.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
@@ -30,15 +29,14 @@ pub(crate) fn sample(study: &Study) -> Vec<usize> {
     values.into_iter().map(scenario).collect()
 }
 
-/// Number of values of the axis along which [`sample`] varies. The sample has at most [`MAX`] of
-/// them.
+/// Number of values of the axis along which [`sample`] selects scenarios, at most [`MAX`] of them.
 pub(super) fn all(axes: &[Axis]) -> usize {
     let longest = || axes.iter().map(Axis::count).max().unwrap_or(1);
     compared(axes).map_or_else(longest, |along| axes[along].count())
 }
 
-/// Axis whose values the study compares. It is an axis that a claim or `[compare]` compares, or
-/// else an axis of names.
+/// Axis whose values the study compares: one that a claim or `[compare]` compares, else an axis of
+/// names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
@@ -47,12 +45,12 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Fixed value of every axis except `but`, as an index. An ordered axis is fixed at its last value,
+/// Index of a fixed value on each axis except `but`. An ordered axis is fixed at its last value,
 /// which is usually the hardest, and an axis of names at its first value.
 ///
-/// `is_overloaded` tells of a scenario whether its queue grows to the end, so that its waits depend
-/// on the length of the run. Ordered axes are fixed at the largest value without such scenarios, if
-/// there is one.
+/// `is_overloaded` returns whether the queue of a scenario grows to the end, so that its waits
+/// depend on the length of the run. An ordered axis is fixed at its largest value without such
+/// scenarios, if there is one.
 pub(super) fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

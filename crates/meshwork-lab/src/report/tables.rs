@@ -18,14 +18,14 @@ use crate::study::{Baseline, Replications, Study};
 pub struct ReportTable {
     pub title: String,
     pub caption: String,
-    /// Name of the CSV file next to the page that has all numbers of the table.
+    /// Name of the CSV file in the page's folder that has all numbers of the table.
     pub file: &'static str,
     /// Names of columns, with descriptions; the description of a metric includes its unit.
     pub columns: Vec<(String, String)>,
     /// Number of leading columns that identify a row.
     pub keys: usize,
     pub rows: Vec<Vec<TableCell>>,
-    /// Number of rows that are left out of the table and are only in the file.
+    /// Number of rows that only the CSV file has.
     pub more: usize,
 }
 
@@ -33,10 +33,9 @@ pub struct ReportTable {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TableCell {
     pub text: String,
-    /// Whether the cell is a number, to be right-aligned.
+    /// Whether the text of the cell is a number, which is right-aligned.
     pub number: bool,
-    /// Whether the cell is highlighted, which it is if it is a difference whose interval excludes
-    /// 0.
+    /// Whether the cell is highlighted, because it shows a difference whose interval excludes 0.
     pub marked: bool,
     /// Small print below the text of the cell; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -200,7 +199,7 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<ReportTable> {
     })
 }
 
-/// Note on missing replications of a scenario, if there are any.
+/// Note that some replications of a scenario are missing, if any are.
 fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
     let Replications::Fixed(expected) = expected else { return None };
     if row.constant {
@@ -211,7 +210,7 @@ fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
-/// Cells with the values of the swept keys in the scenario with this index.
+/// Cells with the values of the swept keys in the scenario `index`.
 fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
     let mut rest = index;
     let mut cells: Vec<TableCell> = axes

@@ -1,4 +1,4 @@
-//! Data of a figure, which `assets/plot/` and `draw/` draw in the same way.
+//! Data of a figure, which `assets/plot/` (in the page) and `draw/` (in SVG files) draw alike.
 
 use serde::Serialize;
 
@@ -41,43 +41,43 @@ pub struct FigureChoice {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct FigureView {
-    /// Index of the selected value of each selector; `None` if the selector does not affect the
+    /// Index of the selected value of each selector. `None` for a selector that does not affect the
     /// view.
     pub at: Vec<Option<usize>>,
-    /// Title of the view for use without the page, as in a file.
+    /// Title of the view for use outside the page, such as in an SVG file.
     pub title: String,
     /// Caption of the view.
     pub sentence: String,
     pub style: Style,
-    /// Whether the values are differences. They are drawn with a line at 0, and with a full dot if
-    /// their interval excludes 0.
+    /// Whether the measured values are differences. These are drawn with a line at 0, and with a
+    /// full dot if their interval excludes 0.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub differences: bool,
-    /// Whether rows are sorted by the measured value.
+    /// Whether the rows of bars or dots are sorted by the measured value.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub sorted: bool,
-    /// Whether the user cannot switch the scale between linear and logarithmic.
+    /// Whether the scale of measured values cannot be switched between linear and logarithmic.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub fixed: bool,
     /// Expected number of replications per point; points with fewer are drawn faintly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<u64>,
-    /// Scale of the positions along the plot.
+    /// Scale of the points' positions, such as values of a swept key.
     pub x: Scale,
     /// Scale of the measured values.
     pub y: Scale,
-    /// Swept key whose values have colours, if there is one.
+    /// Swept key with a colour for each value, if there is one.
     pub colour: Option<Key>,
-    /// Swept key whose values have panels, if there is one.
+    /// Swept key with a panel for each value, if there is one.
     pub panel: Option<Key>,
     /// Names of the panels in order; empty for a single panel without a name.
     pub panels: Vec<String>,
     /// Lines of the view, or sets of bars with one colour each.
     pub series: Vec<Series>,
-    /// Bounds set by claims.
+    /// Bounds that claims set for points of the view.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub bounds: Vec<Bound>,
@@ -87,9 +87,9 @@ pub struct FigureView {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Bound {
-    /// Position along the plot: a number, or the index of a name.
+    /// Position of the bounded point on the view's scale `x`: a number, or the index of a name.
     pub x: f64,
-    /// Value of the bound.
+    /// Value of the bound on the view's scale `y`.
     pub y: f64,
     /// Index of the panel of the bound.
     pub panel: usize,
@@ -104,7 +104,7 @@ pub struct Bound {
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// The points are joined by lines, and have whiskers, which show intervals.
+    /// Points joined by lines, with whiskers that show intervals.
     Lines,
     /// Points with whiskers, not joined by lines. Each point is a scenario; its position shows the
     /// scenario's values of two metrics.
@@ -112,12 +112,12 @@ pub enum Style {
     /// Rows of bars that begin at 0, with whiskers, one row per name. Dots replace bars that cannot
     /// begin at 0: bars of differences, and bars on a logarithmic scale.
     Rows,
-    /// Steps: a value holds until the next one. In a plot of distributions, measured values are on
-    /// the x axis.
+    /// Steps, which keep each value until the next one. In a plot of distributions, measured values
+    /// are on the x axis.
     Steps,
 }
 
-/// A scale of a plot: either the scale along the plot, or the scale of measured values.
+/// Scale of a plot: `x` for the positions of points, or `y` for measured values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Scale {
@@ -128,14 +128,14 @@ pub struct Scale {
     pub unit: String,
     /// Whether the scale is logarithmic.
     pub log: bool,
-    /// Names of the values along the scale, if they are no numbers. The position of a point is then
+    /// Names of the values on the scale, if these are not numbers. The position of a point is then
     /// the index of a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Indices of the colours of the names, if each name has a colour of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<usize>,
-    /// All numbers that the study sweeps along the scale, even those without a measured value.
+    /// All numbers that the study sweeps on this scale, even if they have no measured value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
     /// Conversion of the numbers of the scale to dates, if known.
@@ -157,22 +157,22 @@ pub struct Dates {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Series {
-    /// Name of the series: its value of the key that has colours, or empty if no key has colours.
+    /// Value of the coloured key that the series shows; empty if no key has colours.
     pub name: String,
     /// Index of the colour of the series.
     pub colour: usize,
     /// Index of the panel of the series.
     pub panel: usize,
-    /// Positions of the points along the plot: numbers, or indices of names.
+    /// Positions of the points on the view's scale `x`: numbers, or indices of names.
     pub x: Vec<f64>,
     pub mean: Vec<f64>,
     /// Half widths of the intervals of the means; empty without intervals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Relative differences in percent, each with the lower and the upper end of its interval. A
-    /// missing upper end is infinite; without an interval both ends are missing. The list is empty
-    /// if any difference is unknown.
+    /// Relative differences in percent, each with the lower and the upper end of its interval. An
+    /// upper end of `None` is infinite if there is a lower end; otherwise there is no interval.
+    /// Empty if any difference is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
@@ -180,8 +180,8 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// For each mean, whether its scenario has a single run by design, because replications are
-    /// identical. The list is empty if no scenario has.
+    /// For each mean, whether its scenario has only one run by design, since replications are
+    /// identical. Empty if no scenario has only one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,
@@ -202,7 +202,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Figure {
-    /// Name of the SVG file for a view of this figure.
+    /// Name of the SVG file of a view of this figure.
     pub(super) fn file_name(&self, view: &FigureView) -> String {
         // The key along the plot is part of the name unless it is the default.
         let chosen = self.choices.iter().zip(&view.at).filter_map(|(choice, at)| {

@@ -10,7 +10,7 @@ use std::fs::File;
 use meshwork::catalogue::Catalogue;
 use meshwork::scenario::SOURCE;
 
-/// Returns the build (digest of the code) of a program whose strategies are in this catalogue.
+/// Returns the build (digest of the code) of a program with the strategies of `catalogue`.
 ///
 /// ```
 /// use meshwork_lab::run::build;
@@ -32,8 +32,8 @@ pub fn standard() -> String {
     SOURCE.to_owned()
 }
 
-/// Returns the build of a program with strategies of its own, different for every executable. If
-/// the executable cannot be read, returns the build of the model.
+/// Returns the build of a program with strategies of its own: a digest of the executable. If the
+/// executable cannot be read, returns the build of the model.
 #[must_use]
 pub fn own() -> String {
     let digest = || {

@@ -1,4 +1,4 @@
-//! Runs stored runs again. The same version must give the same results, bit for bit.
+//! Check of stored runs by repetition. The same version must give the same results, bit for bit.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ use crate::run::threads::{NoThreads, pool};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
     Same,
-    /// The results differ. The variant holds the first difference, in one sentence.
+    /// The results differ. The variant holds the first difference as a sentence.
     Different(String),
     /// The run could not be repeated. The variant holds the reason.
     Failed(String),
 }
 
-/// A stored run that was run again, and the outcome.
+/// Stored run that was run again, with the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedRun {
     pub key: String,
@@ -40,7 +40,7 @@ pub struct StoreCheck {
     pub stored: usize,
     /// Runs that were repeated, ordered by key.
     pub checked: Vec<CheckedRun>,
-    /// Sentences about problems of the store in spite of which the check could go on.
+    /// Problems of the store that did not stop the check, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -61,10 +61,10 @@ pub enum RepeatError {
     /// The run was made by another version of the model. The variant holds that version.
     #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
     OtherModel(u32),
-    /// The stored scenario is no table.
+    /// The stored scenario cannot be read. The variant holds the error message.
     #[error("its scenario cannot be read ({0})")]
     Unreadable(String),
-    /// The stored scenario is no longer valid.
+    /// The stored scenario is no longer valid. The variant holds the error message.
     #[error("{0}")]
     Refused(String),
     #[error(transparent)]
@@ -72,7 +72,7 @@ pub enum RepeatError {
     /// The input of the run has changed. The variant holds the error message.
     #[error("{0}: this file has changed since it was run")]
     Changed(String),
-    /// The stored key is not the key that follows from the run's scenario and inputs.
+    /// The stored key differs from the key computed again from the run's scenario and inputs.
     #[error("its key is {stored}, but should be {own}")]
     OtherKey {
         stored: String,
@@ -88,8 +88,8 @@ impl From<Problem> for RepeatError {
 }
 
 /// Replays up to `sample` stored runs of a folder on `threads` threads (0: one per processor).
-/// Names in the runs are looked up in `catalogue`. The sample is spread evenly over the sorted
-/// keys, which are as good as random, and is the same every time.
+/// Names of strategies in the runs are looked up in `catalogue`. The sample is the same every time.
+/// It is spread evenly over the sorted keys, which are as good as random.
 ///
 /// # Errors
 /// If the folder has no readable store, or the threads cannot be started.
@@ -115,7 +115,7 @@ pub fn check(
     Ok(StoreCheck { stored, checked, warnings: archive.warnings().to_vec() })
 }
 
-/// Indices of `sample` records, spread evenly over the `stored` ones.
+/// Indices of `sample` records, spread evenly over all `stored` records.
 fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
     let sample = sample.min(stored);
     (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)
@@ -143,7 +143,7 @@ fn replay(
     })
 }
 
-/// The scenario of a stored run, and the key that the run would have if it were made again.
+/// Scenario of a stored run, and the key that the run would have if it were made again.
 ///
 /// # Errors
 /// If the run cannot be repeated: another model version made it, or its input is missing or has
@@ -182,7 +182,7 @@ pub(crate) fn scenario_of(
     Ok((scenario, key))
 }
 
-/// The first difference between two results, comparing numbers bit for bit.
+/// First difference between two results, with numbers compared bit for bit.
 fn first_difference(stored: &RunFindings, now: &RunFindings) -> Option<String> {
     let counts = [
         ("finished", stored.finished, now.finished),

@@ -1,13 +1,13 @@
-//! Columnar storage of the numbers of many runs. A value takes eight bytes, without a name or a
-//! list for each run.
+//! Columnar storage of the numbers of many runs. Each number takes eight bytes, since no run needs
+//! a name or list of its own.
 
 use std::collections::BTreeMap;
 
-/// Number that stands for a metric without a value in a run.
+/// Stored number of a metric that has no value in a run.
 const NOTHING: f64 = f64::NAN;
 
-/// Number that stands for a metric that a row does not have. It cannot be mistaken for a measured
-/// value, because these are always finite.
+/// Stored number of a metric that a row does not have at all. It cannot be mistaken for a measured
+/// value, because measured values are always finite.
 const ABSENT: f64 = f64::INFINITY;
 
 /// Metric values, with one column per metric, and one row per run or per class of jobs in a run.
@@ -19,7 +19,7 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Appends a row of metrics with their values.
+    /// Appends a row, given by the names and values of its metrics.
     pub(super) fn push<'a>(&mut self, row: impl Iterator<Item = (&'a str, Option<f64>)>) {
         for (at, (name, value)) in row.enumerate() {
             // Metrics nearly always come in the same order as in the previous row.
@@ -48,7 +48,7 @@ impl Metrics {
         self.names.iter().position(|own| own == name)
     }
 
-    /// Names and values of the metrics that a row has, in column order.
+    /// Names and values of the metrics of a row, in column order.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (&str, Option<f64>)> {
         self.names.iter().zip(&self.columns).filter_map(move |(name, column)| {
             let value = column.get(row).copied().filter(|value| !value.is_infinite())?;
@@ -56,7 +56,7 @@ impl Metrics {
         })
     }
 
-    /// Values of a metric by row; missing values are not finite.
+    /// Values of a metric by row. Those that are missing are not finite.
     pub(super) fn column(&self, name: &str) -> &[f64] {
         self.place(name).map_or(&[], |place| &self.columns[place])
     }
@@ -73,13 +73,13 @@ impl PartialEq for Metrics {
     }
 }
 
-/// Metrics per class of jobs, where a class is a size, a user or another owner.
+/// Metrics by class of jobs in each run. A class is a job size, a user or another owner.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
-    /// Index of each class of jobs, by the size or the owner that the class has.
+    /// Index of each class of jobs, by the common size or owner of its jobs.
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
-    /// For each row, the index of the row's class.
+    /// Index of the class of each row.
     of: Vec<u32>,
     runs: Vec<usize>,
     jobs: Vec<u64>,
@@ -100,7 +100,7 @@ impl<K: Ord> Default for Classes<K> {
 }
 
 impl<K: Ord + Clone> Classes<K> {
-    /// Appends the metrics of a class of jobs in a run. Runs are appended in ascending order of
+    /// Appends the metrics of one class of jobs in a run. Calls must be in ascending order of
     /// `run`.
     pub(super) fn push<'a>(
         &mut self,
@@ -125,7 +125,7 @@ impl<K: Ord + Clone> Classes<K> {
         self.metrics.push(metrics);
     }
 
-    /// The classes of one run, each with its number of jobs and its metrics.
+    /// Classes of jobs in one run, each with its number of jobs and its metrics.
     pub(super) fn of_run(
         &self,
         run: usize,
@@ -136,7 +136,7 @@ impl<K: Ord + Clone> Classes<K> {
             .map(|row| (&self.kinds[self.of[row] as usize], self.jobs[row], self.metrics.row(row)))
     }
 
-    /// Every class in order of first appearance, with the rows of all runs that have it.
+    /// All classes of jobs, in order of first appearance, each with its rows of all runs.
     pub(super) fn gathered(&self) -> Vec<Class<'_, K>> {
         let of_kind = |kind| Class {
             kind,
@@ -156,7 +156,7 @@ impl<K: Ord + Clone> Classes<K> {
     }
 }
 
-/// A class of jobs in all runs that have jobs of it.
+/// Class of jobs, with its rows in all runs that have jobs of the class.
 #[derive(Clone, Debug)]
 pub struct Class<'a, K> {
     /// Common property of the jobs: a size, or an owner such as a user or a group.
@@ -169,20 +169,20 @@ pub struct Class<'a, K> {
 }
 
 impl<'a, K> Class<'a, K> {
-    /// Names of the metrics of the class, as in the first run that has it.
+    /// Names of the metrics of the class, in the order of the first run that has it.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         let first = self.rows.first().map_or(usize::MAX, |row| *row);
         self.metrics.row(first).map(|(name, _)| name)
     }
 
-    /// Measured values of a metric by run: index of the run among the finished ones, and value.
+    /// Measured values of a metric, each with the index of its run among the finished runs.
     pub(super) fn measured(&self, name: &str) -> impl Iterator<Item = (usize, f64)> {
         let column = self.metrics.column(name);
         let cell = |&row: &usize| Some((self.runs[row], *column.get(row)?));
         self.rows.iter().filter_map(cell).filter(|(_, value)| value.is_finite())
     }
 
-    /// Measured values of a metric, in order of runs; missing values are skipped.
+    /// Measured values of a metric, in order of runs, without missing values.
     #[must_use]
     pub fn values(&self, name: &str) -> Vec<f64> {
         self.measured(name).map(|(_, value)| value).collect()

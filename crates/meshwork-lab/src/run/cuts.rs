@@ -1,4 +1,4 @@
-//! Checks before the first run that `from` and `until` of workloads leave jobs of their logs.
+//! Checks, before the first run, that a workload's `from` and `until` leave jobs of its log.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::study::{Refused, Study};
 
 const KEYS: [&str; 2] = ["until", "from"];
 
-/// Checks that every `from` and `until` leaves a job of its log. Other problems of a log are
-/// reported by the run that reads it.
+/// Checks that every `from` and `until` in a study leaves at least one job of its log. Other
+/// problems of a log are reported by the run that reads it.
 ///
 /// # Errors
-/// One sentence on the first `from` or `until` that leaves no job, pointing to where it was
-/// written.
+/// One sentence on the first `from` or `until` that leaves no job, with the place of the setting in
+/// the study.
 ///
 /// # Complexity
 /// Each log is read up to the first job that each `from` and `until` leave.
@@ -49,7 +49,7 @@ fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
     jobs.next().map_or(Ok(()), |first| first.map(drop)).map_err(|error| error.0)
 }
 
-/// The scenario with the whole log, without `from` and `until`.
+/// Scenario with the whole log, without `from` and `until`.
 fn whole(catalogue: &Catalogue, scenario: &Scenario) -> Result<Scenario, Problem> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 /// Reason why a file or a folder cannot be read or written. Messages of operating systems differ,
-/// so common cases have a message of their own.
+/// so common errors have variants with messages of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -25,7 +25,7 @@ pub enum FileError {
     /// The path is a pipe or a device instead of a regular file.
     #[error("{0}: this is not a regular file, and every run reads it anew")]
     NotRegular(String),
-    /// The path is a device, which may never end.
+    /// The path is a device, which cannot be read as a whole because it may never end.
     #[error("{0}: this is a device, but must be a file")]
     Device(String),
     /// The file is not UTF-8 text.
@@ -38,7 +38,7 @@ pub enum FileError {
         /// Size limit in MiB, which the file exceeds.
         mebibytes: u64,
     },
-    /// The file cannot be read, for another reason.
+    /// The file cannot be read for any other reason.
     #[error("{path}: cannot be read ({why})")]
     Unread {
         path: String,
@@ -52,14 +52,14 @@ pub enum FileError {
         /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
-    /// Error: the disk is full.
+    /// The disk is full.
     #[error("{path}: {what} cannot be written, the disk is full")]
     Full {
         path: String,
         /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
-    /// A file has the path at which a folder is expected.
+    /// A file exists at a path at which a folder is needed.
     #[error("{path}: {what} cannot be made, because a file stands where a folder must be")]
     InTheWay {
         path: String,
@@ -73,7 +73,7 @@ pub enum FileError {
         /// Noun for the path in the message: `this file` or `this folder`.
         what: &'static str,
     },
-    /// The path cannot be written, for another reason.
+    /// The path cannot be written for any other reason.
     #[error("{path}: {what} cannot be written ({why})")]
     Unwritten {
         path: String,
@@ -85,8 +85,8 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Makes the error for a file at `path` that cannot be read. The user knows the file as
-    /// `shown`.
+    /// Makes the error for a file at `path` that cannot be read. `shown` is its name in the
+    /// message.
     pub(crate) fn reading(shown: &str, path: &Path, error: &io::Error) -> FileError {
         let shown = shown.to_owned();
         match error.kind() {
@@ -136,8 +136,8 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A random number that identifies this process among all that write to one file system. Process
-/// ids do not suffice: two computers or containers may use the same one.
+/// Number that identifies this process among all processes that write to a file system. A process
+/// id does not suffice: two computers or containers may use the same one.
 pub(crate) fn process() -> u64 {
     static NUMBER: OnceLock<u64> = OnceLock::new();
     *NUMBER.get_or_init(|| {
@@ -160,21 +160,21 @@ pub(crate) fn host() -> String {
     plain(name.trim())
 }
 
-/// A word reduced to characters that are safe in file names, without dots; never empty.
+/// Replaces characters that are not safe in file names, such as dots. The result is never empty.
 pub(crate) fn plain(word: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let word: String = word.chars().take(40).map(fits).collect();
     if word.is_empty() { "host".to_owned() } else { word }
 }
 
-/// Size limit in bytes of a descriptive file: a study, a machine, a list.
+/// Size limit in bytes of a file with a description, such as a study, a machine or a list.
 pub const MAX_TEXT: u64 = 64 << 20;
 
-/// Size limit in bytes of a file of events that is read as a whole: a history, a state.
+/// Size limit in bytes of a file with events that is read as a whole: a history or a state.
 pub const MAX_RECORDS: u64 = 1 << 30;
 
-/// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read to
-/// its end.
+/// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read
+/// until it is closed.
 ///
 /// # Errors
 /// If the file cannot be read, is a device, or is too long.
@@ -220,7 +220,7 @@ fn is_device(_: &Path) -> bool {
     false
 }
 
-/// Resolves symbolic links. The last link may lead to a path that does not exist yet.
+/// Resolves symbolic links at the end of a path. The resulting path need not exist yet.
 pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     // Linux follows 40 links at most.
@@ -233,11 +233,11 @@ pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links lead in a circle"))
 }
 
-/// A file that has a temporary name until it is complete.
+/// File that has a temporary name until it is complete.
 ///
-/// A value that is dropped before [`finish`](Whole::finish) leaves the previous file in place. For
-/// a symbolic link the target is replaced. A pipe or a device cannot be replaced by a file, and is
-/// written directly.
+/// A value dropped before [`finish`](Whole::finish) leaves the previous file in place. For a
+/// symbolic link, the target of the link is replaced. A pipe or a device cannot be replaced by a
+/// file, and is written directly.
 pub(crate) struct Whole {
     file: File,
     /// Temporary and final name; `None` for a pipe or a device.
@@ -283,9 +283,9 @@ impl Drop for Whole {
     }
 }
 
-/// Writes a file atomically: under a temporary name first, which then replaces the file.
+/// Writes a file atomically: it is written under a temporary name, and then replaces the old file.
 ///
-/// For a symbolic link the target is replaced; a file that is not regular is written directly.
+/// For a symbolic link, the target of the link is replaced. A pipe or a device is written directly.
 ///
 /// # Errors
 /// If the file cannot be written; the previous file is then still there.

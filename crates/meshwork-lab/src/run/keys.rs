@@ -5,19 +5,19 @@ use meshwork::catalogue::Catalogue;
 use crate::run::store::Keys;
 use crate::study::expand::Point;
 
-/// Keys of the replications of one scenario.
+/// Store keys of the replications of one scenario.
 pub(crate) struct PointKeys<'a> {
     catalogue: &'a Catalogue,
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// Part of the key that all replications share; `None` if each replication is a window of the
+    /// Part of the key that all replications share. `None` if each replication is a window of the
     /// log.
     shared: Option<Keys>,
 }
 
 impl<'a> PointKeys<'a> {
-    /// Keys of the runs of a scenario, for input with this digest and a program of this build.
+    /// Keys of the runs of a scenario, given the digest of its input and the build of the program.
     pub(crate) fn of(
         catalogue: &'a Catalogue,
         point: &'a Point,
@@ -29,7 +29,7 @@ impl<'a> PointKeys<'a> {
         PointKeys { catalogue, point, digest, build, shared }
     }
 
-    /// Key of a replication; `None` if the window of the replication is impossible.
+    /// Key of a replication; `None` if the replication's window of the log is too short.
     pub(crate) fn of_replication(&self, replication: u64) -> Option<u128> {
         if let Some(shared) = &self.shared {
             return Some(shared.key(replication));

@@ -1,4 +1,4 @@
-//! Exclusive locks on files that are being written. They are held until the process ends.
+//! Exclusive locks on files that are being written.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -27,10 +27,10 @@ pub enum LockError {
     File(#[from] FileError),
 }
 
-/// An exclusive lock on writing a file. It is released when dropped or when its process ends.
+/// Exclusive lock on writing a file, released when it is dropped or its process ends.
 ///
 /// The lock is on the file `FILE.lock` in the same folder, since every write replaces the file
-/// itself. Some file systems support no locks; there, sharing a file between processes is at the
+/// itself. Some file systems support no locks; sharing a file on them between processes is at the
 /// user's risk.
 #[derive(Debug)]
 pub struct Lock {
@@ -39,7 +39,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Locks a file and removes temporary files of it that killed processes left.
+    /// Locks a file and removes the file's temporary versions left by killed processes.
     ///
     /// # Errors
     /// If another process holds the lock, or the lock file cannot be written.
@@ -88,8 +88,8 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// Whether the path of the lock file still leads to the open file. On Unix, another process may
-    /// have replaced it.
+    /// Whether the path of the lock file still leads to the open file. This may be false only on
+    /// Unix, where another process may have replaced the file.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true

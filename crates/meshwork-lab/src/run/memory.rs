@@ -1,8 +1,8 @@
-//! Estimates of the memory that a study needs, made before anything is allocated.
+//! Estimates of the memory that a study needs, made before it is allocated.
 //!
 //! One line of a study can request more memory than the machine has, and a process that runs out of
-//! memory is killed silently. So the need is estimated first, and a study whose estimate exceeds a
-//! limit is refused.
+//! memory is killed without a message. So the need is estimated first, and a study whose estimate
+//! exceeds a limit is refused.
 
 use std::collections::BTreeMap;
 
@@ -62,13 +62,13 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that tables of jobs and shuffled logs, which are held in memory as a whole, fit there.
+/// Checks that tables of jobs and shuffled logs, which are read into memory as a whole, fit in it.
 ///
 /// # Errors
 /// If the jobs do not fit, or a file cannot be read.
 ///
 /// # Complexity
-/// The file of each such workload is read once, and nothing of it is kept.
+/// The file of each such workload is read once; none of its content is kept.
 pub fn check_inputs(
     study: &Study,
     points: &[Point],
@@ -101,7 +101,7 @@ pub fn check_inputs(
     Ok(())
 }
 
-/// Checks that the largest run of a study fits in memory on every thread at once.
+/// Checks that concurrent runs fit in memory if each is as large as the study's largest run.
 ///
 /// # Errors
 /// One sentence with the estimate, if it exceeds the limit.
@@ -124,7 +124,7 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Error for an estimated need for memory that exceeds the limit.
+/// Error: the estimated need for memory exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{what} about {} of memory, which is more than the {} of `--max-memory`{}",
@@ -141,8 +141,8 @@ pub struct TooMuch {
     pub at_once: bool,
 }
 
-/// Number of runs that are in progress at once, if `runs` runs are made on `threads` threads. If
-/// `threads` is 0, there is a thread per processor.
+/// Number of runs that are in progress at once, if `runs` runs are made on `threads` threads. Zero
+/// `threads` stand for one thread per processor.
 #[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -41,17 +41,17 @@ pub use threads::NoThreads;
 /// Progress of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunProgress {
-    /// Finished runs, including those taken from the store.
+    /// Number of ended runs, including failed runs and runs taken from the store.
     pub done: u64,
-    /// Number of runs that the study needs. With `precision` it grows as runs end.
+    /// Number of runs that the study needs. With `precision`, it may grow whenever a run ends.
     pub total: u64,
     /// Number of runs taken from the store.
     pub reused: u64,
     pub failed: u64,
-    /// Sum over all unfinished runs of the share of the run that is done. A run with an unknown end
-    /// counts as 0.
+    /// Sum of the completed shares of all unfinished runs, each from 0 to 1. A run with an unknown
+    /// end counts as 0.
     pub begun: f64,
-    /// Number of jobs finished in all runs so far, without runs from the store.
+    /// Number of jobs finished in all runs so far, not counting runs taken from the store.
     pub jobs: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct Run {
     pub key: String,
     /// Replication number, from 0.
     pub replication: u64,
-    /// Results of the run, or the error message of a failed one.
+    /// Results of a finished run, or the error message of a failed one.
     pub result: Result<RunFindings, String>,
 }
 

@@ -14,8 +14,8 @@ use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::{Run, RunProgress};
 
-/// A part of a study that a single process runs: one run, or all runs of a scenario if the number
-/// of replications depends on results.
+/// Unit of work of a single process: one run, or all runs of a scenario if the number of
+/// replications depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     /// Index of the scenario, from 0.
@@ -24,25 +24,25 @@ pub struct Unit {
     pub replication: Option<u64>,
 }
 
-/// Outcome of running a part of a study.
+/// Outcome of running some units of a study.
 #[derive(Clone, Debug)]
 pub struct Worked {
     pub progress: RunProgress,
     pub stopped: bool,
-    /// Error of the store, which then accepts no more runs.
+    /// Error of the store, after which it accepts no more runs.
     pub store_error: Option<String>,
-    /// Failed runs: scenario, replication and reason.
+    /// Failed runs, each as index of the scenario, replication and error message.
     pub failures: Vec<(usize, u64, String)>,
 }
 
-/// Interval between the signs of life of a process that shares a study with others.
+/// Interval between the signs of life that a working process writes into the store.
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
     /// Runs only the given units of a study, and puts their results into the store. A unit is one
     /// run, or all runs of a scenario. Units missing from the store come first, in the given order.
-    /// Stored units are read after them, which may take a while for a million runs. Meanwhile the
-    /// process regularly writes a sign of life into the store.
+    /// Stored units are read last, which may take a while for a million runs. Meanwhile the process
+    /// regularly writes a sign of life into the store.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -75,7 +75,7 @@ impl Runner<'_> {
         Ok(Worked { progress, stopped, store_error, failures })
     }
 
-    /// Number of runs with which a unit of the study begins; more may follow for a whole scenario.
+    /// Number of runs known to be needed for a unit; a whole scenario may need more later.
     fn begins_with(&self, unit: Unit) -> u64 {
         match unit.replication {
             Some(_) => 1,
@@ -85,7 +85,7 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// Splits units of the study into units of which the store lacks runs, and all others.
+    /// Splits units of the study into those with runs that the store lacks, and all others.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
@@ -97,7 +97,7 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// Splits units of one scenario into units of which the store lacks runs, and all others.
+    /// Splits units of one scenario into those with runs that the store lacks, and all others.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);
@@ -136,7 +136,7 @@ impl Shared<'_, '_> {
         }
     }
 
-    /// Runs one replication; a failure is written as a note into the store.
+    /// Runs one replication. If it fails, a note is written into the store.
     fn noted(&self, scenario: usize, replication: u64) -> Run {
         let run = self.replication(scenario, replication);
         if let Err(message) = &run.result {

@@ -14,8 +14,8 @@ use crate::run::store::RunFindings;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
-/// The stored runs of a study, and the number of missing ones. If none are missing, the runs equal
-/// the result of [`Runner::run`](crate::run::Runner::run).
+/// Stored runs of a study, and the number of missing runs. If none are missing, the runs equal the
+/// result of [`Runner::run`](crate::run::Runner::run).
 #[must_use]
 pub fn known(
     catalogue: &Catalogue,
@@ -50,9 +50,9 @@ pub fn known(
     (Results::of(runs, replications), missing.iter().sum())
 }
 
-/// Number of replications of a scenario that are needed before any result is known. If a log gives
-/// every replication the same jobs, two replications suffice to tell whether anything else is
-/// random.
+/// Number of replications that a scenario needs before any of its results is known. If every
+/// replication has the same jobs from a log, two replications suffice to find out whether anything
+/// else is random.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,
@@ -62,7 +62,7 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether all replications of a scenario have the same jobs, those of an unchanged log.
+/// Whether all replications of a scenario have the same jobs, taken from an unchanged log.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];
@@ -74,7 +74,7 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
 
 /// Mean of the metric that `precision` watches, and the half-width of its interval.
 ///
-/// The interval is that of a confidence sequence, so it holds however often it is looked at. The
+/// The interval is that of a confidence sequence, so it holds however often it is checked. The
 /// result is `None` if nothing was measured; the half-width is infinite for too few values.
 #[must_use]
 pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
@@ -83,11 +83,11 @@ pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
 }
 
 /// Number of replications that a scenario needs, given its `runs` so far. It depends on results
-/// only.
+/// only, not on the number of threads.
 ///
 /// With `precision`, the number is estimated from the current interval, whose width falls about
-/// with the square root of the number. An early estimate is poor, so the number at most doubles per
-/// round.
+/// with the square root of the number. An early estimate is poor, so each call at most doubles the
+/// number.
 #[must_use]
 pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;

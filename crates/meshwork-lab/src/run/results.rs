@@ -3,19 +3,19 @@
 use crate::run::runs::ScenarioRuns;
 use crate::study::Replications;
 
-/// Results of the runs of a study.
+/// Results of the runs of a study, with the errors of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Runs of each scenario, by replication; a single run if all replications gave identical
-    /// results.
+    /// Runs of each scenario, by replication. Only the first is kept if all replications gave
+    /// identical results.
     pub runs: Vec<ScenarioRuns>,
-    /// For each scenario, whether its single run stands for all replications.
+    /// For each scenario, whether a single run stands for all replications.
     pub constant: Vec<bool>,
     /// Error of the store, which then accepts no more runs; the results are complete nevertheless.
     pub store_error: Option<String>,
-    /// Whether the study was stopped early; then only the store is complete.
+    /// Whether the study was stopped early. In this case only the store has all finished runs.
     pub stopped: bool,
-    /// Number of runs that were repeated because the store had them only from another build.
+    /// Number of runs made again because the store had them only from another build of the program.
     pub outdated: u64,
 }
 
@@ -35,7 +35,7 @@ impl Results {
         Results { runs, constant, ..Results::default() }
     }
 
-    /// Whether the single run of the scenario with this index stands for all replications.
+    /// Whether a single run of the scenario `index` stands for all its replications.
     #[must_use]
     pub fn is_constant(&self, index: usize) -> bool {
         self.constant.get(index).copied().unwrap_or(false)

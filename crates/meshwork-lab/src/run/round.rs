@@ -1,5 +1,5 @@
-//! A round of runs, which are the missing replications of all scenarios. They are numbered
-//! consecutively without being listed, because there may be millions.
+//! Round of runs: all missing replications of all scenarios. They are numbered consecutively
+//! without being listed, because there may be millions.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use crate::run::runs::ScenarioRuns;
 
 /// The missing replications of each scenario, numbered consecutively.
 pub(super) struct Round {
-    /// For each scenario, the number of its first run in the round, and the replication of this
-    /// run. The last entry holds the total number of runs.
+    /// Index of each scenario's first run in the round, and the replication of this run. The last
+    /// entry holds the total number of runs.
     begins: Vec<(usize, u64)>,
 }
 
@@ -35,7 +35,7 @@ impl Round {
         have..have + (self.begins[point + 1].0 - begin) as u64
     }
 
-    /// Scenario and replication of the run with this number in the round. **O(log n)** for *n*
+    /// Index of the scenario and replication of the run `number` in the round. **O(log n)** for *n*
     /// scenarios.
     pub(super) fn run(&self, number: usize) -> (usize, u64) {
         let point = self.begins.partition_point(|&(begin, _)| begin <= number) - 1;

@@ -27,7 +27,7 @@ use crate::watch::recording::kept::{Kept, RunRecorder};
 
 /// Settings and resources shared by the runs of a study.
 pub struct Runner<'a> {
-    /// Catalogue in which names in the scenarios are looked up.
+    /// Catalogue with the strategies that the scenarios name.
     pub catalogue: &'a Catalogue,
     pub points: &'a [Point],
     /// Input file of each scenario, in the order of the scenarios.
@@ -35,18 +35,18 @@ pub struct Runner<'a> {
     pub replications: &'a Replications,
     /// Function that runs a replication.
     pub simulate: &'a Simulate<'a>,
-    /// Build of the program, which is part of the keys.
+    /// Build of the program, which is part of each run's key in the store.
     pub build: &'a str,
-    /// Store for finished runs; `None` stores nothing.
+    /// Store for finished runs. With `None`, no run is stored.
     pub store: Option<Mutex<Store>>,
-    /// Results folder and formats of per-job output; `None` writes none.
+    /// Results folder and formats of per-job output. With `None`, no per-job output is written.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
-    /// Selection of the runs of which all events are recorded; `None` records none.
+    /// Selection of the runs whose events are all recorded. With `None`, no run is recorded.
     pub kept: Option<Kept>,
-    /// Function that is called after every run and during long runs, from any thread, one call at a
-    /// time.
+    /// Function that is called after every run and during long runs, from any thread. Calls do not
+    /// overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs; results do not depend on it.
+    /// Observer of the runs, without influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
     /// Function that is called before every run, from any thread. If it returns `true`, the study
     /// stops.
@@ -56,9 +56,9 @@ pub struct Runner<'a> {
 impl Runner<'_> {
     /// Runs all replications on `threads` threads; 0 uses one per processor.
     ///
-    /// The results do not depend on the number of threads: they are collected by scenario and
+    /// The results do not depend on the number of threads. They are collected by scenario and
     /// replication, and whether a scenario needs more replications depends on its own results
-    /// alone. A run that fails, even by a panic, does not stop the others; its scenario is not
+    /// alone. A run that fails, even by a panic, does not stop the others. Its scenario is not
     /// replicated further.
     ///
     /// # Errors
@@ -77,10 +77,10 @@ impl Runner<'_> {
 
     /// Makes rounds of runs until no run is missing.
     ///
-    /// The first round has `wanted` replications of each scenario. After each round `next` sets the
-    /// number of replications of each scenario for the following round, given the runs so far. A
-    /// round in which no run is missing is the last. A scenario whose runs are all identical keeps
-    /// all of them.
+    /// The first round has `wanted` replications of each scenario. After each round, `next` sets
+    /// the number of replications of each scenario for the following round, given the runs so far.
+    /// The first round without missing runs is the last. A scenario whose runs are all identical
+    /// keeps all of them.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -105,14 +105,14 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs in a run of a log, by the path of the log.
+    /// Number of jobs in a finished run of a log, by the path of the log.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
-    /// Whether a stop request has prevented a run.
+    /// Whether the study was stopped, so that runs are missing.
     pub(super) stopped: AtomicBool,
-    /// Runs that were made before any stored run was read, by scenario and replication. `None`
-    /// stands for a run that has been put into the store.
+    /// Missing runs that were made before stored runs are read, by scenario and replication. `None`
+    /// stands for a run that is already in the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
-    /// Failed runs, if only a part of a study is run: scenario, replication and reason.
+    /// Failed runs of a partly run study, each as index of the scenario, replication and reason.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
@@ -130,7 +130,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
     }
 
-    /// Whether the study must stop. A stop request is recorded in `stopped`.
+    /// Whether the study must stop, as the function `stop` says. If so, sets `stopped`.
     pub(super) fn must_stop(&self) -> bool {
         let stops = (self.runner.stop)();
         if stops {
@@ -141,8 +141,8 @@ impl<'a, 'b> Shared<'a, 'b> {
 
     /// Makes the runs that the store lacks before any stored run is read.
     ///
-    /// Reading a million runs may take a while. With a watcher this is skipped, so that the watcher
-    /// sees stored runs first.
+    /// Reading a million stored runs may take a while. With a watcher this call does nothing, so
+    /// that the watcher sees stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
         else {
@@ -171,7 +171,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         });
     }
 
-    /// Replications of a scenario that a round needs and that are not in the store.
+    /// Replications of a scenario that are in a round but not in the store.
     fn missing(
         &self,
         store: &Mutex<Store>,
@@ -204,8 +204,8 @@ impl<'a, 'b> Shared<'a, 'b> {
     ///
     /// A round has all runs that are known to be needed. One round suffices for a fixed number of
     /// replications. The runs of a round are numbered consecutively for a single parallel loop,
-    /// because nested parallel loops may pile one scenario on another's stack. They are not listed,
-    /// because there may be millions.
+    /// because nested parallel loops may put many scenarios on one thread's stack. The runs are not
+    /// listed, because there may be millions.
     fn rounds(
         &self,
         threads: &Threads,
@@ -280,21 +280,21 @@ impl<'a, 'b> Shared<'a, 'b> {
         run
     }
 
-    /// Whether a stored run has the requested per-job output; a run without it is repeated.
+    /// Whether the requested per-job output of a stored run exists. If not, the run is repeated.
     fn has_job_output(&self, key: &str) -> bool {
         self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
             formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())
         })
     }
 
-    /// Whether a stored run has the requested recording; a run without it is repeated.
+    /// Whether the requested recording of a stored run exists. If not, the run is repeated.
     fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
-    /// Recorder for a run, if it is to be recorded. A failure to record is reported only if the
-    /// study requested recordings.
+    /// Recorder for a run; `None` if the run is not to be recorded or recording fails. A failure is
+    /// reported only if the study requested recordings.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
@@ -393,17 +393,17 @@ impl Runner<'_> {
     }
 }
 
-/// Maximum number of runs that are made in one parallel loop, whose results are collected together.
-/// It is so large that the time for which threads idle at the end of a loop is negligible.
+/// Maximum number of runs that one parallel loop makes before their results are collected. It is so
+/// large that the idle time of threads at the end of a loop is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Payload with which a run unwinds by [`resume_unwind`](std::panic::resume_unwind). It is used if
-/// an external strategy cannot go on, or if an observer ends the run. The run then fails with this
-/// sentence, and it is not reported as a fault of the program.
+/// Panic payload that makes a run fail with its sentence, which is not a fault of the program. It
+/// is passed to [`resume_unwind`](std::panic::resume_unwind) if an external strategy cannot go on,
+/// or if an observer ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
-/// Turns a panic inside a run into an error, so that the other runs go on.
+/// Converts a panic inside a run to an error, so that other runs go on.
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         if let Some(Stopped(sentence)) = panic.downcast_ref() {
@@ -418,7 +418,7 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, St
     })
 }
 
-/// Locks a mutex and ignores poisoning: the guarded plain data is consistent after every statement.
+/// Locks a mutex and ignores poisoning, since its plain data is consistent after every statement.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -483,8 +483,8 @@ mod tests {
         }
     }
 
-    /// Fake simulation, whose results have mean 10 and a spread that grows with the load. Load 3
-    /// fails, and load 4 panics.
+    /// Fake simulation with results of mean 10 and a spread that grows with the load. Load 3 makes
+    /// one replication fail, and load 4 panics.
     fn fake(
         scenario: &Scenario,
         replication: u64,
@@ -604,10 +604,10 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// Tests that an interval of `precision` holds although it is checked after every replication.
+    /// Tests that intervals of `precision` cover the mean although they are checked after each run.
     ///
-    /// With ordinary intervals, 61 of these 1000 studies would stop with an interval that misses
-    /// the mean.
+    /// With ordinary intervals, 61 of the 1000 simulated studies would stop with an interval that
+    /// does not contain the mean.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =

@@ -11,26 +11,26 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of successful runs, from the first, whose results by batch of jobs are kept. A batch is a
-/// group of consecutive jobs. Batches are evaluated only if a scenario has a single run, or if two
-/// scenarios have a single pair of runs; with more runs, the runs themselves are more informative.
+/// Number of successful runs, from the first, whose results by batch are kept. A batch is a group
+/// of consecutive jobs. Batches are used only if a scenario has a single run, or if two scenarios
+/// have a single pair of runs. Several runs are more informative than the batches of one.
 const WITH_BATCHES: usize = 16;
 
-/// The runs of one scenario, in order of replications.
+/// Runs of one scenario, in order of replications.
 ///
 /// # Complexity
-/// Memory: 64 bytes per run and 8 per metric of a run; with job classes, also 20 bytes per class
-/// and run and 8 per metric of a class.
+/// Memory: 64 bytes per run, and 8 per metric of a run. With job classes, a run also takes 20 bytes
+/// per class, and 8 per metric of a class.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioRuns {
     ended: Ended,
-    /// Failed runs: replication, key and reason.
+    /// Failed runs, each as replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// Findings of the first successful run, while all runs have the same findings; else `None`.
+    /// Findings of the first successful run; `None` if those of another run differ.
     same: Option<Box<RunFindings>>,
 }
 
-/// The successful runs of a scenario, one row each.
+/// Columns of the successful runs of a scenario, with one row per run.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Ended {
     replications: Vec<u64>,
@@ -40,12 +40,12 @@ struct Ended {
     refused: Vec<u64>,
     unusable: Vec<u64>,
     ends: Vec<f64>,
-    /// Trends of the queue length (Kendall's τ) in the runs that have one, each with the run's
-    /// index.
+    /// Trends of the queue length (Kendall's τ), each with the index of its run; not all runs have
+    /// one.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
-    /// Random speeds of the sites in the runs that have any, each with the index of the run.
+    /// Random speeds of the sites in a run, each with the index of its run; not all runs have any.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
     /// For each run, whether its results by batch were dropped to save memory.
@@ -54,9 +54,9 @@ struct Ended {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Batches {
-    /// Number of jobs per batch; 0 without batches.
+    /// Number of jobs per batch; 0 if the run has no batches.
     pub(crate) jobs: u64,
-    /// Number of the first batch after the warm-up, from which on batches count for the metrics.
+    /// Index of the first batch after the warm-up. It and later batches count for the metrics.
     pub(crate) first: u64,
     of: Vec<Vec<f64>>,
     names: Vec<String>,
@@ -80,7 +80,7 @@ impl Batches {
 }
 
 impl ScenarioRuns {
-    /// Appends a run; its replication number must be higher than those of all runs before.
+    /// Appends a run, whose replication number must be higher than those of all runs before it.
     pub fn push(&mut self, run: Run) {
         match run.result {
             Err(message) => self.failed.push((run.replication, run.key, message)),
@@ -113,7 +113,7 @@ impl ScenarioRuns {
         self.ended.replications.len()
     }
 
-    /// Failed runs: replication and reason.
+    /// Failed runs, each as replication and reason.
     pub fn failures(&self) -> impl ExactSizeIterator<Item = (u64, &str)> {
         self.failed.iter().map(|(replication, _, message)| (*replication, message.as_str()))
     }
@@ -135,37 +135,37 @@ impl ScenarioRuns {
         self.ended.replications.iter().copied().zip(keys)
     }
 
-    /// The key of a successful replication.
+    /// Key of the run with this replication number; `None` if no such run was successful.
     #[must_use]
     pub fn key(&self, replication: u64) -> Option<String> {
         let row = self.ended.replications.binary_search(&replication).ok()?;
         Some(format!("{:032x}", self.ended.keys[row]))
     }
 
-    /// Per successful run, the number of jobs that would not fit even the empty machine.
+    /// Number of jobs that would not fit even the empty machine, for each successful run.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused
     }
 
-    /// Per successful run, the number of log lines that are no jobs.
+    /// Number of log lines that are no jobs, for each successful run.
     #[must_use]
     pub fn unusable(&self) -> &[u64] {
         &self.ended.unusable
     }
 
-    /// Metrics of the first successful run, in order.
+    /// Names of the metrics of the first successful run, in order.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.ended.metrics.row(0).map(|(name, _)| name)
     }
 
-    /// Measured values of a metric, with their replications.
+    /// Measured values of a metric, each with its replication number.
     pub fn measured(&self, metric: &str) -> impl Iterator<Item = (u64, f64)> {
         let column = self.ended.metrics.column(metric).iter().copied();
         self.ended.replications.iter().copied().zip(column).filter(|(_, value)| value.is_finite())
     }
 
-    /// Measured values of a metric for the jobs of one size, with their replications.
+    /// Measured values of a metric for jobs of one size, each with its replication number.
     pub fn measured_of_size(&self, size: u64, metric: &str) -> Vec<(u64, f64)> {
         let classes = self.sizes();
         let Some(class) = classes.iter().find(|class| *class.kind == size) else {
@@ -174,7 +174,7 @@ impl ScenarioRuns {
         class.measured(metric).map(|(run, value)| (self.ended.replications[run], value)).collect()
     }
 
-    /// Value of a metric in every successful run; missing values are not finite.
+    /// Value of a metric in every successful run. A missing value is not finite.
     pub(crate) fn column(&self, metric: &str) -> &[f64] {
         self.ended.metrics.column(metric)
     }
@@ -184,12 +184,12 @@ impl ScenarioRuns {
         &self.ended.replications
     }
 
-    /// Batches of the run with this index among the successful runs, if they were kept.
+    /// Batches of the successful run with the index `row`; `None` if they were not kept.
     pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
         self.ended.batches.get(row)
     }
 
-    /// Kendall's τ of the queue length in each run that has one: see
+    /// Trend of the queue length (Kendall's τ) in each run that has one: see
     /// [`trend`](crate::findings::trend).
     #[must_use]
     pub fn trends(&self) -> Vec<f64> {
@@ -202,7 +202,7 @@ impl ScenarioRuns {
         self.ended.speeds.iter().map(|(row, speeds)| (replications[*row as usize], &speeds[..]))
     }
 
-    /// Results by job size.
+    /// Results by job size, over all successful runs.
     #[must_use]
     pub fn sizes(&self) -> Vec<Class<'_, u64>> {
         self.ended.sizes.gathered()
@@ -214,14 +214,13 @@ impl ScenarioRuns {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
-    /// Successful runs that can be stored: all except those whose batches were dropped.
+    /// Successful runs that are complete, so that they can be stored: those with all their batches.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
     }
 
-    /// The run at `index` in order of replications. Only the first few runs still have their
-    /// batches.
+    /// Run at `index` in order of replications. Only the first few successful runs have batches.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Run> {
         if self.failed.is_empty() {
@@ -230,7 +229,7 @@ impl ScenarioRuns {
         self.iter().nth(index)
     }
 
-    /// All runs by replication. Only the first few runs still have their batches.
+    /// All runs in order of replications. Only the first few successful runs have batches.
     pub fn iter(&self) -> impl Iterator<Item = Run> {
         let (mut row, mut failed) = (0, 0);
         std::iter::from_fn(move || {
@@ -304,7 +303,7 @@ impl Ended {
         row
     }
 
-    /// Rebuilds a run from its row in the columns of all runs.
+    /// Rebuilds a run from its row.
     fn run(&self, row: usize) -> Run {
         let short = u32::try_from(row).unwrap_or(u32::MAX);
         let none = Batches::default();

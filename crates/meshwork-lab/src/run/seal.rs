@@ -1,8 +1,8 @@
-//! Digests at the end of JSON objects, by which damage is detected.
+//! Digests at the end of JSON objects, with which damage to files is detected.
 
 use std::borrow::Cow;
 
-/// Text between an object and its digest: the key `blake3`, and the quote that begins the value.
+/// Text between a JSON object and its digest: the key `blake3`, and the quote before the digest.
 const KEY: &str = ",\"blake3\":\"";
 
 const END: &str = "\"}\n";
@@ -10,7 +10,7 @@ const END: &str = "\"}\n";
 /// Number of hexadecimal digits of a digest.
 const DIGITS: usize = 2 * blake3::OUT_LEN;
 
-/// Appends the digest of a JSON object's bytes as its last key.
+/// Appends a digest of a JSON object's bytes to the object, as its last key.
 ///
 /// ```
 /// use meshwork_lab::run::seal::{seal, unseal};
@@ -24,8 +24,8 @@ pub fn seal(object: &str) -> String {
     format!("{body}{KEY}{}{END}", blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// Returns the object before it was sealed; `None` if the digest does not match. A text without a
-/// digest at its end is returned unchanged: the reader must check that it has no key `blake3`
+/// Removes the digest from a sealed object; `None` if the digest does not match. A text that does
+/// not end with a digest is returned unchanged. The caller must check that it has no key `blake3`
 /// elsewhere.
 #[must_use]
 pub fn unseal(text: &[u8]) -> Option<Cow<'_, [u8]>> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Error if threads cannot be started.
+/// Error: threads cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{threads} threads cannot be started ({why})")]
 pub struct NoThreads {
@@ -15,10 +15,10 @@ pub struct NoThreads {
     pub why: String,
 }
 
-/// The threads on which runs are made.
+/// Threads that make the runs of a study.
 pub(crate) enum Threads {
-    /// The calling thread, for a single requested thread: starting and waking another one takes
-    /// longer than many runs.
+    /// The calling thread, if one thread is requested: starting and waking another one takes longer
+    /// than many runs.
     Own,
     Pool(ThreadPool),
 }
@@ -29,7 +29,7 @@ impl Threads {
         Ok(if threads == 1 { Threads::Own } else { Threads::Pool(pool(threads)?) })
     }
 
-    /// Applies `work` to each number, and returns the results that are `Some`, in order.
+    /// Applies `work` to each number, and returns the results that are `Some`, in order of numbers.
     pub(crate) fn map<T: Send>(
         &self,
         numbers: Range<usize>,

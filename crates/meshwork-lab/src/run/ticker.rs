@@ -1,4 +1,4 @@
-//! Reports the progress of a run while it is in progress.
+//! Progress reports of a run that is in progress.
 
 use std::time::{Duration, Instant};
 
@@ -8,28 +8,28 @@ use meshwork::scenario::Scenario;
 
 use crate::run::runner::{Shared, locked};
 
-/// Observer that reports the progress of a run.
+/// Observer that reports the progress of a run to the user.
 pub(super) struct Ticker<'a, 'b, 'c> {
     shared: &'a Shared<'b, 'c>,
     expected: Expected,
     first_arrival: Option<Time>,
     finished: u64,
-    /// Share of the run that was done, and number of finished jobs, at the last report.
+    /// Share of the run that was done at the last report, and number of jobs finished by then.
     told: (f64, u64),
     last: Instant,
 }
 
-/// Condition at which a run is expected to end, by which its progress is measured.
+/// Expected end of a run, with which the share of the run that is done is computed.
 enum Expected {
     Jobs(u64),
     Time(f64),
     Unknown,
 }
 
-/// Number of finished jobs between two readings of the clock.
+/// Number of finished jobs after which the ticker reads the clock again.
 const JOBS_A_LOOK: u64 = 256;
 
-/// Minimum interval between two reports.
+/// Minimum interval between two progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
@@ -68,7 +68,7 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Removes an ended run from the progress of unfinished runs, because it now counts as
+    /// Subtracts an ended run from the progress of unfinished runs, since it now counts as
     /// finished.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);

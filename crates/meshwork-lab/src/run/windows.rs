@@ -58,8 +58,7 @@ pub(crate) fn open(
     Ok(spans)
 }
 
-/// Determines the windows of every scenario's log from stored time spans. The logs need not exist
-/// any more.
+/// Determines the windows of every scenario's log from stored time spans, without reading the logs.
 pub(crate) fn remembered(study: &Study, points: &mut [Point], spans: &[Span]) {
     let Replications::Windows { length, stride } = study.replications else { return };
     for point in points {
@@ -74,14 +73,14 @@ fn known<'a>(spans: &'a [Span], scenario: &Scenario, path: &str) -> Option<&'a S
     spans.iter().find(|span| span.path == path && span.from == from && span.until == until)
 }
 
-/// Parameters `from` and `until` of the workload.
+/// Values of the workload's parameters `from` and `until`, where given.
 fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     let bound = |key| scenario.table()["workload"].get(key).and_then(Value::as_float);
     (bound("from"), bound("until"))
 }
 
-/// Arrival times of the jobs of a log in ascending order, by the clock of the log. Jobs are neither
-/// scaled nor split; only those outside the workload's `from` and `until` are left out.
+/// Arrival times of the jobs of a log in ascending order, by the clock of the log. Jobs outside the
+/// workload's `from` and `until` are left out. No scaling, splitting or resampling is applied.
 pub(crate) fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,
@@ -109,8 +108,8 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span of a log between the first and the last arrival. The result also has the numbers of
-/// the windows in which no job arrives.
+/// Time span of a log from the first to the last arrival. It includes the indices of the windows in
+/// which no job arrives.
 ///
 /// # Errors
 /// If there are fewer than two windows in which jobs arrive, or too many windows.
@@ -158,8 +157,8 @@ mod tests {
     use super::*;
     use crate::run::inputs::Files;
 
-    /// Tests that the arrival times from which windows are made do not depend on a workload's
-    /// scaling. The reason is that `from` and `until` are times of the log's own clock.
+    /// Tests that a workload's scaling does not change the arrival times from which windows are
+    /// made. `from` and `until` are times of the log's own clock.
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Site folders in studies: the files of a site, and the scheduler parameters of its `slurm.conf`.
+//! Site folders in studies: reading the files of a site as a machine, a workload and a scheduler.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::operator::controller::rules::rows;
 use crate::operator::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Key of a machine or a workload in a study that names the folder of a site.
+/// Name of the key in a study's machine or workload that gives the folder of a site.
 const SITE: &str = "site";
 
-/// Keys of a machine in a study that is read from the folder of a site. The first is required.
+/// Keys of a machine that a study reads from the folder of a site. The first key is required.
 pub(crate) const SITE_KEYS: &[&str] = &[SITE, "partition"];
 
-/// Value of the key `partition` of a machine in a study: the nodes of all partitions.
+/// Value of a machine's key `partition` that stands for the nodes of all partitions.
 pub(crate) const ALL: &str = "*";
 
-/// Replaces the site folders in a study's table by the files in them.
+/// Replaces the site folders that a study's table names by the content of their files.
 ///
 /// `machine = { site = "DIR" }` becomes a machine of the topology file and the `slurm.conf` in the
 /// folder, with all its partitions. If jobs of the site share nodes, the nodes have the types of
@@ -93,7 +93,7 @@ fn open_workload(workload: &mut Table, folder: &str, files: &Files) -> Result<()
     Ok(())
 }
 
-/// The folder that a table of a study names as a site.
+/// Folder of the site that a table of a study names; `None` without the key `site`.
 fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
     match table.get(SITE) {
         None => Ok(None),
@@ -108,8 +108,8 @@ fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
 
 /// Adds the parameters of a `slurm.conf` to a study's scheduler `slurm`.
 ///
-/// `qos` is a table of QOS, whose priorities are added too. Parameters that the study gives stay as
-/// they are.
+/// `qos` is the text of a table of QOS, whose priorities are added too. Parameters that the study
+/// gives are not changed.
 pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     let name = ENTRY.about.name;
     let mut own = match table.get("scheduler") {
@@ -163,7 +163,7 @@ fn parameters(conf: &Conf) -> Table {
     found
 }
 
-/// Tiers and priority factors of the partitions of a `slurm.conf`, where they are given.
+/// Tiers and priority factors of the partitions in a `slurm.conf`, if it sets any.
 fn partitions(conf: &Conf) -> Vec<Value> {
     let of = |own: &Partition| {
         let number = |key| Some((key, own.given.get(key)?.parse().ok()?));
@@ -174,7 +174,7 @@ fn partitions(conf: &Conf) -> Vec<Value> {
     conf.partitions.iter().filter_map(of).collect()
 }
 
-/// A table with a name and whole numbers.
+/// Table with a name and whole numbers, such as a partition with its tier.
 fn named(name: &str, numbers: impl IntoIterator<Item = (&'static str, i64)>) -> Value {
     let mut table = Table::from_iter([("name".to_owned(), name.into())]);
     let numbers = numbers.into_iter().map(|(key, number)| (key.to_owned(), Value::Integer(number)));
@@ -198,7 +198,7 @@ mod tests {
         7,1,1000,1010,1070,90,2,n[1-2],2,main,a,left,,,-N2 -n2\n\
         8,1,1005,1010,1020,90,3,n[4-6],6,main,b,right,gold,1,-N3\n9,1,1006,,,90,1,,1,none,b,right,,,\n";
 
-    /// A folder with the files of a site.
+    /// Creates a folder with the files of a site.
     fn site(conf: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in [
@@ -211,7 +211,7 @@ mod tests {
         folder
     }
 
-    /// A table of a study after its sites were opened and its machine was laid out.
+    /// Table of a study in which site folders and Slurm files have been replaced.
     fn laid_out(folder: &Path, text: &str) -> Result<Table, String> {
         let text = text.replace("SITE", &folder.display().to_string());
         let mut table: Table = text.parse().unwrap();
@@ -252,7 +252,7 @@ mod tests {
         assert!(rows[0].submit.unwrap().is_date);
     }
 
-    /// Tests jobs with and without options, in partitions with memory by CPU, by GPU and by node.
+    /// Tests the pieces that jobs request if memory is given by CPU, by GPU or by node.
     #[test]
     fn jobs_of_a_site_with_shared_nodes_request_their_pieces() {
         let conf = "NodeName=n[1-6] CPUs=8 RealMemory=9000 Gres=gpu:4\nDefMemPerCPU=100\n\

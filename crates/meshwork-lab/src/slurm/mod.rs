@@ -1,6 +1,6 @@
-//! Machines managed by Slurm, in studies.
+//! Machines managed by Slurm, for use in studies.
 //!
-//! The crate `meshwork-slurm` parses the files of Slurm; [`read`] opens them, and [`scenario`]
+//! The crate `meshwork-slurm` parses the files of Slurm. [`read`] opens the files, and [`scenario`]
 //! turns a Slurm machine into the machine of a study.
 
 use std::path::Path;

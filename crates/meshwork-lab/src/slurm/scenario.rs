@@ -1,4 +1,4 @@
-//! Converts a Slurm partition, or a topograph model, to the machine and allocator of a scenario.
+//! Converts a Slurm partition, or a topograph model, to a scenario's machine and allocator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,32 +19,32 @@ use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::operator::folder::{FLAT, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Key of a machine in a study that names its topology file for Slurm. It is also the name of the
-/// allocator that allocates nodes by this file, as Slurm does.
+/// Name of the key in a study's machine that gives the topology file for Slurm. It is also the name
+/// of the allocator that places jobs by this file, as Slurm does.
 const SLURM: &str = "slurm";
 
-/// Key of a machine in a study that names a model file of Nvidia's tool topograph.
+/// Name of the key in a study's machine that gives a model file of Nvidia's tool topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys of a machine in a study that is read from files: first those for Slurm, then those for
-/// topograph. The first key of each list is required; for Slurm, `conf` suffices.
+/// Keys of a study's machine that is read from files, for Slurm and for topograph. The first key of
+/// each list is required, except that `conf` suffices for Slurm.
 pub(crate) const KEYS: [&[&str]; 2] =
     [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
 /// Replaces a machine that is described by Slurm files with an ordinary one, and sets its
 /// allocator.
 ///
-/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }` or, for a model
-/// file of topograph, `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may be
-/// `block`. The partition `*` stands for the nodes of all partitions. A scheduler `slurm` has the
-/// parameters of the `slurm.conf`. With a `gres.conf`, jobs share the nodes, whose types are read
-/// from both files. Keys `partitions` and `reservations` may name nodes by a host
-/// list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one with
-/// which Slurm allocates nodes. Other machines are left unchanged.
+/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`. For a model file
+/// of topograph, it is `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may also
+/// be `block`. The partition `*` stands for the nodes of all partitions. A scheduler `slurm` gets
+/// the parameters of the `slurm.conf`. With a `gres.conf`, jobs share the nodes, and both files
+/// give the node types. Keys `partitions` and `reservations` may name nodes by a host list. If the
+/// scenario names no allocator, or names `slurm`, the allocator becomes the one that places jobs as
+/// Slurm does. Other machines are left unchanged.
 ///
 /// A torus without holes that is the whole partition becomes a torus whose processors are its
-/// cells, so that strategies for grids can be compared; any other topology becomes a flat machine.
-/// Jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table, the allocator knows
+/// nodes, so that strategies for grids can be compared. Any other topology becomes a flat machine.
+/// Jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table, the allocator gets
 /// the names by which jobs may require and exclude nodes and name partitions.
 ///
 /// # Errors
@@ -129,12 +129,12 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Keys of a machine that limit which jobs may use which nodes.
+/// Names of a machine's keys that limit which jobs may use which nodes.
 pub(super) fn access_keys() -> impl Iterator<Item = &'static str> {
     access::PARAMS.iter().map(|param| param.name)
 }
 
-/// Copies tables of partitions or reservations, with node numbers in place of host lists.
+/// Copies tables of partitions or reservations, replacing host lists by node numbers.
 fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
     let number = |name: &String| {
         let node = site.hosts.find(name)?;
@@ -153,10 +153,10 @@ fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
     tables
 }
 
-/// The types of a partition's nodes, in the form of the key `nodes` of a machine.
+/// Types of a partition's nodes, in the form of the key `nodes` of a machine.
 ///
-/// They are read from a `slurm.conf` and the `gres.conf` at `path`, which may be empty if there is
-/// none. `nodes` are Slurm's nodes in the order of the machine's node numbers.
+/// They are read from a `slurm.conf` and the `gres.conf` at `path`; an empty `path` stands for no
+/// `gres.conf`. `nodes` are Slurm's nodes in the order of the machine's node numbers.
 fn types_of(
     files: &Files,
     path: &str,
@@ -192,7 +192,7 @@ fn types_of(
     Ok(Value::Array(tables))
 }
 
-/// A type of nodes in the form of an entry of a machine's key `nodes`, without the nodes.
+/// Type of nodes as an entry of a machine's key `nodes`, without the list of its nodes.
 ///
 /// Sockets are islands if they divide the GPUs of a node equally. The result is `None` if a node
 /// has GPUs of several types.
@@ -226,7 +226,7 @@ fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<T
     Some(table)
 }
 
-/// Slurm's nodes of a partition, in the order of the node numbers of the study's machine.
+/// Slurm's nodes of a partition, in the order of node numbers in the study's machine.
 #[must_use]
 pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
@@ -236,8 +236,8 @@ pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
 /// Reads the topology file and the `slurm.conf` of a machine. Without a topology file the machine
 /// is flat.
 ///
-/// Each file is recorded as a companion of the study. Paths of files that a `slurm.conf` includes
-/// are relative to its folder.
+/// The text of each file is recorded among the companion files of the study. Paths of files that a
+/// `slurm.conf` includes are relative to its folder.
 fn read(files: &Files, topology: Option<&str>, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
@@ -272,7 +272,7 @@ fn names_slurm(allocator: &Value) -> bool {
     name == Some(SLURM)
 }
 
-/// Whether the jobs of a workload come from a table, so that they can have constraints.
+/// Whether the jobs of a workload come from a table, so that they may have constraints.
 fn names_table(workload: Option<&Value>) -> bool {
     let name = workload.and_then(|workload| workload.get("name").or(Some(workload)));
     name.and_then(Value::as_str) == Some("table")
@@ -280,8 +280,8 @@ fn names_table(workload: Option<&Value>) -> bool {
 
 /// Gives an allocator the names by which jobs refer to nodes and partitions.
 ///
-/// Besides the partition that is the machine, jobs may name another partition. All nodes of the
-/// other one must be in this partition, and its topology must be the same.
+/// A job may name a partition other than the one that is the machine. All nodes of the other
+/// partition must be in this one, and both must have the same topology.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -307,8 +307,8 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, orde
     }
 }
 
-/// Machine and allocator of a scenario for a Slurm partition. The third value has Slurm's nodes, in
-/// the order of the node numbers of this machine.
+/// Machine and allocator of a scenario for a Slurm partition. The third value lists Slurm's nodes
+/// in the order of the machine's node numbers.
 fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table, Vec<Node>) {
     if let Structure::Torus3d(anchors, _) = &site.structure
         && let [torus] = anchors.toruses()
@@ -408,7 +408,7 @@ fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     cells.len() == nodes.count() as usize && nodes == site.whole && !torus.entries().is_empty()
 }
 
-/// Indices of the switches that are children of a switch in the topology.
+/// Indices of the switches that are children of the switch with the index `place`.
 fn children(listed: Option<&SlurmTopology>, place: usize) -> Vec<u32> {
     let Some(TopologyKind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
         return Vec::new();

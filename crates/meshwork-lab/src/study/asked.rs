@@ -1,8 +1,8 @@
-//! Record of how a study was requested, in addition to `experiment.toml`.
+//! Record of how a study was requested, stored in a results folder as `asked.toml`.
 //!
-//! Beside the text of the study, a results folder keeps `asked.toml`: the name of the study file,
-//! the command line settings in order, and the digests of the logs that were read. Together, text
-//! and record identify the requested runs, long after the command was typed.
+//! The record has the name of the study file, the command line settings in order, and the digests
+//! of the logs that were read. Together with the text of the study in `experiment.toml`, it
+//! identifies the requested runs, long after the command was typed.
 //!
 //! ```toml
 //! file = "study.toml"
@@ -37,22 +37,22 @@ use crate::study::{Refused, Study};
 /// Name of the file in a results folder that records how the study was requested.
 pub const ASKED: &str = "asked.toml";
 
-/// Name of the folder in a results folder that keeps texts that became part of scenarios.
+/// Name of the folder in a results folder for files whose text became part of scenarios.
 pub const FILES: &str = "files";
 
 /// Name of the file with the study's text in a results folder.
 pub const EXPERIMENT: &str = "experiment.toml";
 
-/// How a study was requested: its file, its settings, and the files that its scenarios read.
+/// Request of a study: its file, its settings, and the files that its scenarios read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyRequest {
-    /// Path of the study file, as given.
+    /// Path of the study file, as the user gave it.
     pub file: String,
-    /// Name of the study; `None` in folders of older versions.
+    /// Name of the study. `None` in folders of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// `--set` settings from the command line, as given.
+    /// Settings from the command line (`--set`), as the user gave them.
     #[serde(default)]
     pub settings: Vec<String>,
     /// Build of the program that last ran the study.
@@ -67,12 +67,12 @@ pub struct StudyRequest {
     /// Time spans of the logs of a study whose replications are windows of a log.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
-    /// Texts of files that became part of scenarios, by the files' names in the results folder.
+    /// Texts of files that became part of scenarios, by the path of the copy in the results folder.
     #[serde(skip)]
     pub(crate) texts: BTreeMap<String, String>,
 }
 
-/// An input file that scenarios of a study read.
+/// Input file that scenarios of a study read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestedInput {
@@ -80,22 +80,22 @@ pub struct RequestedInput {
     pub path: String,
     /// BLAKE3 digest of the file, in hexadecimal.
     pub blake3: String,
-    /// Original path of the file.
+    /// Path at which the file was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// Original path of the file, relative to the results folder.
+    /// Path at which the file was read, relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// Path of the copy in the results folder, if there is one.
+    /// Path in the results folder of a copy of the file, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// Date at which the clock of the file's jobs is 0, if the file gives it.
+    /// Date at which the clock of the file's jobs is 0, if the file states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }
 
-/// Times of the first and the last arrival among the jobs that a scenario takes from a log. Windows
-/// of the log are cut from the time between them.
+/// Time span of a log, from the first to the last arrival among the jobs that a scenario uses.
+/// Windows of the log are cut from this span.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
@@ -111,13 +111,13 @@ pub struct Span {
     pub first: f64,
     /// Time of the last arrival of a job, by the clock of the log.
     pub last: f64,
-    /// Numbers, from 0, of the windows in which no job arrives.
+    /// Indices, from 0, of the windows in which no job arrives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub empty: Vec<u64>,
 }
 
 impl StudyRequest {
-    /// Builds the record of a study. `inputs` are the files that it reads, by their paths in
+    /// Builds the record of a study. `inputs` are the files that the study reads, by their paths in
     /// scenarios.
     #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> StudyRequest {
@@ -159,8 +159,8 @@ impl StudyRequest {
         }
     }
 
-    /// Paths at which each input file may be, by its path in scenarios. They are in the order in
-    /// which they are tried. `folder` is the results folder.
+    /// Possible paths of each input file, by its path in scenarios. They are in the order in which
+    /// they are tried. `folder` is the results folder.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {
@@ -170,7 +170,7 @@ impl StudyRequest {
         self.inputs.iter().map(places).collect()
     }
 
-    /// Writes the record into a folder.
+    /// Writes the record into a results folder.
     ///
     /// # Errors
     /// One sentence that names the file.
@@ -192,7 +192,7 @@ impl StudyRequest {
         write_whole(&folder.join(ASKED), text.as_bytes()).map_err(Refused::from)
     }
 
-    /// Reads the record of a folder; `None` if there is none, as in folders of older versions.
+    /// Reads the record of a results folder; `None` if it has none, as in older versions.
     ///
     /// # Errors
     /// One sentence that names the file, if the file exists and cannot be read.
@@ -223,15 +223,15 @@ impl StudyRequest {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// Creates a record for a results folder without `asked.toml`. It has no settings. The caller
-    /// adds the input files from the stored runs by [`learn`](StudyRequest::learn).
+    /// Creates a record without settings for a results folder without `asked.toml`. The caller adds
+    /// the input files from the stored runs by [`learn`](StudyRequest::learn).
     #[must_use]
     pub fn guess() -> StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
     /// Adds the input files of a stored run. If runs read different contents under one path, the
-    /// digest of the latest content is kept.
+    /// digest of the content added last is kept.
     pub fn learn(&mut self, record: &RunRecord) {
         let Some(input) = &record.input else { return };
         let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
@@ -257,7 +257,7 @@ impl StudyRequest {
         }
     }
 
-    /// Digest of the input file that has this path in scenarios; `None` if there is no such file.
+    /// Digest of the input file with the path `path` in scenarios; `None` if there is no such file.
     #[must_use]
     pub fn digest(&self, path: &str) -> Option<&str> {
         self.inputs.iter().find(|input| input.path == path).map(|input| input.blake3.as_str())

@@ -7,57 +7,57 @@ use toml::{Table, Value};
 
 use super::{Axis, same};
 
-/// A claim of a paper, with the test that decides whether the study's runs bear it out.
+/// Claim of a paper, with the test that decides whether the study's runs bear it out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperClaim {
-    /// Text of the claim, as people read it.
+    /// Text of the claim for readers of the report.
     pub text: String,
-    /// Place in the paper where the claim stands.
+    /// Place in the paper at which the claim is made.
     pub source: Option<String>,
     pub check: ClaimCheck,
 }
 
-/// How a claim of a paper is checked.
+/// Way in which a claim of a paper is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimCheck {
     /// The claim is not checked. The variant holds the reason.
     No(String),
-    /// The claim is tested in every cell: a combination of the swept values that it does not fix.
+    /// The claim is tested in each cell, a combination of the swept values that it does not fix.
     Cells(Test),
 }
 
-/// Test of a claim: what must hold in a cell, and in how many cells it must hold.
+/// Test of a claim: a relation in a cell, and the number of cells in which it must hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Swept keys of which only these values count for the claim. All values of other swept keys
-    /// count.
+    /// Swept keys with the values that count for the claim. Of swept keys not in this list, all
+    /// values count.
     pub only: Vec<(String, Vec<Value>)>,
     /// Pairs of job sizes: the size of the judged jobs, and the size of the reference jobs. Each
-    /// pair is tested in cells of its own. If there are none, jobs of all sizes count.
+    /// pair is tested in cells of its own. If the list is empty, jobs of all sizes count.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
-    /// Whether means alone decide whether the claim holds, without regard to their intervals.
+    /// Whether only the means decide whether the claim holds, without regard to their intervals.
     pub by_means: bool,
 }
 
-/// Some swept keys, each with one of its values.
+/// Swept keys, each with one of its values.
 pub type SweptValues = Vec<(String, Value)>;
 
-/// Relation that must hold in a cell, for a claim to hold there. In all variants, `of` are the
+/// Relation that must hold in a cell if the claim is to hold in it. In all variants, `of` gives the
 /// swept values of the judged scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// A number is above and below given bounds. It is the metric, or the metric's ratio to or
-    /// difference from the metric of a reference scenario.
+    /// A number lies within bounds. The number is the metric of the judged scenario, or its ratio
+    /// to or difference from the metric of a reference scenario.
     Bounds {
         of: SweptValues,
         /// Swept values of the reference scenario; `None` if the metric itself is bounded.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
-        /// Whether the bounds apply to the difference from the reference, and not to the ratio.
+        /// Whether the bounds apply to the difference from the reference; otherwise to the ratio.
         by_difference: bool,
     },
     /// The metric of the judged scenario is the lowest or highest. It is compared with all
@@ -66,11 +66,11 @@ pub enum Relation {
         of: SweptValues,
         /// Whether the metric must be the lowest; otherwise it must be the highest.
         lowest: bool,
-        /// Relative distance from the best of the other scenarios at which the claim still holds.
+        /// Relative distance by which the metric may miss the best of the other scenarios' metrics.
         within: f64,
     },
     /// The metric, or its ratio to the metric of a reference scenario, rises or falls along a swept
-    /// key. Its values at the first and the last value of the key are compared.
+    /// key. The metric at the key's first value is compared with that at its last value.
     Trend {
         of: SweptValues,
         /// Swept values of the reference scenario; `None` if the metric itself is compared.
@@ -93,7 +93,7 @@ pub enum Needed {
 }
 
 impl Needed {
-    /// Number of cells in which a claim with `cells` cells must hold.
+    /// Number of cells in which a claim must hold, given the number `cells` of all its cells.
     #[must_use]
     pub fn of(self, cells: u64) -> u64 {
         match self {
@@ -106,7 +106,7 @@ impl Needed {
 
 const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
 
-/// Keys of a `[[claim]]` table that have a single type, with their descriptions.
+/// Keys of a `[[claim]]` table that have values of a single type, with their descriptions.
 pub(super) static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
@@ -188,15 +188,15 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of the size of judged jobs and the size of reference jobs. Each size in the key `sizes` is
-/// paired with the size in the key `than_size`, or with itself without this key.
+/// Pairs of job sizes, judged and reference, one for each size in the key `sizes`. The reference
+/// size is the key `than_size`, or without this key the judged size itself.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// Further keys of a `[[claim]]` table: their values contain swept keys, or have several types.
+/// Other keys of a `[[claim]]` table, whose values contain swept keys or have several types.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads the list of tables `[[claim]]`. `axes` are the swept keys. If `changed` is set, the
@@ -374,7 +374,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// Swept keys that a claim gives under `key`, with their values.
+    /// Swept keys in the table `key` of a claim, with their values.
     fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
         let mut found = Vec::new();
         match self.table.get(key) {
@@ -393,7 +393,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Collects the swept keys in a table of a claim, and their values, in `found`.
+    /// Adds the swept keys in a table of a claim, with their values, to `found`.
     ///
     /// `"workload.load" = 1` and `workload.load = 1` are equivalent.
     fn walk<'b>(

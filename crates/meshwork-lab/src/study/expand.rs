@@ -1,4 +1,4 @@
-//! Expansion of a study to its scenarios: the cross product of swept values.
+//! Expansion of a study to its scenarios, the cross product of all swept values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::trace::{Form, on_the_clock_of};
 /// Maximum number of scenarios of a study.
 pub const MAX_SCENARIOS: u64 = 1_000_000;
 
-/// A scenario of a study: one combination of the swept values.
+/// Scenario of a study, for one combination of the swept values.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Swept keys and their values, as written, in the order of `[sweep]`.
@@ -28,11 +28,11 @@ pub struct Point {
     pub scenario: Scenario,
     /// Windows of the scenario's log that serve as replications.
     ///
-    /// `None` without windows or before the log is read.
+    /// `None` before the log is read, or if the replications are no windows.
     pub windows: Option<Windows>,
 }
 
-/// The windows of a log in which jobs arrive. Times are by the clock of the log.
+/// Windows of a log in which jobs arrive. Times are by the clock of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
     /// Start of the first window.
@@ -41,7 +41,7 @@ pub struct Windows {
     pub length: f64,
     /// Time between the starts of consecutive windows.
     pub stride: f64,
-    /// Numbers of the windows in which jobs arrive. All windows are counted, from 0.
+    /// Indices, from 0, of the windows in which jobs arrive, among all windows.
     with_jobs: Arc<[u64]>,
     /// Number of windows in which no job arrives.
     pub empty: u64,
@@ -55,7 +55,7 @@ impl Windows {
         if rest < 0.0 { 0 } else { (rest.floor() as u64).saturating_add(1) }
     }
 
-    /// Windows of a log in which jobs arrive.
+    /// Creates the windows of a log in which jobs arrive.
     ///
     /// # Complexity
     /// **O(w)**, with *w* windows.
@@ -72,7 +72,7 @@ impl Windows {
         self.with_jobs.len() as u64
     }
 
-    /// Start and end of the window that is the replication `replication`.
+    /// Start and end of the window that serves as the given replication.
     ///
     /// # Panics
     /// If `replication` is not less than [`count`](Windows::count).
@@ -82,16 +82,15 @@ impl Windows {
     }
 }
 
-/// Start and end of the window with the number `index`, from 0, among all windows of a log.
+/// Start and end of the window `index`, counted from 0 among all windows of a log.
 pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, f64) {
     let from = first + index as f64 * stride;
     (from, from + length)
 }
 
 impl Point {
-    /// The scenario as a replication runs it, read with the catalogue of its study. If the
-    /// replications are windows of a log, `workload.from` and `workload.until` are the ends of a
-    /// window.
+    /// Scenario for one replication, read with the catalogue of the study. If the replications are
+    /// windows of a log, `workload.from` and `workload.until` are the ends of the window.
     ///
     /// # Errors
     /// Only for windows that are so short that adding their length to their start makes no
@@ -135,10 +134,10 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
     }
 }
 
-/// Makes every scenario of a study, in the order of `[sweep]`, the last axis running fastest. A
-/// study without `[sweep]` has one scenario.
+/// Makes every scenario of a study, in the order of `[sweep]`, where the last key changes fastest.
+/// A study without `[sweep]` has one scenario.
 ///
-/// Settings of the command line are applied to every scenario after the sweep, so that `--set
+/// Settings of the command line are applied to every scenario after the sweep. So `--set
 /// allocator.rotation=best` applies to every swept allocator. If a key and a key inside its table
 /// are both set, the outer one is applied first.
 ///
@@ -153,7 +152,7 @@ pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     Ok(points)
 }
 
-/// Iterator over the scenarios of [`expand`], for callers that only inspect them.
+/// Iterator over the scenarios that [`expand`] makes, for callers that only inspect them.
 ///
 /// # Errors
 /// If there are too many scenarios. An item is an error if its scenario is invalid.
@@ -161,7 +160,7 @@ pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refuse
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
 
-/// A single scenario, counted from 0 in the order of [`points`].
+/// Scenario with the given index, counted from 0 in the order of [`points`].
 ///
 /// # Errors
 /// If there is no such scenario, or it is invalid.
@@ -175,15 +174,15 @@ pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     point(study, index)
 }
 
-/// Place where a value of a scenario was written, which error messages name: in the sweep, or in a
+/// Place at which a value of a scenario was written, for error messages: in the sweep, or in a
 /// setting of the command line.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },
     Setting(&'a str),
 }
 
-/// A value that the sweep or a setting gives to a key of the scenario. It consists of the path of
-/// the key, the value, and the place where it was written.
+/// Value that the sweep or a setting gives to a key of a scenario. The parts are the path of the
+/// key, the value, and the place at which it was written.
 type Laid<'a> = (String, &'a Value, Origin<'a>);
 
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {
@@ -219,7 +218,7 @@ fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Probl
         .map_err(|sentence| Problem::new("workload", sentence))
 }
 
-/// Converts a problem of a scenario into a sentence that begins with the place of its cause.
+/// Converts a problem of a scenario into a sentence that begins with the place of the mistake.
 pub(crate) fn refused(study: &Study, index: usize, problem: &Problem) -> Refused {
     refused_at(study, &layers(study, index as u64).1, problem)
 }
@@ -230,13 +229,13 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     blame(study, problem, origin.map(|(_, _, origin)| origin))
 }
 
-/// The command line setting that causes a problem of a scenario. It is `None` if the scenario has
-/// the problem without settings too.
+/// Command line setting that causes a problem of a scenario. `None` if the scenario has the problem
+/// without settings too.
 ///
-/// Settings of keys in the table with the problem are considered first. The last one without which
-/// the problem disappears is chosen, or else the last one. If the table has no settings, the last
-/// setting of all is chosen. For example, a setting of another topology may require keys that the
-/// file lacks.
+/// Settings in the same top-level table as the problem are considered first. Of these, the last one
+/// is chosen without which the problem disappears, or else the last one. If the table has no
+/// settings, the last of all settings is chosen. For example, setting another topology may require
+/// keys that the file lacks.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],
@@ -267,8 +266,8 @@ fn setting_to_blame<'l, 's>(
         .or_else(|| settings().next())
 }
 
-/// Swept values of a scenario, and all values of the sweep and of settings for its keys. The latter
-/// are in the order in which they are applied to the study's table.
+/// Swept values of a scenario, and all values that the sweep and settings give to its keys. The
+/// latter are in the order in which they are applied to the study's table.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());

@@ -6,10 +6,10 @@ use toml::{Table, Value};
 
 use super::{JobFormat, Replications};
 
-/// Maximum number of replications, which keeps counts of runs within the range of integers.
+/// Maximum number of replications, which prevents counts of runs from overflowing.
 pub const MAX_REPLICATIONS: u64 = 1_000_000;
 
-/// Top-level keys of a study with plain values. They do not belong to its scenario.
+/// Top-level keys of a study with plain values that do not belong to its scenario.
 pub static PARAMS: &[&Param] = &[
     &Param {
         name: "name",
@@ -92,8 +92,8 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// The parameter `machine`, which this list has only so that a misspelt key gets it as a
-/// suggestion. The key itself is read as part of the scenario.
+/// Parameter `machine`, listed only so that error messages suggest it for a misspelt key. The key
+/// itself is read as part of the scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",
@@ -101,8 +101,8 @@ pub(super) static MACHINE: Param = Param {
     default: DefaultValue::Required,
 };
 
-/// Keys of the table `windows`. Like `workload.from` and `workload.until`, times are by the clock
-/// of the log.
+/// Keys of a study's table `windows`. Times are by the clock of the log, as in `workload.from` and
+/// `workload.until`.
 pub static WINDOWS: &[Param] = &[
     Param {
         name: "length",

@@ -1,5 +1,5 @@
-//! Replaces the file names of partition lists in a study by the text of the files. The model, which
-//! gets the study, reads no files.
+//! Replaces the file names of partition lists in a study by the texts of the files. This is needed
+//! because the model, which gets the study, reads no files.
 
 use std::fmt::Write as _;
 
@@ -13,12 +13,12 @@ use crate::run::file::FileError;
 /// Number of nodes on a node card of a Blue Gene machine, which Cobalt files do not give.
 const NODES_OF_A_CARD: u32 = 32;
 
-/// Function that returns the text of the file with a given name.
+/// Function that returns the text of the file with the given name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
-/// Replaces the file name in the key `list` of allocators of partitions by the file's text. These
-/// are the allocators `partitions` and `cobalt`. A key `list` that has the text of a list, or the
-/// name of a built-in list, is unchanged.
+/// Replaces the file name in an allocator's key `list` by the file's text. The allocators are
+/// `partitions` and `cobalt`. A key `list` that has the text of a list, or the name of a built-in
+/// list, is unchanged.
 ///
 /// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the text of a list.
 ///
@@ -59,7 +59,7 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
     Ok(())
 }
 
-/// Converts a Cobalt file to the text of a partition list. It reads the elements `<Partition
+/// Converts a Cobalt file to the text of a partition list. Reads the elements `<Partition
 /// name="…">` or `<Block name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
@@ -102,8 +102,8 @@ fn from_xml(text: &str) -> Result<String, String> {
     Ok(format!("cards {NODES_OF_A_CARD} {}\n{partitions}\n", cards.join(" ")))
 }
 
-/// Value of an element's attribute. `None` if it is missing, or is not a single word that the text
-/// of a partition list can hold.
+/// Value of an element's attribute. `None` if it is missing, or is not a single word that is
+/// allowed in the text of a partition list.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let value = element.try_get_attribute(name).ok()??;
     let text = value.unescape_value().ok()?.trim().to_owned();

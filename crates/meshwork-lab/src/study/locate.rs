@@ -1,7 +1,7 @@
-//! Index from dotted paths to lines of the study file.
+//! Index from dotted paths of keys to lines of the study file.
 //!
 //! `[sweep]` and `--set` edit a study as plain tables, which do not record where values were
-//! written. So a problem carries the path of its value, and this index finds the line.
+//! written. So a problem has the path of its value, and this index returns the line.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Lines {
     }
 
     /// Line of the key at a path, counted from 1. For a key that the text lacks, it is the line of
-    /// the innermost table around the key. `None` if the text lacks all tables around the key.
+    /// the innermost table around the key. `None` if the text lacks all tables around the key too.
     ///
     /// ```
     /// use meshwork_lab::study::locate::Lines;
@@ -73,7 +73,7 @@ impl Lines {
     }
 }
 
-/// Number of the line, from 1, that has the byte at `offset`. `breaks` are the byte offsets of the
+/// Number, from 1, of the line with the byte at `offset`. `breaks` are the byte offsets of the
 /// text's line breaks, in order.
 pub(crate) fn line_at(offset: usize, breaks: &[usize]) -> usize {
     breaks.partition_point(|&at| at < offset) + 1

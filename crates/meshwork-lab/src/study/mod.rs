@@ -57,8 +57,8 @@ pub enum Replications {
     Fixed(u64),
     /// Replications are added until the confidence interval of a metric's mean is narrow enough.
     Precision {
-        /// Half width of the confidence interval, relative to the mean, at which no replication is
-        /// added.
+        /// Half width of the confidence interval, relative to the mean, from which on no
+        /// replication is added.
         target: f64,
         /// Number of replications before the interval is first computed, at least 2.
         least: u64,
@@ -67,7 +67,7 @@ pub enum Replications {
         /// Name of the metric whose interval is checked.
         of: String,
     },
-    /// The replications are windows of the log; each window is one run.
+    /// The replications are windows of a log. Each window is one run.
     Windows {
         /// Length of a window, in the time unit of the log.
         length: f64,
@@ -85,14 +85,14 @@ pub struct Axis {
     pub values: Vec<Value>,
 }
 
-/// The value of a swept key with which the other values of the key are compared.
+/// Value of a swept key with which the key's other values are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     pub key: String,
     pub value: Value,
 }
 
-/// Format of a file with the results of each job of a run.
+/// Format of the files with the results of each job of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobFormat {
     /// CSV, in the file `jobs/<key>.csv`.
@@ -114,7 +114,7 @@ impl JobFormat {
         }
     }
 
-    /// Ending of the names of files in this format.
+    /// Extension of the names of files in this format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ impl JobFormat {
     }
 }
 
-/// A setting `KEY=VALUE` from the command line.
+/// Setting `KEY=VALUE` from the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// Text of the setting as the user typed it, for messages.
@@ -133,7 +133,7 @@ pub struct Setting {
     pub value: Value,
 }
 
-/// A parsed study. The keys of its scenario are checked only when scenarios are built from them.
+/// Parsed study, whose scenario keys are checked only when scenarios are built from them.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// Name of the study file, as messages show it.
@@ -143,46 +143,46 @@ pub struct Study {
     /// Folder of the study file, in which relative paths are looked up first.
     pub folder: PathBuf,
     pub name: String,
-    /// Question that the study answers, in words.
+    /// Question that the study answers, as a text.
     pub description: Option<String>,
     pub replications: Replications,
-    /// Keys that describe the scenario, before the values of `[sweep]` are applied.
+    /// Keys that describe the scenario, without the values of `[sweep]`.
     pub scenario: Table,
     /// Swept keys, in the order written.
     pub sweep: Vec<Axis>,
-    /// Baselines with which the other values of their swept keys are compared.
+    /// Baselines: the values of swept keys with which the other values are compared.
     pub compare: Vec<Baseline>,
-    /// Formats in which the results of each job are requested.
+    /// Formats of the requested files with the results of each job.
     pub jobs: Vec<JobFormat>,
     /// Whether the first replication of every scenario is recorded, so that its events can be
-    /// replayed. If the value is `None`, it is recorded for up to ten scenarios that are compared.
+    /// replayed. `None` records it for up to ten scenarios that the study compares.
     pub record: Option<bool>,
     /// Name, on the command line, of the paper that the study partly reproduces.
     pub paper: Option<String>,
     /// Figures or tables of the paper that the study reproduces, separated by `, `.
     pub figure: Option<String>,
-    /// Text that tells where to obtain the log that the study reads, for messages.
+    /// Advice for messages on where to obtain the log that the study reads.
     pub obtain: Option<String>,
-    /// Unit in which times are shown, if the study gives it: see [`clock`](crate::findings::clock).
+    /// Unit in which times are shown, if the study sets it: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
-    /// Settings in the table `[quick]` of the study, which make its runs short.
+    /// Settings in the table `[quick]` of the study, which make its runs shorter.
     pub quick: Vec<String>,
     /// Claims of the paper, which the runs of the study test.
     pub claims: Vec<PaperClaim>,
-    /// Paths at which each input file may be found, by the file's path in the study. The map is
-    /// empty unless the study is the `experiment.toml` of a results folder.
+    /// Possible paths of each input file, by the file's path in the study. The map is empty unless
+    /// the study is the `experiment.toml` of a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
     /// All `--set` settings of the command line, in order.
     pub settings: Vec<Setting>,
-    /// Catalogue of the names that scenarios of the study may use.
+    /// Catalogue of the strategies that scenarios of the study may name.
     pub catalogue: Catalogue,
-    /// Texts of files, such as a topology, that scenarios contain after the files were read.
+    /// Texts of files, such as a topology, that become part of scenarios when they are built.
     pub(crate) companions: Companions,
     lines: Lines,
 }
 
 impl Study {
-    /// Reads a study file with the names of a catalogue, and applies `KEY=VALUE` settings.
+    /// Reads a study file with names from a catalogue, and applies `KEY=VALUE` settings.
     ///
     /// # Errors
     /// The first problem found, with its line.
@@ -213,7 +213,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Parses the text of a study with the names of a catalogue; `file` is the study's name in
+    /// Parses the text of a study with names from a catalogue; `file` is the study's name in
     /// messages.
     ///
     /// # Errors
@@ -330,8 +330,8 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem of a key into a sentence that begins with its location. The location is
-    /// the command line setting that last set the key, or else the line of the study file.
+    /// Converts a problem of a key into a sentence that begins with the key's location. That is the
+    /// command line setting that last set the key, or else the line of the study file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         Refused(match self.setting(&problem.path) {
@@ -340,8 +340,8 @@ impl Study {
         })
     }
 
-    /// Converts the problem of a key into a sentence that begins with the key's line in the study
-    /// file. The key is given by its path.
+    /// Converts a problem into a sentence that begins with a line of the study file. That is the
+    /// line of the key at `path`.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -349,13 +349,13 @@ impl Study {
         }
     }
 
-    /// The last command line setting of the key at this path, or of a table that contains the key.
+    /// Last command line setting of the key at a path, or of a table that contains the key.
     pub(crate) fn setting(&self, path: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// Takes over the original name of a study in a results folder, and the paths of its input
-    /// files. A study without a name is called after its original file.
+    /// Restores the original name of a study in a results folder, and the paths of its input files.
+    /// A study without a name is named after its original file.
     fn came_from(&mut self, asked: &StudyRequest) {
         self.found = asked.found(&self.folder);
         let names_itself =
@@ -431,7 +431,7 @@ impl Study {
         Ok(())
     }
 
-    /// Whether a setting of the command line is of the table `[compare]`.
+    /// Whether a setting of the command line changes the table `[compare]`.
     fn sets_compare(&self) -> bool {
         self.settings.iter().any(|setting| is_within(&plain(&setting.key), "compare"))
     }
@@ -479,7 +479,7 @@ pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether two values of a study are equal; `1` equals `1.0`.
+/// Whether two values in a study are equal. The values `1` and `1.0` are equal.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| match value {
         Value::Integer(n) => Some(*n as f64),

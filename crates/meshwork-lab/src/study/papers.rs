@@ -1,4 +1,4 @@
-//! Papers with figures that built-in studies reproduce, and the texts of these studies.
+//! Papers whose figures built-in studies reproduce, and the texts of these studies.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::study::{Refused, Study};
 
 static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/studies");
 
-/// A paper that built-in studies partly reproduce.
+/// Paper that built-in studies partly reproduce.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paper {
     /// Name of the paper on the command line.
@@ -54,7 +54,7 @@ pub static PAPERS: &[Paper] = &[
     },
 ];
 
-/// The paper that has this name on the command line.
+/// Paper with the name `key` on the command line.
 ///
 /// # Errors
 /// One sentence with the known names, if there is no such paper.
@@ -76,7 +76,7 @@ pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     files.into_iter()
 }
 
-/// Sort key that puts numbers in file names in numeric order, such as 2 before 10.
+/// Sort key of a file name that orders numbers in it numerically, such as 2 before 10.
 fn by_figure(name: &str) -> Vec<(u64, String)> {
     name.trim_end_matches(".toml")
         .split(['_', '-'])
@@ -87,8 +87,8 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// Studies that reproduce a paper or one of its figures, in order. The catalogue gives the names
-/// that they may use. A setting of `workload.path` applies only to studies that read a log.
+/// Studies that reproduce a paper or one of its figures, in order. `catalogue` has the names that
+/// they may use. A setting of `workload.path` applies only to studies that read a log.
 ///
 /// # Errors
 /// If the paper has no such figure, or a setting is invalid.
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Tests that a study of two figures is found under the name of either figure.
+    /// Tests that `studies` finds a study of two figures under the name of either figure.
     #[test]
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();

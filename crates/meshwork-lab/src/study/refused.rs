@@ -6,8 +6,8 @@ use crate::run::file::FileError;
 use crate::run::memory::TooMuch;
 use crate::run::store::StoreError;
 
-/// A rejected request, as one sentence that says what was given, what would have been right, and
-/// where.
+/// Rejected request, as a sentence on the given value, the allowed values and the place of the
+/// mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);

@@ -1,4 +1,4 @@
-//! JSON Schema of study files, generated from the parameters that the reader uses.
+//! JSON Schema of study files, generated from the same lists of parameters that the reader uses.
 
 use meshwork::alloc::parts::nodes::TYPES;
 use meshwork::catalogue::Catalogue;
@@ -11,11 +11,11 @@ use super::{JobFormat, PARAMS, claims};
 use crate::slurm::SITE_KEYS;
 use crate::slurm::scenario::KEYS as FILE_KEYS;
 
-/// Returns the JSON Schema (draft 7) of studies that use names of this catalogue.
+/// Returns the JSON Schema (draft 7) of studies that use the names of `catalogue`.
 ///
 /// The schema accepts every study that the reader accepts. It rejects unknown keys, unknown names,
-/// and values out of bounds. It does not reject missing keys, since `[sweep]` may supply them, nor
-/// strategies that do not work together, which only the reader checks.
+/// and values out of bounds. It does not reject missing keys, since `[sweep]` may supply them.
+/// Strategies that do not work together are rejected only by the reader.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -90,8 +90,8 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     })
 }
 
-/// Schema of the values of a swept key, where `value` is the schema of a single value. The values
-/// are a list, or a table in which each parameter of a component has a list.
+/// Schema of the values of a swept key, given the schema `value` of one value. The values are a
+/// list, or a table in which each parameter of a component has a list.
 fn swept(value: &Json) -> Json {
     json!({ "anyOf": [
         { "type": "array", "minItems": 1, "items": value },
@@ -285,7 +285,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Adds a form of a workload: a table whose key `site` names the folder of a site.
+    /// Adds a possible form of a workload: a table whose key `site` names the folder of a site.
     fn allow_site(&mut self) {
         let mut folder = self.table(&workload::FAMILY.common.iter().collect::<Vec<_>>());
         folder["properties"]["site"] = json!({ "type": "string" });

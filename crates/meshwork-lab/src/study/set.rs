@@ -1,6 +1,6 @@
-//! Sets a value at a dotted path, which is how studies are changed.
+//! Sets a value in a study at a dotted path.
 //!
-//! `[sweep]` sets values for every combination, and `--set` sets a value once.
+//! `[sweep]` sets such values for every combination, and `--set` sets a value once.
 
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
@@ -45,8 +45,8 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Parses a `KEY=VALUE` of the command line. The value is TOML. A bare word that is not valid TOML
-/// is a text, so that names and paths need no quotes.
+/// Parses a setting `KEY=VALUE` of the command line. The value is TOML. A bare word that is not
+/// valid TOML is a text, so that names and paths need no quotes.
 ///
 /// ```
 /// use meshwork_lab::study::set::assignment;
@@ -82,13 +82,13 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// Number of keys and list indices in a path. Settings with shorter paths are applied first, since
+/// Number of keys and list indices in a path. Settings with fewer of them are applied first, since
 /// setting a whole table would overwrite the keys inside it.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }
 
-/// Text of a path in error messages, which has no quotes around a key that contains a dot.
+/// Text of a path for error messages, without quotes around a key that contains a dot.
 pub(crate) fn plain(path: &str) -> String {
     steps(path).map_or_else(
         |_| path.to_owned(),

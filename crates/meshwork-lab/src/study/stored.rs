@@ -1,4 +1,4 @@
-//! A study stored in a results folder, and the keys of its runs.
+//! Study stored in a results folder, and the keys of its runs.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::{Point, Windows, expand};
 use crate::study::{Refused, Replications, Study};
 
-/// A study in a results folder, with its scenarios and the record of the command that ran it.
+/// Study in a results folder, with its scenarios and the record of the command that ran it.
 pub struct Stored {
     pub study: Study,
     pub asked: StudyRequest,
@@ -23,7 +23,7 @@ pub struct Stored {
 impl Stored {
     /// Reads the study of a results folder. The input files of the study need not exist any more.
     ///
-    /// The record of the command is in `asked.toml`. If the folder has no such file, `guess`
+    /// The record of the command is read from `asked.toml`. If the folder has no such file, `guess`
     /// supplies the record.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Stored {
         Ok(Stored { study, asked, points, digests })
     }
 
-    /// Keys under which the runs of a scenario are stored, for the build that ran the study.
+    /// Keys under which the runs of a scenario are stored, for the build that last ran the study.
     pub(crate) fn keys(&self, point: usize) -> PointKeys<'_> {
         let digest = self.digests[point].clone();
         PointKeys::of(&self.study.catalogue, &self.points[point], digest, &self.asked.build)

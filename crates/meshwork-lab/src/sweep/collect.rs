@@ -1,5 +1,5 @@
-//! Merges the segments of a sweep, which hold the runs of its shards, into the study's store. The
-//! resulting store is identical to the store that a single process would write.
+//! Merges the runs of a sweep's shards, which are in segment files, into the study's store. The
+//! store is then identical to one that a single process would write.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -18,9 +18,9 @@ use crate::sweep::shard::{failure, stored};
 
 /// Result of merging the segments of a sweep.
 pub struct Collected {
-    /// Number of runs that the store holds after the merge, of this study and of others.
+    /// Number of runs in the store after the merge, including runs of other studies.
     pub stored: usize,
-    /// Runs of the study that have not ended.
+    /// Runs of the study that have neither ended nor failed.
     pub missing: Missing,
     pub points: Vec<Point>,
     /// Failed runs, one sentence each.
@@ -29,13 +29,13 @@ pub struct Collected {
     pub warnings: Vec<String>,
 }
 
-/// Merges all finished runs into `runs.jsonl`. Once no run is missing, the tables are written, and
-/// the segments are removed, since they are no longer needed. Merging twice, or while shards run,
+/// Merges all finished runs into `runs.jsonl`. Once no run is missing, writes the tables of results
+/// and removes the segments, which are no longer needed. Merging repeatedly, or while shards run,
 /// is safe.
 ///
 /// # Errors
 /// If there is no sweep in the folder, another process is merging, a run has two different results,
-/// or the folder cannot be written; `runs.jsonl` is then unchanged.
+/// or the folder cannot be written. In this case `runs.jsonl` is unchanged.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* runs. The memory is 64 MiB plus 100 bytes per run.

@@ -1,8 +1,8 @@
-//! Estimates how long the runs of a scenario take, so that shards get equal amounts of work.
+//! Estimates of the duration of a scenario's runs, with which shards get equal amounts of work.
 
 use meshwork::scenario::Scenario;
 
-/// Estimates the cost of a run: its number of jobs times the machine's processors times the load.
+/// Estimates the cost of a run as its number of jobs times the nodes of the machine times the load.
 /// The unit is arbitrary: only ratios of costs are meaningful.
 #[must_use]
 pub fn nominal(scenario: &Scenario) -> f64 {
@@ -19,13 +19,13 @@ pub fn nominal(scenario: &Scenario) -> f64 {
     (jobs * machine * load).clamp(1.0, 1e15)
 }
 
-/// Number of jobs that is assumed for a log, whose length is unknown before it is read.
+/// Number of jobs assumed for a log, whose length is unknown before it is read.
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
-/// Estimates the seconds that one run of each scenario takes, from measured runs.
+/// Estimates the duration in seconds of one run of each scenario, from measured runs.
 ///
 /// The estimate for a scenario with measured runs is their mean duration. For other scenarios, it
-/// is the nominal cost times a factor: the measured seconds for each unit of nominal cost, over all
+/// is the nominal cost times a factor: the measured seconds per unit of nominal cost, over all
 /// measured runs. If nothing was measured, returns the nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {

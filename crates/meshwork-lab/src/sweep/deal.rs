@@ -1,4 +1,4 @@
-//! Assignment of runs to shards: the deal.
+//! Assignment of runs to shards, called the deal.
 //!
 //! Runs are assigned by expected cost, longest first, each to the shard with the least cost so far.
 //! The assignment depends only on the study, and on the file of the deal if there is one. It does
@@ -25,16 +25,16 @@ use crate::study::{Refused, Replications};
 use crate::sweep::cost::nominal;
 use crate::sweep::name::Shard;
 
-/// The units of work of a study with their expected costs, which are to be assigned to shards. A
-/// unit is a run, or a whole scenario.
+/// Units of work of a study with their expected costs, to be assigned to shards. A unit is a run or
+/// a whole scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deal {
     /// Units with their costs, in order of scenario and replication.
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is one unit of work. This is so if its number of replications depends on the
-/// results of its first replications.
+/// Whether a scenario is a single unit of work. This is so if its number of replications depends on
+/// the results of its first ones.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
@@ -57,7 +57,7 @@ pub(crate) fn units_of(
 }
 
 impl Deal {
-    /// All units of work of a study, with costs that are estimated without measurements.
+    /// All units of work of a study, with nominal costs, which need no measurements.
     #[must_use]
     pub fn of(replications: &Replications, points: &[Point]) -> Deal {
         let mut units = Vec::new();
@@ -123,7 +123,7 @@ impl Deal {
         text
     }
 
-    /// Reads the file of a deal of a study.
+    /// Reads the file of a deal for a study.
     ///
     /// # Errors
     /// One sentence with the line, if the file cannot be read or belongs to another study.
@@ -178,13 +178,13 @@ fn row(line: &str, replications: &Replications, points: &[Point]) -> Option<Vec<
     Some(units)
 }
 
-/// Number of runs of a unit of work, as far as it is known before the unit has run.
+/// Number of runs in a unit of work, as far as it is known before the unit has run.
 pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> f64 {
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// Converts a cost to a whole number of millionths (microseconds, if it is in seconds). So sums of
-/// costs do not depend on their order.
+/// Converts a cost to a whole number of millionths of its unit. So sums of costs do not depend on
+/// their order.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }

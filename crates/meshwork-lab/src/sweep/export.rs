@@ -68,8 +68,8 @@ mod rows {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Columns of the swept keys with numeric values, by position in the sweep. The entry of a
-        /// key with other values is `None`; its column is in `texts`.
+        /// Columns of the swept keys with numeric values, in the order of the sweep. The entry of a
+        /// key with other values is `None`; its values are in `texts`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,

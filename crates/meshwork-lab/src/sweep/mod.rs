@@ -4,9 +4,9 @@
 //! [`deal`] assigns runs to shards as a function of the study alone. So a study can be run by
 //! anything that starts numbered processes: a job array, a worker pool, a shell loop. [`mod@shard`]
 //! runs one shard, and writes finished runs into a [segment](crate::run::store::SEGMENTS) of the
-//! shard: no file has two writers, and there are no locks. [`mod@collect`] merges the segments into
-//! the store, which then has the same bytes as the store of a single process. [`mod@progress`]
-//! reports the progress from the files alone. [`script`] writes the batch script for a workload
+//! shard. No file has two writers, and there are no locks. [`mod@collect`] merges the segments into
+//! the store, which is then equal byte for byte to the store of a single process. [`mod@progress`]
+//! computes the progress from the files alone. [`script`] writes the batch script for a workload
 //! manager.
 
 pub mod collect;

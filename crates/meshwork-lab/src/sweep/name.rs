@@ -1,4 +1,4 @@
-//! Names of shards, which are the parts of a study, and of attempts to run a shard.
+//! Names of shards, which are the parts of a study, and of attempts at a shard.
 
 use std::fmt;
 
@@ -13,22 +13,21 @@ pub struct Shard {
     pub of: u64,
 }
 
-/// Maximum number of shards, each of which has a file. No workload manager starts as many
-/// processes.
+/// Maximum number of shards. Each has a file, and no workload manager starts as many processes.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
-/// How a workload manager numbers the processes that it starts.
+/// Numbering of the processes that a workload manager starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// Environment variable that holds the number of a process.
     pub variable: &'static str,
-    /// Number that the first process gets: 0 or 1.
+    /// Number of the first process: 0 or 1.
     pub first: u64,
 }
 
-/// Workload managers whose variables are looked up, in this order. HyperQueue is first, since it
-/// runs inside jobs of the others, which may set their variables too. LSF counts from 1, and sets
-/// its variable to 0 for jobs outside arrays.
+/// Numbering by each workload manager, in the order in which variables are looked up. HyperQueue is
+/// first, since it runs inside jobs of the others, which may set their variables too. LSF counts
+/// from 1, and sets its variable to 0 for jobs outside arrays.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -37,7 +36,7 @@ pub const COUNTERS: [Counter; 4] = [
 ];
 
 impl Shard {
-    /// Parses `I/N`, or `/N` with the task number from the workload manager's environment variable.
+    /// Parses `I/N`, or `/N` if the workload manager's environment variable gives the task number.
     ///
     /// ```
     /// use meshwork_lab::sweep::Shard;
@@ -79,8 +78,7 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Beginning of the names of the shard's segments: `3of20`, or `3of20d2` for the shard in deal
-    /// 2.
+    /// Prefix of the names of the shard's segments: `3of20`, or `3of20d2` for the shard in deal 2.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));
@@ -115,8 +113,8 @@ fn from_environment(
     ))
 }
 
-/// Unique name of an attempt at a shard. It consists of host and process id, after the job id and
-/// the number of restarts if the workload manager gives them.
+/// Unique name of an attempt at a shard: the job id and number of restarts if the workload manager
+/// gives them, then the host and the process id.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

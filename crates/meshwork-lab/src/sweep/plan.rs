@@ -14,19 +14,19 @@ use crate::sweep::progress::{Known, progress};
 use crate::sweep::script::SUBMISSIONS;
 use crate::sweep::shard::begin;
 
-/// Runs that a submission to a workload manager has to do, with estimates of their costs.
+/// Unfinished runs for a submission to a workload manager, with estimates of their costs.
 pub struct SubmissionPlan {
     /// Runs of the study that have not ended, with their expected costs.
     pub deal: Deal,
-    /// Whether costs are in seconds, because some runs have ended. Otherwise only ratios of costs
-    /// are meaningful.
+    /// Whether costs are in seconds, because durations of runs were measured. Otherwise only ratios
+    /// of costs are meaningful.
     pub is_measured: bool,
-    /// Number of processes that still write to the results folder.
+    /// Number of attempts at shards that still write to the results folder.
     pub at_work: u64,
 }
 
-/// Plans a submission of the unfinished runs of a study. The results folder is prepared for the
-/// sweep, unless `writes` is `false`.
+/// Plans a submission of the unfinished runs of a study. If `writes` is true, the results folder is
+/// prepared for the sweep.
 ///
 /// # Errors
 /// If the study or its inputs are invalid, the folder holds another sweep, or it cannot be read or
@@ -56,12 +56,12 @@ pub fn plan(
     Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// Path of the file with the deal of a submission, which assigns runs to shards.
+/// Path of the file with the deal of a submission, which assigns its runs to shards.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// Number for the next submission: the first, from 1, for which neither a deal nor a script exists.
+/// Number for the next submission: the smallest, from 1, for which no deal and no script exists.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));
@@ -69,10 +69,10 @@ pub fn next_submission(folder: &Path) -> u64 {
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Stores a deal, which assigns runs to shards, under the number of the next submission.
+/// Stores the deal of the next submission, which assigns runs to shards; returns the file's path.
 ///
-/// The function is for callers that need no batch script. It returns the path of the file.
-/// Concurrent calls get different numbers.
+/// The function is for callers that need no batch script. Concurrent calls store their deals under
+/// different numbers.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -93,12 +93,12 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Intended duration of a shard's task. It is long enough to be worth starting, and short enough to
-/// be scheduled soon.
+/// Intended duration of a shard's task: long enough to be worth starting, and short enough to be
+/// scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {
-    /// Number of shards that a submission should have.
+    /// Number of shards for a submission.
     ///
     /// Each shard takes about half an hour, or half of the time limit `time` if that is less. If
     /// durations are unknown, there is one shard for each unit of work. There are at most `limit`

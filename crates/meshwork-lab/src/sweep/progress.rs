@@ -1,4 +1,4 @@
-//! Progress of a sweep, which is read from its files alone.
+//! Progress of a sweep, computed from its files alone.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,11 +21,11 @@ use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
 /// Time without writes after which an attempt at a shard counts as dead or disconnected. It is six
-/// times the interval at which attempts write, since a shared file system may report file times of
+/// times the interval at which attempts write. A shared file system may report the file times of
 /// other computers a minute late.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
-/// Tolerated difference between the clocks of computers.
+/// Tolerated difference between the clocks of two computers.
 const SKEW: Duration = Duration::from_secs(60);
 
 /// Progress of a sweep: the number of runs in each state, and the speed.
@@ -41,31 +41,31 @@ pub struct SweepProgress {
     /// Number of runs that have not begun.
     pub missing: u64,
     pub failed: u64,
-    /// Numbers of attempts at shards that are still writing, and of silent attempts. A silent
+    /// Number of attempts at shards that are still writing, and number of silent attempts. A silent
     /// attempt stopped writing before it ended.
     pub attempts: (u64, u64),
-    /// Number of runs that end per second in all attempts that are writing now. `None` if no
-    /// attempt is writing.
+    /// Number of runs that end per second, in all attempts that are still writing. `None` if no run
+    /// of such an attempt has ended.
     pub rate: Option<f64>,
     /// Estimated seconds until all runs have ended. The estimate assumes that the threads of the
-    /// current attempts share the remaining runs evenly.
+    /// attempts that are still writing share the remaining runs evenly.
     pub seconds_left: Option<f64>,
     /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// State of a sweep, as it is read from the files in its folder.
+/// State of a sweep, read from the files in its folder.
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<ShardAttempt>,
-    /// Measured duration in seconds of each run in the segments, by the run's key.
+    /// Measured duration in seconds of each run in the segments, by the run's key in the store.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,
     archive: Archive,
 }
 
-/// Runs of a sweep that have not ended, and numbers of its runs by state.
+/// Unfinished runs of a sweep, and numbers of the sweep's runs by state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Missing {
     /// Unfinished units of work (runs, or whole scenarios), in order of scenario and replication.
@@ -102,8 +102,8 @@ impl Known {
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// Deal of units of work among shards. The costs of the units are based on measured run
-    /// durations.
+    /// Deal of the given units of work, which assigns them to shards. Their costs are estimated
+    /// from measured durations.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {
@@ -122,8 +122,8 @@ impl Known {
         !self.taken.is_empty()
     }
 
-    /// Expected cost of a run of each scenario. It is in seconds once the duration of a run is
-    /// known.
+    /// Expected cost of one run of each scenario, in seconds if the duration of any run was
+    /// measured.
     fn costs(&self) -> Vec<f64> {
         let points = &self.stored.points;
         let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();
@@ -148,8 +148,8 @@ impl Known {
     }
 }
 
-/// Error messages of failed runs, by scenario and replication. They are read from `failures.csv`
-/// and from the segments.
+/// Error messages of failed runs, by scenario and replication, from `failures.csv` and the
+/// segments.
 pub(crate) fn failures(
     folder: &Path,
     stored: &Stored,
@@ -164,8 +164,8 @@ pub(crate) fn failures(
     failures
 }
 
-/// Runs of a study that are neither stored nor failed. `has` tells whether the store has a run, and
-/// `find` returns the results of a run; both take the run's key.
+/// Runs of a study that are neither stored nor failed. `has` returns whether the store has a run
+/// with the given key, and `find` returns the results of that run.
 pub(crate) fn missing(
     stored: &Stored,
     has: &(dyn Fn(u128) -> bool + Sync),
@@ -287,8 +287,8 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
 }
 
 /// Current time by the clock that sets the modification times of files in a folder. On a shared
-/// file system, this clock may differ from the clock of this computer, which is used only if the
-/// folder cannot be written.
+/// file system, this clock may differ from that of this computer. The latter is used if the folder
+/// cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

@@ -1,6 +1,6 @@
-//! Batch script that runs the shards of a sweep as tasks of a workload manager's job array.
+//! Batch script that runs the shards of a sweep as tasks of a job array.
 //!
-//! People are meant to read and edit the script, so directives are at the top and one command is at
+//! Users are meant to read and edit the script. So directives are at the top, and one command is at
 //! the bottom.
 
 use std::fmt::Write as _;
@@ -19,20 +19,20 @@ pub enum BatchSystem {
     Hq,
 }
 
-/// Everything that determines the batch script of a submission.
+/// Settings that determine the batch script of a submission.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub engine: BatchSystem,
     /// Name of the study.
     pub name: String,
     /// Command that runs Meshwork: the absolute path of `meshwork`, or an interpreter with the
-    /// arguments that run Meshwork as its module.
+    /// arguments to run Meshwork as a module.
     pub command: Vec<String>,
     /// Absolute path of the results folder.
     pub folder: PathBuf,
-    /// `--set` settings from the command line.
+    /// Settings from the command line (`--set`).
     pub settings: Vec<String>,
-    /// Number of the submission, with which the names of its files begin.
+    /// Number of the submission, which is the prefix of the names of its files.
     pub number: u64,
     pub shards: u64,
     /// Maximum number of tasks of one job array.
@@ -47,7 +47,7 @@ pub struct Script {
     pub partition: Option<String>,
     /// Account or project to which the tasks are charged.
     pub account: Option<String>,
-    /// Options of the race, if the submission runs a round of a race; `None` if it runs a study.
+    /// Options of the race, if the submission runs a round of a race. `None` if it runs a study.
     pub race: Option<RaceWords>,
 }
 
@@ -60,10 +60,10 @@ pub struct RaceWords {
     pub submission: Vec<String>,
 }
 
-/// A command to run, such as the submission of a script.
+/// Command to run, such as the submission of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Program to run, and its arguments.
+    /// Program to run, followed by its arguments.
     pub words: Vec<String>,
     /// File for standard input of the command; `None` if there is none.
     pub input: Option<PathBuf>,
@@ -72,15 +72,15 @@ pub struct Call {
 /// Name of the folder of scripts in a results folder.
 pub const SUBMISSIONS: &str = "submit";
 
-/// Name of the folder of task output in a results folder.
+/// Name of the folder for the output of tasks in a results folder.
 pub const LOGS: &str = "log";
 
-/// Divisor of a task's time limit: no run begins in the last 1/`LAST_PART` of the limit.
+/// Divisor of a task's time limit: in the last `1 / LAST_PART` of the limit, no run begins.
 const LAST_PART: u32 = 20;
 
 impl Script {
-    /// Checks that the paths need no quotes in a batch script. Quotes are impossible there, since
-    /// the directives of workload managers differ in how they quote.
+    /// Checks that the paths need no quotes in a batch script. Quotes cannot be used, since
+    /// workload managers differ in how their directives quote.
     ///
     /// # Errors
     /// One sentence, if a path cannot be used.
@@ -110,7 +110,7 @@ impl Script {
         self.beside("deal.csv")
     }
 
-    /// Path of the script that merges the runs after all tasks.
+    /// Path of the merge script, which merges the runs after all tasks.
     #[must_use]
     pub fn collect_path(&self) -> PathBuf {
         self.beside("collect.sh")
@@ -124,7 +124,7 @@ impl Script {
         self.folder.join(LOGS).join(name).display().to_string()
     }
 
-    /// Job arrays of the submission: the first shard and the number of tasks of each. There are
+    /// Job arrays of the submission, each as its first shard and its number of tasks. There are
     /// several only if there are more shards than an array may have tasks.
     #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
@@ -190,12 +190,12 @@ impl Script {
         text
     }
 
-    /// The `--set` settings of the study as arguments of a shell command, each preceded by a space.
+    /// Settings of the study as shell arguments, each as `--set` with a space before it.
     fn settings(&self) -> String {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }
 
-    /// Shell expression by which a task computes the index of its shard. If there are several
+    /// Shell expression with which a task computes the index of its shard. If there are several
     /// arrays, the submission passes the first shard of the array to its tasks.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
@@ -391,8 +391,8 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script, to run once the jobs `jobs` have ended or failed.
-    /// Returns `None` if the workload manager cannot start a job after others.
+    /// Command that submits the merge script, to run once all jobs in `jobs` have ended or failed.
+    /// `None` if the workload manager cannot start a job after others.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
@@ -423,7 +423,7 @@ impl Script {
 }
 
 impl BatchSystem {
-    /// Parses the job id from the answer of the workload manager to a submission.
+    /// Parses the job id from the output of the workload manager's command for submissions.
     ///
     /// ```
     /// use meshwork_lab::sweep::script::BatchSystem;
@@ -455,7 +455,7 @@ impl BatchSystem {
 }
 
 /// Parses Slurm's `MaxArraySize` from the output of `scontrol show config`. Task numbers of an
-/// array must be below it.
+/// array must be below this limit.
 ///
 /// ```
 /// use meshwork_lab::sweep::script::max_array_size;
@@ -467,13 +467,13 @@ pub fn max_array_size(config: &str) -> Option<u64> {
     line.split_once('=')?.1.trim().parse().ok()
 }
 
-/// Formats a duration as hours, minutes and seconds.
+/// Formats a duration as `hours:minutes:seconds`.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Formats the words of a command as one line of a shell script.
+/// Formats the words of a command for a shell script, with quotes where needed.
 fn words(words: &[String]) -> String {
     let call = Call { words: words.to_vec(), input: None };
     shown(&call)
@@ -484,7 +484,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Formats a command as it is typed in a shell.
+/// Formats a command as a user would type it in a shell.
 #[must_use]
 pub fn shown(call: &Call) -> String {
     let plain = |word: &str| {

@@ -1,5 +1,5 @@
-//! Runs one shard of a study. If an attempt at a shard ends early, later attempts complete the
-//! shard.
+//! Running of one shard of a study. If an attempt at a shard ends early, later attempts complete
+//! the shard.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ use crate::sweep::deal::Deal;
 use crate::sweep::name::{Shard, attempt};
 use crate::watch::recording::kept::Kept;
 
-/// Parameters of an attempt at a shard.
+/// Parameters of an attempt to run a shard.
 pub struct ShardWork<'a> {
     /// Results folder, shared by all shards.
     pub folder: PathBuf,
@@ -31,7 +31,7 @@ pub struct ShardWork<'a> {
     pub max_memory: Option<u64>,
     /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer that receives the events of the runs, and does not change their results.
+    /// Observer of the runs, without influence on their results.
     pub watcher: Option<&'a dyn Watcher>,
     pub build: String,
     /// Function that is called before every run. If it returns `true`, the attempt stops.
@@ -50,11 +50,11 @@ pub struct Ended {
     pub failures: Vec<String>,
 }
 
-/// Runs the part of a shard that earlier attempts have not completed. Finished runs are appended to
-/// a segment of this attempt.
+/// Runs those runs of a shard that earlier attempts have not finished. Appends finished runs to the
+/// segment of this attempt.
 ///
 /// # Errors
-/// If the study, its inputs, the deal or the folder are invalid; in that case nothing has run.
+/// If the study, its inputs, the deal or the folder are invalid. In that case nothing has run.
 pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;
@@ -115,7 +115,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     Ok(Ended { progress: worked.progress, stopped: worked.stopped, warnings, failures })
 }
 
-/// Sentence that reports a failed run: its scenario, its replication, and the error message.
+/// Sentence on a failed run: its scenario, its replication, and the error message.
 pub(crate) fn failure(
     study: &Study,
     points: &[Point],
@@ -128,7 +128,7 @@ pub(crate) fn failure(
     format!("{}: the run of {place}replication {replication} failed: {message}", study.file)
 }
 
-/// Number of the submission to which a deal belongs, from the beginning of the deal's file name.
+/// Number of the submission to which a deal belongs, taken from the deal's file name.
 fn number(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     Some(name.split('.').next().unwrap_or_default().to_owned())
@@ -141,9 +141,9 @@ fn threads(asked: usize) -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Begins a sweep in a results folder, or checks that the same sweep was begun there. All processes
-/// of a sweep must run the same study, which is stored in the folder. Processes that begin at the
-/// same time write identical files.
+/// Begins a sweep in a results folder, or checks that the folder already holds this sweep. All
+/// processes of a sweep must run the same study, which is stored in the folder. Processes that
+/// begin at the same time write identical files.
 ///
 /// # Errors
 /// If the folder holds another study, if its sweep was begun with another build of the program,
@@ -219,17 +219,17 @@ fn short(build: &str) -> &str {
     if shown.is_empty() { "one of before" } else { shown }
 }
 
-/// Whether a results folder holds any runs, of any build of the program.
+/// Whether a results folder holds runs, of any build of the program.
 fn has_runs(folder: &Path) -> bool {
     let is_full = std::fs::metadata(folder.join(RUNS)).is_ok_and(|data| data.len() > 0);
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
 }
 
-/// Reads the study of the sweep that was begun in a folder, for callers that know only the folder.
-/// The study has its original settings and file name, and finds its original inputs.
+/// Reads the study of a sweep from the results folder, for callers that have no study file. The
+/// study has its original settings and file name, and finds its original inputs.
 ///
 /// # Errors
-/// One sentence, if the folder has no such sweep.
+/// One sentence, if no sweep was begun in the folder.
 pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     must_be_begun(folder)?;
     let asked = StudyRequest::read(folder)?.unwrap_or_else(StudyRequest::guess);
@@ -238,10 +238,10 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     Ok(study)
 }
 
-/// Reads the study of the sweep that was begun in a folder, and its scenarios.
+/// Reads the study of a sweep and its scenarios from the results folder.
 ///
 /// # Errors
-/// One sentence, if the folder has no such sweep.
+/// One sentence, if no sweep was begun in the folder.
 pub(crate) fn stored(
     catalogue: &Catalogue,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! Formats of logs and tables of jobs, which the ending of the file's name decides.
+//! Formats of logs and tables of jobs, determined by the ending of the file's name.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -38,8 +38,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// The format of a file with this name. A name that ends in `.csv`, `.parquet`, `.tsv` or
-    /// `.json` is a table, any other a log. A further ending `.gz` means that the file is
+    /// Format of the file `name`. A name that ends in `.csv`, `.parquet`, `.tsv` or `.json` is that
+    /// of a table, any other that of a log. A further ending `.gz` means that the file is
     /// compressed.
     ///
     /// ```
@@ -77,7 +77,7 @@ pub(super) fn is_json(path: &str) -> bool {
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".json")
 }
 
-/// Whether a file to be written is a study, by the ending of its name.
+/// Whether an output file is to be a study, by the ending of its name.
 pub(super) fn is_study(path: &str) -> bool {
     path.to_lowercase().ends_with(".toml")
 }
@@ -92,8 +92,8 @@ fn parquet(name: &str) -> Result<Form, Refused> {
     Err(Refused(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET)))
 }
 
-/// Date at which the clock of a log or table is 0, in seconds since 1970. `None` if neither the
-/// header of the log nor the dates in the table tell it.
+/// Date at which the clock of a log or table is 0, in seconds since 1970. `None` if the header of
+/// the log states no date, or if the table has no dates.
 pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
     if !matches!(form, Form::Log { .. }) {
         return Ok(Listed::read(table_rows(files, path)?, path)?.origin);
@@ -119,7 +119,7 @@ pub(super) fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadErro
 
 const IN_MEMORY: &str = "writing to memory cannot fail";
 
-/// Writes a log in this format.
+/// Encodes the jobs of a log in the format `form`.
 pub(super) fn bytes(form: Form, header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     match form {
         Form::Log { is_compressed } => packed(is_compressed, lines(header, kept)),
@@ -149,21 +149,21 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns that hold texts in a table of jobs, but numbers in a log. Each is given with the index
-/// of the log's field.
+/// Columns with texts in a table of jobs and numbers in a log, each with the index of the log's
+/// field.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether the field of a log with this index (from 0) has no column in tables of jobs. Index 4,
-/// the allocated processors, never counts here: its warning depends on a comparison with the
+/// Whether tables of jobs have no column for the log's field with this index, from 0. Index 4, the
+/// allocated processors, is never reported, since its warning depends on a comparison with the
 /// requested processors.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
 
-/// Warnings about attributes of jobs, from a log or from a table, that this format cannot store.
+/// Warnings about attributes of jobs that the output format `form` cannot store.
 ///
 /// If the format is a log, names in the lines of `kept` are replaced by numbers.
 pub(super) fn without_place(
@@ -222,7 +222,7 @@ pub(super) fn without_place(
     says
 }
 
-/// Replaces the names in a column of text by numbers from 1, unless all of them are numbers.
+/// Replaces all names in a column of text by numbers from 1, if any of them is not a number.
 ///
 /// Names are numbered in the order of the jobs. Returns whether names were replaced.
 fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
@@ -241,8 +241,8 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// Cell of a job in a column of a table; `None` if it is empty. Some values, such as user and wait,
-/// may be known only from the job's line in a log.
+/// Cell of a job in a column of a table; `None` if it is empty. Values such as user and wait may be
+/// known only from the job's line in a log.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);
@@ -250,8 +250,8 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns that a table of the jobs `kept` needs. They are the required columns, the columns in
-/// `always`, and each column in which some job has a value.
+/// Columns for a table of the jobs `kept`: the required columns, the columns in `always`, and each
+/// column in which some job has a value.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()
@@ -261,8 +261,8 @@ fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_used).collect()
 }
 
-/// The jobs as a CSV table for the workload `table`. If any job requests a block or a subcube, the
-/// table has columns for both.
+/// CSV table of jobs for the workload `table`. If any job requests a block or a subcube, the table
+/// has columns for both.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
     let mut columns = used(&["nodes"], kept);
     if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {

@@ -1,4 +1,4 @@
-//! Generates logs from a workload model.
+//! Generation of logs from a workload model.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -14,10 +14,10 @@ use toml::{Table, Value};
 use super::{Form, TraceError, form, info, write};
 use crate::standard::catalogue;
 
-/// Maximum number of generated jobs, which are held in memory.
+/// Maximum number of jobs in a generated log, all of which are held in memory.
 pub const MAX_JOBS: u64 = 10_000_000;
 
-/// Parameters of a log that is generated from the model of Lublin and Feitelson.
+/// Parameters of a log to be generated from the model of Lublin and Feitelson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Number of jobs of the log.
@@ -26,18 +26,18 @@ pub struct Model {
     pub processors: u32,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// Parameter set: `typeless`, `batch`, `interactive` or `both`.
+    /// Name of the parameter set: `typeless`, `batch`, `interactive` or `both`.
     pub classes: String,
     /// Offered load between the first submission and the last, as a share of the machine.
-    /// Submission times are stretched to reach it. `None` leaves them as the model draws them.
+    /// Submission times are scaled to reach it. `None` leaves them as the model draws them.
     pub load: Option<f64>,
 }
 
 /// Generates a log from the model of Lublin and Feitelson, and writes it to a file. The log depends
-/// only on the arguments. Its requested times equal its run times.
+/// only on the parameters. Its requested times equal its run times.
 ///
 /// # Errors
-/// One sentence, if the model has no jobs for these arguments, or if the file cannot be written.
+/// One sentence, if the model has no jobs for these parameters, or if the file cannot be written.
 pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
     let form = Form::of(&output.display().to_string())?;
     let mut kept = generated(model)?;
@@ -109,7 +109,7 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     Ok(kept)
 }
 
-/// The line of a log for a job, with the submission time in whole seconds.
+/// Line of a log for a job, with the submission time rounded down to whole seconds.
 fn record(job: &Job) -> Record {
     let mut record = Record::of(job);
     record.fields[1] = job.arrival.units().floor();

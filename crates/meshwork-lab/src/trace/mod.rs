@@ -1,4 +1,4 @@
-//! Logs: their statistics, conversion and cleaning, generation from a model, and fits of a model.
+//! Logs of jobs: statistics, conversion, cleaning, generation from a model, and fits of models.
 
 mod convert;
 mod fit;
@@ -28,10 +28,10 @@ pub use generate::{MAX_JOBS, Model, generate};
 pub(crate) use published::{SlurmPieces, history, megabytes};
 pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
 
-/// Error of writing or reading a log, as one sentence.
+/// Error of reading or writing a log, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
-    /// An invalid argument or an invalid log.
+    /// Error: an argument or a log is invalid. Holds the sentence for the user.
     #[error("{0}")]
     Wrong(String),
     /// Error: a file cannot be written. Holds the sentence for the user.
@@ -40,7 +40,7 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    /// Puts the name of the file before the error's sentence, unless the sentence begins with it.
+    /// Prefixes the error's sentence with the name of the file, unless the sentence begins with it.
     fn about(self, shown: &str) -> TraceError {
         match self {
             TraceError::Wrong(sentence) if !sentence.starts_with(shown) => {
@@ -69,7 +69,7 @@ impl From<String> for TraceError {
     }
 }
 
-/// Statistics of a log or of a table of jobs; the file name decides which of the two it is.
+/// Statistics of a file, which its name identifies as a log or as a table of jobs.
 ///
 /// # Errors
 /// One sentence, with file and line.
@@ -93,7 +93,7 @@ fn write(
     write_whole(output, &bytes).map_err(|error| TraceError::Unwritten(error.to_string()))
 }
 
-/// Converts the dates in the parameters `from` and `until` to instants of a log's clock.
+/// Converts dates in the parameters `from` and `until` to times by the clock of a log.
 ///
 /// # Errors
 /// If one of them is text but no date, or the log's clock has no known start.

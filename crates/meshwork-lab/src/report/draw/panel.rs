@@ -13,7 +13,7 @@ use crate::report::views::{Bound, FigureView, Scale, Style};
 
 const SMALL: f64 = 11.0;
 
-/// Font size in pixels at which a plain text is as wide as a bold text of the usual size.
+/// Font size in pixels that makes plain text about as wide as bold text of the usual size.
 const BOLD: f64 = 13.0;
 const SMALLER: &str = " font-size=\"11\"";
 
@@ -26,7 +26,7 @@ const NAME: f64 = 0.4;
 /// Minimum vertical distance between two names at the ends of lines, in pixels.
 const BETWEEN: f64 = 13.0;
 
-/// Distance in pixels that names of points keep from the centre of a mark.
+/// Minimum distance in pixels between the centre of a point's mark and the point's name.
 const CLEAR: f64 = 5.0;
 
 /// Colours for the parts of a drawing, such as axes and text.
@@ -44,9 +44,9 @@ pub(super) struct Common<'a> {
     points: Vec<Point>,
     domain: [f64; 2],
     log: bool,
-    /// Whether differences are drawn in percent, which is the case if percentages are known.
+    /// Whether differences are drawn in percent rather than as absolute numbers.
     in_percent: bool,
-    /// Mean of the measured values of each row over all panels, by which rows can be sorted.
+    /// Mean of the measured values of each name over all panels, by which names can be sorted.
     order: BTreeMap<usize, f64>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Common<'a> {
         Common { domain: measured(view, &points, log), view, points, log, in_percent, order }
     }
 
-    /// Draws the panel with this index, `width` pixels wide.
+    /// Draws the panel with index `panel`, `width` pixels wide.
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
@@ -99,8 +99,8 @@ impl<'a> Common<'a> {
         if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
     }
 
-    /// Ticks on the axis along the plot, each with its position and label. They are dates if the
-    /// scale has dates, else the swept values if their labels fit, else round numbers.
+    /// Ticks of the horizontal axis, each with its position and label. They are dates if the axis
+    /// has dates, else the swept values if their labels fit, else round numbers.
     fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<(f64, String)> {
         let about = (width / 90.0).floor().max(2.0);
         let dates = self.view.x.dates.filter(|_| !log);
@@ -137,7 +137,7 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Draws a panel with lines, separate points or steps. The mean of a point is its height.
+    /// Draws a panel with lines, separate points or steps, whose vertical axis shows the means.
     fn curves(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
@@ -254,7 +254,7 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Bounds of claims in a panel, each with the index of its point's colour. Bounds that a
+    /// Bounds of claims in a panel, each with the index of its series' colour. Bounds that a
     /// logarithmic scale cannot show are left out.
     fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
         let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
@@ -374,7 +374,7 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Indices of the names that have rows, from top to bottom.
+    /// Indices of the names that get a row of bars or dots, from top to bottom.
     fn places(&self, points: &[&Point], is_one: bool) -> Vec<usize> {
         let mut places: Vec<usize> = points.iter().map(|point| point.x as usize).collect();
         places.sort_unstable();
@@ -396,7 +396,7 @@ fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
 
 /// Writes the name of each line next to the line's right end.
 ///
-/// Each name is given with the end and the colour of its line. Names that would overlap are moved
+/// `ends` gives the right end, name and colour of each line. Names that would overlap are moved
 /// apart.
 fn names_of_lines(
     svg: &mut String,
@@ -422,9 +422,9 @@ fn names_of_lines(
     }
 }
 
-/// Writes the names of points beside their marks.
+/// Writes the names of points next to their marks.
 ///
-/// A name may stand beside its mark, above it or below it: the first of these places that is free
+/// A name is written beside its mark, above it or below it: the first of these places that is free
 /// is used. If none is free, the name is left out.
 fn labels(
     svg: &mut String,
@@ -494,7 +494,7 @@ fn tick_below(out: &mut String, [x, y]: At, words: &str, width: f64, theme: &The
     text(out, place, words, theme.soft, "middle", SMALLER);
 }
 
-/// Draws the label of the axis along the plot, with its key in small print.
+/// Draws the label of a scale below the plot, with its key in small print.
 fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let [x, y] = place.map(at);
     let (ink, soft, words) = (theme.ink, theme.soft, label(scale));
@@ -510,7 +510,7 @@ fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let _ = writeln!(out, "</text>");
 }
 
-/// Splits the points of a line where a swept value has no point, so that no line crosses a gap.
+/// Splits the points of a line at each swept value without a point, so that no line crosses a gap.
 fn runs<'a>(view: &FigureView, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     let place = |x: f64| {
         if view.x.grid.is_empty() {
@@ -532,7 +532,7 @@ fn runs<'a>(view: &FigureView, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     runs
 }
 
-/// Corners of a step curve, on which a value holds until the next one.
+/// Corners of a step curve, which keeps each value until the next point.
 fn steps(places: &[At]) -> Vec<At> {
     let mut corners = Vec::new();
     for (i, &[x, y]) in places.iter().enumerate() {

@@ -6,7 +6,7 @@ use crate::report::views::{FigureView, Scale, Style};
 /// A measured value and its position in a plot.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    /// Position along the plot: a number, or the index of a name.
+    /// Position on the view's scale `x`: a number, or the index of a name.
     pub(super) x: f64,
     pub(super) mean: f64,
     pub(super) half: Option<f64>,
@@ -14,13 +14,13 @@ pub(super) struct Point {
     pub(super) high: f64,
     /// Number of replications behind the value; 0 if not applicable.
     pub(super) replications: u64,
-    /// Whether the scenario has a single run by design, so that no replications are missing.
+    /// Whether the scenario has only one run by design, so that no replications are missing.
     pub(super) once: bool,
     pub(super) colour: usize,
     pub(super) panel: usize,
 }
 
-/// Whether the view of a plot has differences in percent beside the absolute ones.
+/// Whether a view has differences in percent in addition to the absolute differences.
 pub(super) fn has_percent(view: &FigureView) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }
@@ -76,7 +76,7 @@ impl Point {
     /// Whether the point's whisker extends below a range, and whether it extends above the range.
     /// The whisker is the line that shows the point's interval.
     ///
-    /// `None` if the point has no whisker in the range.
+    /// `None` if the point has no whisker, or if its whisker lies outside the range.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
@@ -102,8 +102,8 @@ pub(super) fn label(scale: &Scale) -> String {
     }
 }
 
-/// Whether the scale of measured values is logarithmic. In a plot of steps, that scale is the x
-/// axis.
+/// Whether the scale of measured values is logarithmic. In a step plot, the measured values are on
+/// the scale `x`.
 pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
@@ -164,7 +164,7 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// Range of the scale along the plot.
+/// Range of the view's scale `x`, on which the points have their positions.
 pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     let all: Vec<f64> = if view.x.grid.is_empty() {
         points.iter().map(|point| point.x).collect()
@@ -181,7 +181,7 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
     }
 }
 
-/// Function that maps a range of numbers to a range of coordinates of the page.
+/// Function that maps a range of numbers to a range of coordinates on the page.
 ///
 /// A number outside the range is mapped like the nearest end of the range.
 pub(super) fn scale(

@@ -11,10 +11,10 @@ use arrow_array::types::{
 use arrow_schema::{DataType, TimeUnit};
 use meshwork::workload::table::Cell;
 
-/// Largest whole number up to which every whole number is exact in `f64`.
+/// Limit up to which `f64` represents every whole number exactly.
 const EXACT: i128 = 1 << 53;
 
-/// Checks that cells of this type can be read.
+/// Checks that cells of the type `kind` can be read.
 ///
 /// # Errors
 /// One sentence about the column `name`, if its cells cannot be read.
@@ -101,8 +101,8 @@ pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     (!text.is_empty()).then(|| Cell::Text(text.into()))
 }
 
-/// Converts a whole number to a cell. A number that `f64` cannot hold exactly stays text, so that
-/// two users with large numbers stay distinct.
+/// Converts a whole number to a cell. A number that `f64` cannot hold exactly is stored as text, so
+/// that two users with large numbers remain distinct.
 fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(
     column: &dyn Array,
     at: usize,

@@ -1,5 +1,5 @@
-//! Reads tables of jobs by the names of their columns. This module has the code for CSV, and the
-//! code that is common to all formats.
+//! Reads tables of jobs by the names of their columns. This module has the code for CSV and the
+//! code shared by all formats.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ impl Files {
         Ok(all)
     }
 
-    /// Columns that are ignored, because tables of jobs have no such column.
+    /// Names of columns that are ignored, because tables of jobs have no such column.
     ///
     /// # Errors
     /// If the file cannot be read, or is not a table of jobs.
@@ -63,7 +63,7 @@ pub(super) fn jobs_of_csv(
     from_csv(path, text, |names| places(names.iter().copied()), job)
 }
 
-/// Makes a row of a table of jobs from a cell for each column that such tables may have.
+/// Makes a row of a table of jobs from one optional cell for each of the possible columns.
 pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<Row, String> {
     let mut row = Row { line, ..Row::default() };
     for (column, cell) in COLUMNS.iter().zip(cells) {
@@ -104,14 +104,14 @@ fn reader(path: &str, text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Pa
     (builder.delimiter(delimiter).trim(csv::Trim::All).from_reader(filter), passed)
 }
 
-/// Whether a table has tabs between its columns. The ending of the file name decides.
+/// Whether the columns of a table are separated by tabs, which the ending of the file name decides.
 pub(crate) fn is_tsv(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")
 }
 
 /// Reader of a text that leaves out blank lines and comments. The CSV reader could skip such lines
-/// too, but would then report the line at which it started to look for a row.
+/// too, but would then report wrong line numbers for the rows after them.
 struct Filter {
     text: Box<dyn BufRead + Send>,
     line: Vec<u8>,
@@ -151,8 +151,8 @@ impl Read for Filter {
     }
 }
 
-/// Positions at which [`Filter`] left out lines. Each is given by the number of lines that were
-/// passed on before, and the number of lines left out so far.
+/// Positions at which [`Filter`] left out lines. Each has the number of lines passed on before it,
+/// and the number of lines left out up to and including it.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 
@@ -170,7 +170,7 @@ impl Passed {
         }
     }
 
-    /// Line number in the file that belongs to a position in the filtered text.
+    /// Line number in the file for a position in the filtered text.
     fn line(&self, position: &csv::Position) -> u64 {
         let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());
@@ -207,7 +207,7 @@ pub fn row<'a>(
     Ok(row)
 }
 
-/// Puts a cell into a row. In a column of times, a text is read as a date if it is one.
+/// Stores a cell in a row. In a column of times, a text that is a date is converted.
 fn put(row: &mut Row, column: &Column, cell: Cell<'_>) -> Result<(), String> {
     let date = match &cell {
         Cell::Text(text) if column.holds == CellKind::Instant => unix_seconds(text),

@@ -22,15 +22,15 @@ use crate::study::Study;
 pub use columns::row;
 pub(crate) use columns::{Lines, Make, is_tsv};
 
-/// Size of the read buffer.
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
 /// Files that the workloads of a study read.
 ///
 /// A relative path is looked up first in the folder of the study file and then in the current
-/// directory, so that a study and its logs can be moved together, and a path on the command line
-/// means the same as for other commands. Compression by gzip and the format Parquet are recognized
-/// by the first bytes, not by the name.
+/// directory. So a study and its logs can be moved together, and a path on the command line means
+/// the same as for other commands. Compression by gzip and the format Parquet are recognized by the
+/// first bytes, not by the name.
 #[derive(Debug, Default)]
 pub struct Files {
     folder: PathBuf,
@@ -39,34 +39,34 @@ pub struct Files {
     companions: Companions,
 }
 
-/// Texts of companion files, by the paths that the study gives.
+/// Companion files that were read, by the paths that the study gives.
 pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 
 /// Companion file: a file whose text becomes part of scenarios, such as a topology.
 #[derive(Clone, Debug)]
 pub(crate) struct Companion {
-    /// Path of the companion file.
+    /// Absolute path of the companion file.
     pub(crate) place: PathBuf,
     /// Content of the companion file.
     pub(crate) text: String,
 }
 
 impl Files {
-    /// Files of a study whose relative paths are looked up in this folder.
+    /// Files of a study whose relative paths are looked up in `folder` first.
     #[must_use]
     pub fn beside(folder: &Path) -> Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
 
-    /// Files of a study. A study in a results folder also finds the copies that were made there
-    /// when the study was run.
+    /// Files of a study. A study in a results folder also finds the copies of files in that folder,
+    /// which were made when the study was run.
     #[must_use]
     pub fn of(study: &Study) -> Files {
         let (found, companions) = (study.found.clone(), Arc::clone(&study.companions));
         Files { found, companions, ..Files::beside(&study.folder) }
     }
 
-    /// Resolves the path of a file as the study writes it.
+    /// Resolves the path of a file, given as the study writes it.
     ///
     /// ```
     /// use std::path::Path;
@@ -130,8 +130,8 @@ impl Files {
         Ok(digest)
     }
 
-    /// Number of rows of a file. These are the lines of a log or of CSV, or the count that a
-    /// Parquet file states.
+    /// Number of rows of a file: the lines of a log or of CSV, or the number of rows that a Parquet
+    /// file states.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -160,8 +160,8 @@ impl Files {
 }
 
 impl Files {
-    /// Reads the rows of a table. `places` returns the index of each known column in the table,
-    /// given the names of the table's columns.
+    /// Reads the rows of a table. `places` receives the names of the table's columns, and returns
+    /// the index of each known column, if the table has it.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
@@ -197,7 +197,7 @@ impl Inputs for Files {
 
 /// Checks that every row of a table of jobs in CSV is a valid job.
 ///
-/// Rows are reported by their index from 0, as data frames count.
+/// Errors give the index of a row from 0, as in data frames.
 ///
 /// ```
 /// use meshwork_lab::run::inputs::check_rows;
@@ -240,7 +240,7 @@ pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
     }
 }
 
-/// Whether a file is in the format Parquet, which its first bytes tell.
+/// Whether a file is in the format Parquet, recognized by its first bytes.
 fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
     Ok(reader.fill_buf()?.starts_with(b"PAR1"))
 }
@@ -248,8 +248,8 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Returns 0 as the number of rows. A program without the feature `parquet` refuses the file later,
-/// when it is read.
+/// Returns 0 rows without reading the file. A program without the feature `parquet` refuses the
+/// file later, when it reads the jobs.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0
@@ -266,8 +266,7 @@ fn from_parquet<T, const N: usize>(
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
 }
 
-/// Reason why a program without the feature `parquet` refuses a file. The text continues a
-/// sentence.
+/// Clause for messages with which a program without the feature `parquet` refuses a file.
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
 
@@ -305,7 +304,7 @@ fn decompress<R: Read + Send + 'static>(
     }
 }
 
-/// A decompressing reader whose error messages are plain sentences.
+/// Decompressing reader whose error messages are plain sentences.
 struct Unpacked<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Unpacked<R> {

@@ -9,7 +9,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::arrow::{cell, readable};
 use super::columns::{Lines, Make};
 
-/// Rows of a Parquet file. The line number of a row is its number in the file, from 1.
+/// Rows of a Parquet file. The line number of a row is its position in the file, from 1.
 pub(super) fn from_parquet<T: Send + 'static, const N: usize>(
     path: &str,
     file: File,
@@ -54,7 +54,7 @@ fn failed(path: &str, error: &dyn std::fmt::Display) -> WorkloadError {
     WorkloadError(format!("{path}: this is no Parquet file that can be read ({error})"))
 }
 
-/// Number of rows that a file states; 0 for an unreadable file, which is refused when it is read.
+/// Number of rows that a Parquet file states; 0 for an unreadable file, which is refused later.
 pub(super) fn rows_of_parquet(file: File) -> u64 {
     let rows = ParquetRecordBatchReaderBuilder::try_new(file)
         .map(|builder| builder.metadata().file_metadata().num_rows());

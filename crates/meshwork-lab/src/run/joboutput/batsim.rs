@@ -1,9 +1,9 @@
 //! Per-job output in the columns of Batsim's `jobs.csv`, which evalys and other simulators read.
 //!
-//! Processors are numbered from 0 like the nodes of the machine: along dimension 0 first, and with
-//! the nodes of all sites in one sequence. Energy, which Batsim measures and Meshwork does not, is
-//! an empty cell. Attributes without a column are in `metadata`, as `column=cell` for each column
-//! of a table of jobs, such as `block=3x5` or `segment=4`.
+//! Processors are numbered from 0 like the nodes of the machine: along dimension 0 first, and
+//! consecutively over all sites. The cell for energy, which Batsim measures and Meshwork does not,
+//! is empty. Attributes without a column are in `metadata`, as `column=cell` for each column of a
+//! table of jobs, such as `block=3x5` or `segment=4`.
 
 use std::io::{self, Write};
 
@@ -14,14 +14,14 @@ use meshwork::workload::table::COLUMNS;
 use super::Row;
 use super::output::quoted;
 
-/// Names of the columns, as the first line of the CSV file.
+/// Header of the CSV file: the names of the columns.
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,\
      starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata";
 
-/// Maximum relative difference between two run times that counts as an error of rounding.
+/// Relative difference between two run times up to which they count as equal.
 const ROUNDING: f64 = 1e-9;
 
-/// Writes the row of a job. A job that ended before its run time counts as killed at its estimate.
+/// Writes the row of a job. A job that was stopped before the end of its run time counts as killed.
 pub(super) fn write(out: &mut impl Write, row: &Row, topologies: &[Topology]) -> io::Result<()> {
     let Row { job, start, finish, requested, stretch, .. } = row;
     let (run, turnaround) = (*finish - *start, *finish - job.arrival);

@@ -1,9 +1,9 @@
 //! Per-job output: one row per job of a run, as CSV, as Parquet, or in the columns of Batsim.
 //!
-//! The columns are the outcome, `job,submit,start,finish,requested,held,site,blocks`, and then the
-//! request, `runtime,estimate,nodes,block,subcube`, so that a `table` workload replays the same
-//! jobs. Other columns of tables of jobs follow if some job has a cell in them. `requested` and
-//! `held` are counts of processors; `site` is an index from 0.
+//! First are the columns of the outcome, `job,submit,start,finish,requested,held,site,blocks`.
+//! Those of the request follow, `runtime,estimate,nodes,block,subcube`, so that a `table` workload
+//! replays the same jobs. Other columns of tables of jobs come last, if some job has a cell in
+//! them. `requested` and `held` are counts of processors; `site` is an index from 0.
 
 mod batsim;
 mod output;
@@ -30,7 +30,7 @@ use crate::study::JobFormat;
 use crate::study::expand::Point;
 use output::Output;
 
-/// Columns of per-job output that are always present.
+/// Names of the columns of per-job output that are always present.
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
 
@@ -69,7 +69,7 @@ impl Part {
         }
     }
 
-    /// The cell of a finished job in this column; `None` if the cell is empty.
+    /// Cell of a finished job in this column; `None` if the cell is empty.
     #[must_use]
     pub fn cell(self, ended: &Ended<'_>) -> Option<String> {
         match self {
@@ -79,18 +79,18 @@ impl Part {
     }
 }
 
-/// Columns that are always present, in the order of [`HEADER`].
+/// Columns of per-job output that are always present, in the order of [`HEADER`].
 fn always() -> impl Iterator<Item = Part> {
     HEADER.split(',').filter_map(Part::named)
 }
 
-/// Columns that are present only if some job has a cell in them.
+/// Columns of per-job output that are present only if some job has a cell in them.
 pub fn optional() -> impl Iterator<Item = Part> {
     let is_always = |column: &&Column| HEADER.split(',').any(|name| name == column.name);
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
 }
 
-/// Path of the per-job output of the run with this key, in a results folder.
+/// Path in a results folder of the per-job output of the run with the key `key`.
 #[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.ending()))
@@ -108,7 +108,7 @@ pub enum JobOutputError {
     NoParquet(String),
 }
 
-/// Name of the file that lists all files of per-job output. It is in the folder of these files.
+/// Name of the file that lists all files of per-job output, in the same folder.
 pub const INDEX: &str = "index.csv";
 
 /// Writes `jobs/index.csv`, the index of the per-job output of a study.
@@ -155,14 +155,14 @@ pub fn write_index(
     write_whole(&index, &writer.into_inner().expect(to_memory))
 }
 
-/// An observer that writes the jobs of one run to files.
+/// Observer that writes the jobs of one run to files.
 ///
 /// Rows are in order of arrival. Jobs that were refused, or had not finished at the end of the run,
-/// are left out. Memory grows with the number of jobs in the system. The files have temporary names
-/// until [`JobLog::finish`].
+/// are left out. A finished job is kept in memory until all jobs that arrived before it have left
+/// the system. The files have temporary names until [`JobLog::finish`].
 pub struct JobLog {
     topologies: Vec<Topology>,
-    /// Jobs in order of arrival, from the job `first` up to the latest arrival.
+    /// States of jobs in order of arrival, from the job `first` up to the latest arrival.
     pending: VecDeque<Slot>,
     first: JobId,
     outputs: Vec<Output>,
@@ -201,7 +201,7 @@ impl Row {
 }
 
 impl JobLog {
-    /// Creates the files of a run in `folder/jobs`, and the folder if it is missing.
+    /// Creates the files of a run in `folder/jobs`. Creates that folder if it is missing.
     ///
     /// # Errors
     /// If a file cannot be created.
@@ -223,7 +223,7 @@ impl JobLog {
     /// Writes the remaining rows and renames the files to their final names.
     ///
     /// # Errors
-    /// The first error of the run or of this call; no temporary file is left then.
+    /// The first error during the run or this call. In this case no temporary file is left.
     pub fn finish(mut self) -> Result<(), JobOutputError> {
         let pending = std::mem::take(&mut self.pending);
         for slot in pending {

@@ -23,7 +23,7 @@ pub(super) struct Output {
     format: JobFormat,
     writer: Option<BufWriter<File>>,
     always: Vec<Part>,
-    /// The [`optional`] columns. The flag tells whether some job has had a cell in the column.
+    /// The [`optional`] columns, each with a flag that is true if some job has had a cell in it.
     optional: Vec<(Part, bool)>,
 }
 
@@ -84,7 +84,7 @@ impl Output {
         fs::rename(&self.temporary, &self.path)
     }
 
-    /// Writes all rows again into `out`, with the optional columns in which some job has a cell.
+    /// Rewrites all rows into `out`, with only those optional columns in which some job has a cell.
     fn rewrite(&self, out: File) -> io::Result<()> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&self.temporary)?;
         let always = self.always.iter().map(|part| (*part, true));
@@ -111,7 +111,7 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// Removes the file of a failed run. The file of a successful run has been renamed before.
+    /// Removes temporary files that a failed run left. After a successful run there are none.
     fn drop(&mut self) {
         self.writer = None;
         let _ = fs::remove_file(&self.temporary);
@@ -119,7 +119,7 @@ impl Drop for Output {
     }
 }
 
-/// Writer of a table whose columns are known.
+/// Writer of a table with fixed columns, as CSV or Parquet.
 enum Table {
     Csv(Box<csv::Writer<BufWriter<File>>>),
     #[cfg(feature = "parquet")]
@@ -165,8 +165,8 @@ impl Table {
     }
 }
 
-/// Writes a row of CSV. It has the cells of the columns that are always present and, if the job has
-/// other cells, those of all optional columns.
+/// Writes a row of CSV, beginning with the columns that are always present. If the job has a cell
+/// in any optional column, the cells of all optional columns follow.
 fn write_csv(
     out: &mut impl Write,
     row: &Row,

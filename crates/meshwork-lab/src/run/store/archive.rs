@@ -1,4 +1,4 @@
-//! Read-only access to the store of runs.
+//! Read-only access to the store of runs in a results folder.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -7,8 +7,8 @@ use super::lines::{Handles, Head, Lines, Place};
 use super::record::{RunFindings, RunRecord};
 use super::{RUNS, StoreError, segment};
 
-/// The runs of a folder, open for reading only. They include runs in segments, to which processes
-/// may still append.
+/// Runs of a results folder, open for reading only. They include runs in segments, to which
+/// processes may still append.
 ///
 /// # Complexity
 /// Some 50 bytes of memory per run, however long its line is.
@@ -40,7 +40,7 @@ impl Archive {
         Ok(Archive { lines, handles: Mutex::default() })
     }
 
-    /// An archive of lines that have already been read.
+    /// Archive of lines that have already been read.
     pub(super) fn of(lines: Lines) -> Archive {
         Archive { lines, handles: Mutex::default() }
     }
@@ -57,32 +57,32 @@ impl Archive {
         self.len() == 0
     }
 
-    /// Whether there is a run with this key, given as a number.
+    /// Whether there is a run with the key `key`, given as a number.
     #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.lines.has(key)
     }
 
-    /// The run with this key; `None` if there is none or its line is unreadable.
+    /// Run with the key `key`; `None` if there is none or its line is unreadable.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<RunRecord> {
         self.at(self.lines.place(key)?)
     }
 
-    /// Findings of the run with this key; `None` if there is no such run or its line is unreadable.
+    /// Findings of the run with the key `key`; `None` if there is none or its line is unreadable.
     #[must_use]
     pub fn findings(&self, key: &str) -> Option<RunFindings> {
         RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// Runs at the given positions in the list of all runs sorted by key.
+    /// Runs at the given indices of the list of all runs, sorted by key.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();
         places.filter_map(|place| self.at(all.get(place)?.1)).collect()
     }
 
-    /// One sentence for each unreadable line.
+    /// Warnings about unreadable lines, one sentence each.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.lines.warnings

@@ -1,9 +1,9 @@
-//! Temporary files of killed runs.
+//! Removal of temporary files of killed runs.
 //!
-//! A file beside a store has a temporary name until it is complete. A run removes its own temporary
-//! files unless it is killed. The holder of the store lock is the only writer on any host, so all
-//! temporary files that the holder finds come from killed runs. If the file system supports no
-//! locks, nothing is removed, since the files may be in use.
+//! A file in a results folder has a temporary name until it is complete. A run removes its own
+//! temporary files unless it is killed. The process that holds the store lock is the only writer on
+//! any host, so all temporary files that it finds come from killed runs. If the file system
+//! supports no locks, nothing is removed, since the files may be in use.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::watch::recording::kept::RECORDINGS;
 /// Extension of an incomplete file.
 const ENDING: &str = ".tmp";
 
-/// Files that the lock holder writes atomically.
+/// Names of the files that the process with the store lock writes atomically.
 pub(crate) const WHOLE: &[&str] = &[
     "runs.jsonl",
     "summary.csv",
@@ -32,7 +32,7 @@ pub(crate) const WHOLE: &[&str] = &[
 ];
 
 /// Deletes temporary files of killed runs. The caller must hold the store lock. Files that cannot
-/// be deleted are harmless and stay.
+/// be deleted are harmless and remain.
 pub(super) fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_unfinished) {
@@ -48,7 +48,7 @@ pub(super) fn remove(folder: &Path) {
     }
 }
 
-/// Whether a name is the temporary name of a file in `WHOLE`: `summary.csv.17.tmp`.
+/// Whether a name is the temporary name of a file in `WHOLE`, such as `summary.csv.17.tmp`.
 fn is_unfinished(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -57,8 +57,8 @@ fn is_unfinished(name: &str) -> bool {
     WHOLE.contains(&name)
 }
 
-/// Whether a file name marks unfinished per-job output or an unfinished recording. Readers skip
-/// such files.
+/// Whether a file name is that of unfinished per-job output or of an unfinished recording. Readers
+/// skip such files.
 ///
 /// ```
 /// use meshwork_lab::run::store::is_leftover;

@@ -1,4 +1,4 @@
-//! Index of the lines of run files. A file is scanned once, then its lines are read one by one by
+//! Index of the lines of run files. A file is scanned once; lines are then read one by one by
 //! position.
 //!
 //! A line is some kilobytes long, and there may be a million lines, so only their positions stay in
@@ -20,7 +20,7 @@ use super::segment;
 use super::{GARBLED, StoreError};
 use crate::run::file::FileError;
 
-/// Position of a line in a file, without its line break.
+/// Position of a run's line in a file, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Index of the file in `Lines::files`.
@@ -29,28 +29,28 @@ pub(super) struct Place {
     pub(super) length: u32,
 }
 
-/// A file whose lines are indexed.
+/// File of runs whose lines are indexed.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    /// Number of bytes up to and including the last line break, when the file was read.
+    /// Number of bytes up to and including the last line break, at the time of reading.
     pub(super) whole_bytes: u64,
-    /// Number of bytes after the last line break. They are an incomplete line.
+    /// Number of bytes after the last line break, which are an incomplete line.
     pub(super) torn_bytes: u64,
 }
 
-/// Position of every run, by its key.
+/// Index of the lines of all runs, by the key of the run.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) files: Vec<Source>,
     places: HashMap<u128, Place>,
-    /// One sentence for each unreadable line.
+    /// Warnings about unreadable lines, one sentence each.
     pub(super) warnings: Vec<String>,
-    /// Unreadable lines of `runs.jsonl`, without line breaks.
+    /// Unreadable lines of `runs.jsonl`, without their line breaks.
     pub(super) garbled: Vec<Vec<u8>>,
 }
 
-/// The fields of a run that are read when its line is scanned.
+/// Fields of a run's line that are read when the file is scanned.
 #[derive(Deserialize)]
 pub struct Head<'a> {
     #[serde(borrow)]
@@ -75,7 +75,7 @@ pub struct Head<'a> {
     end: f64,
 }
 
-/// Accepts any JSON object and ignores its content, for fields whose presence alone is checked.
+/// Reads any JSON object and ignores its content, for fields of which only the presence is checked.
 struct Object;
 
 impl<'de> Deserialize<'de> for Object {
@@ -97,17 +97,17 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// Number of bytes of a file that are scanned together, in parallel; a longer line is read whole.
+/// Number of bytes of a file that are scanned at once, in parallel; a longer line is read whole.
 const BLOCK: u64 = 4 << 20;
 
-/// Minimum number of lines that a thread scans.
+/// Minimum number of lines that one thread scans.
 const MIN_LINES: usize = 64;
 
 /// Kind of a line, as found by scanning it.
 enum Look<'a> {
-    /// A line that is no run. It is empty, or a note on an attempt at a shard (part of a study).
+    /// A line that is no run: empty, or a note on an attempt at a shard (part of a study).
     Note,
-    /// A line that is unreadable as a run.
+    /// A line that cannot be read as a run.
     Garbled,
     /// A run, with its key as a number and the length of its line in bytes.
     Run { head: Head<'a>, key: u128, length: u32 },
@@ -127,7 +127,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Splits a text that ends with a line break into lines without their line breaks.
+/// Splits a text into lines without line breaks. The text must end with a line break.
 fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while !text.is_empty() {
@@ -146,7 +146,7 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 }
 
 impl Lines {
-    /// Scans one more file, and calls `each` for every new run with the line of the run. No file is
+    /// Scans one more file, and calls `each` for every run that is not yet indexed. No file is
     /// changed.
     ///
     /// # Errors
@@ -222,7 +222,7 @@ impl Lines {
         }
     }
 
-    /// Compares two lines of the same run. If the earlier line proves unreadable, the later line
+    /// Compares two lines of the same run. If only the earlier one is unreadable, the later one
     /// replaces it.
     fn compare(
         &mut self,
@@ -264,7 +264,7 @@ impl Lines {
         }
     }
 
-    /// Removes a run from the index, because its line proved unreadable.
+    /// Removes a run from the index, because its line turned out to be unreadable.
     pub(super) fn remove(&mut self, key: &str) {
         digits(key).map(|digits| self.places.remove(&digits));
     }
@@ -281,7 +281,7 @@ impl Lines {
         self.places.len()
     }
 
-    /// All runs, ordered by key. **O(n log n)**.
+    /// Keys and positions of all runs, ordered by key. **O(n log n)**.
     pub(super) fn places(&self) -> Vec<(u128, Place)> {
         let mut all: Vec<(u128, Place)> =
             self.places.iter().map(|(k, place)| (*k, *place)).collect();
@@ -289,7 +289,7 @@ impl Lines {
         all
     }
 
-    /// Replaces the positions of all runs, after the files were written anew.
+    /// Replaces the positions of all runs after their files were rewritten.
     pub(super) fn moved(&mut self, files: Vec<Source>, places: Vec<(u128, Place)>) {
         self.files = files;
         self.places = places.into_iter().collect();
@@ -300,7 +300,7 @@ impl Lines {
 #[derive(Debug, Default)]
 pub(super) struct Handles(BTreeMap<u32, File>);
 
-/// Maximum number of open files: many systems allow a process 256 or 1024 in all.
+/// Maximum number of files open at once: many systems allow a process only 256 or 1024.
 const MAX_HANDLES: usize = 64;
 
 impl Handles {
@@ -321,7 +321,7 @@ impl Handles {
     }
 }
 
-/// Number of line breaks in a file before a byte position.
+/// Number of line breaks in a file before the byte `offset`.
 fn breaks_before(path: &Path, offset: u64) -> io::Result<u64> {
     let mut before = BufReader::new(File::open(path)?).take(offset);
     let mut count = 0;

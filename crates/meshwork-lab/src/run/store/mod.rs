@@ -2,8 +2,8 @@
 //!
 //! A results folder holds `runs.jsonl`, with one line per run: its key, the scenario with every
 //! default filled in, the replication, the measured values, and the versions that measured them.
-//! The key identifies the run, so that resuming after a kill, extending a sweep and caching are one
-//! mechanism: a run whose key is present is not repeated. Everything else in the folder is derived
+//! The key identifies the run, and a run whose key is present is not repeated. So resuming after a
+//! kill, extending a sweep and caching are one mechanism. Everything else in the folder is derived
 //! and may be deleted.
 
 mod archive;
@@ -39,7 +39,7 @@ pub use segment::{Note, SEGMENTS, ShardAttempt, attempts};
 /// Name of the file of runs in a results folder.
 pub const RUNS: &str = "runs.jsonl";
 
-/// Name of the file that keeps unreadable lines.
+/// Name of the file to which unreadable lines of `runs.jsonl` are moved.
 pub const GARBLED: &str = "runs.garbled";
 
 /// Reason why a store cannot be opened or written.
@@ -55,7 +55,7 @@ pub enum StoreError {
     /// Another process has the store open.
     #[error("{0}: another run is writing to this file: wait for it to end")]
     InUse(String),
-    /// Two lines of a file give different results for one run.
+    /// Two lines of one file give different results for a run.
     #[error(
         "{file}:{line}: this run has the same key as that of line {first}, but other results: delete the wrong line"
     )]
@@ -66,7 +66,7 @@ pub enum StoreError {
         /// Number of the line with the earlier result of the run, from 1.
         first: u64,
     },
-    /// Two files give different results for one run.
+    /// Two files give different results for a run.
     #[error(
         "{first} and {second}: these two lines have the same key {key}, but other results: one of them was changed, or \
          one of two computers computes wrongly; `meshwork check` replays runs; delete the wrong line"
@@ -78,7 +78,7 @@ pub enum StoreError {
         /// File and line number of the later result of the run.
         second: String,
     },
-    /// A repeated run has given other results than the stored ones.
+    /// A run that was made again has given other results than the stored ones.
     #[error(
         "{file}: the run with the key {key} is stored with other results than it has now given"
     )]
@@ -91,10 +91,10 @@ pub enum StoreError {
     File(#[from] FileError),
 }
 
-/// The runs of a folder, open for appending.
+/// Runs of a results folder, open for appending.
 ///
 /// # Complexity
-/// Some 50 bytes of memory per run: findings are read from the line of the run when needed.
+/// Some 50 bytes of memory per run: the findings of a run are read from its line when needed.
 pub struct Store {
     file: PathBuf,
     sink: Sink,
@@ -102,33 +102,32 @@ pub struct Store {
     handles: Handles,
     /// Length of the file of runs, in bytes.
     bytes: u64,
-    /// Digests of requests that another build of the program has run, for
-    /// [`Store::is_known_elsewhere`].
+    /// Digests of requested runs made by another build, for [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
-    /// Segments (files of runs of single processes) whose runs are now also in `runs.jsonl`.
+    /// Segments (files of runs of single processes) that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
-    /// Whether the file of runs is locked; `false` on file systems without locks.
+    /// Whether this process holds the lock on the file of runs; some file systems have no locks.
     is_alone: bool,
     broken: bool,
 }
 
 /// File to which new runs are appended.
 enum Sink {
-    /// The runs are appended to the file `runs.jsonl`.
+    /// Appends runs to the file `runs.jsonl`.
     Whole(Box<dyn Write + Send>),
-    /// The runs are appended to a segment, a file to which only this attempt at a shard writes.
+    /// Appends runs to a segment, a file of runs that only one attempt at a shard writes.
     Segment(Segment),
 }
 
 impl Store {
     /// Opens the store of a folder; creates the folder and the store if they are missing.
     ///
-    /// A last line without a line break is incomplete because its process was killed: it is cut
+    /// A last line without a line break is incomplete because its process was killed. It is cut
     /// off, and its run is repeated. Other unreadable lines are moved to `runs.garbled`, with a
     /// warning each, and their runs are repeated. While the store is open, no other process can
-    /// open it for writing. Runs in segments, to which other processes may still append, are known
-    /// too; segments are not changed. If there are none, temporary files of killed processes are
-    /// removed.
+    /// open it for writing. The store also knows the runs in segments, to which other processes may
+    /// still append, and does not change segments. If there are no segments, temporary files of
+    /// killed processes are removed.
     ///
     /// # Errors
     /// If the folder cannot be created or written, `runs.jsonl` is no regular file or is in use, or
@@ -175,11 +174,11 @@ impl Store {
         })
     }
 
-    /// Opens the store of a folder for one attempt at a shard, a part of the study for one process.
+    /// Opens the store of a folder for one attempt at a shard, the part of a study for one process.
     ///
-    /// Runs are written to a segment, which is a file for this attempt only; nothing else is
-    /// written. The store knows the runs of earlier attempts at the same shard and, if
-    /// `looks_into_runs`, those of `runs.jsonl`. `label` names the shard and `attempt` the attempt.
+    /// Runs are written to a segment, a file for this attempt only. No other file is written. The
+    /// store knows runs of earlier attempts at the shard and, if `looks_into_runs`, of
+    /// `runs.jsonl`. `label` names the shard, and `attempt` the attempt.
     ///
     /// # Errors
     /// If the folder cannot be created or written, a file cannot be read, or there are two
@@ -212,7 +211,7 @@ impl Store {
         })
     }
 
-    /// Findings of the run with this key; `None` if there is no such run or its line is unreadable.
+    /// Findings of the run with the key `key`; `None` if there is none or its line is unreadable.
     #[must_use]
     pub fn get(&mut self, key: &str) -> Option<RunFindings> {
         let place = self.known.place(key)?;
@@ -225,7 +224,7 @@ impl Store {
         findings
     }
 
-    /// Whether a run with this key is indexed; its line may still prove unreadable.
+    /// Whether a run with the key `key` is indexed. Its line may still turn out to be unreadable.
     #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.known.has(key)
@@ -242,7 +241,7 @@ impl Store {
         self.known.len()
     }
 
-    /// Whether another build of the program, or another model version, has already made this run.
+    /// Whether another build of the program, or another model version, has already made a run.
     #[must_use]
     pub fn is_known_elsewhere(&self, record: &RunRecord) -> bool {
         !self.elsewhere.is_empty()
@@ -255,14 +254,14 @@ impl Store {
         &self.known.warnings
     }
 
-    /// Whether a write has failed, after which no more runs are stored.
+    /// Whether a write has failed. After a failure no more runs are stored.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Moves the index of the store into an archive for reading. The store still blocks other
-    /// writers until it is dropped.
+    /// Moves the index of the store into an archive for reading. The store still prevents other
+    /// processes from writing until it is dropped.
     pub(crate) fn archive(&mut self) -> Archive {
         Archive::of(std::mem::take(&mut self.known))
     }
@@ -272,8 +271,8 @@ impl Store {
     ///
     /// # Errors
     /// If a write fails, for instance because the disk is full, or if the run is stored with
-    /// different results. After a failed write, later calls do nothing and succeed, so that it is
-    /// reported once.
+    /// different results. After a failed write, later calls do nothing and succeed, so that the
+    /// failure is reported once.
     pub fn append(&mut self, record: &RunRecord, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
@@ -312,8 +311,8 @@ impl Store {
         Ok(())
     }
 
-    /// Appends a note, such as a failed run, to the file of a shard's runs. A store that is not of
-    /// a shard ignores the call.
+    /// Appends a note, such as that on a failed run, to the segment of a shard. Does nothing if the
+    /// store is not opened for a shard.
     ///
     /// # Errors
     /// If a write fails, as for [`append`](Store::append).
@@ -330,7 +329,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a sign of life into the file of a shard's runs.
+    /// Writes a sign of life into the segment (file of runs) of a shard.
     pub fn beat(&mut self) {
         if let Sink::Segment(segment) = &mut self.sink
             && !self.broken
@@ -340,8 +339,8 @@ impl Store {
         }
     }
 
-    /// Ends the segment (file of runs) of a shard and gives it its final name. A store that is not
-    /// of a shard ignores the call.
+    /// Ends the segment (file of runs) of a shard and gives it its final name. Does nothing if the
+    /// store is not opened for a shard.
     ///
     /// # Errors
     /// If the file cannot be written or renamed; the runs in the segment count nevertheless.
@@ -352,7 +351,7 @@ impl Store {
         }
     }
 
-    /// Opens the file of runs again after it was replaced.
+    /// Opens the file of runs again after it was replaced by a new one.
     fn reopen(&mut self) -> Result<(), StoreError> {
         let (mut file, _) = open_for_append(&self.file)?;
         let end = file.seek(SeekFrom::End(0));
@@ -363,7 +362,7 @@ impl Store {
     }
 }
 
-/// Creates the results folder if it is missing.
+/// Creates a results folder if it is missing.
 fn make(folder: &Path) -> Result<(), StoreError> {
     if folder.exists() && !folder.is_dir() {
         return Err(StoreError::NoFolder(folder.display().to_string()));
@@ -372,31 +371,31 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the request of a run that another build made. Only the lines of such runs are read
-/// completely.
+/// Records that another build made a run, by the digest of the requested run. Only the lines of
+/// such runs are read completely.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
     }
 }
 
-/// Digest of a run's request, which does not depend on the build.
+/// Digest of a requested run, which is the same for all builds of the program.
 fn request(record: &RunRecord) -> Option<u128> {
     let digest = record.input.as_ref().map(Input::digest);
     lines::digits(&record::request(record.scenario.clone(), digest.as_deref(), record.replication))
 }
 
-/// Contents of a store.
+/// Whole contents of a store.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// Runs of the store, in the order of the file.
+    /// Runs of the store, in the order of its files.
     pub records: Vec<RunRecord>,
-    /// One sentence for each unreadable line.
+    /// Warnings about unreadable lines, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Reads the whole store of a folder and changes nothing. Takes some kilobytes of memory per run;
-/// [`Archive`] takes 50 bytes.
+/// Reads the whole store of a folder without changing it. Takes some kilobytes of memory per run,
+/// while [`Archive`] takes 50 bytes.
 ///
 /// # Errors
 /// If the store cannot be read, or holds two different results for one run.
@@ -406,7 +405,7 @@ pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
-/// Opens a file for appending. The flag tells whether the file could be locked.
+/// Opens a file for appending. The flag is true if the file could be locked.
 fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     let name = || path.display().to_string();
     // Check before opening: opening a pipe would wait for its other end.
@@ -427,8 +426,8 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     Ok((file, lock.is_ok()))
 }
 
-/// Moves unreadable lines of a file to the file `aside`. They are written there before they are
-/// removed.
+/// Moves unreadable lines of a file to the file `aside`. They are written to `aside` before they
+/// are removed.
 fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
     let mut garbled: Vec<u8> = Vec::new();
     for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {

@@ -1,8 +1,8 @@
 //! Canonical order of `runs.jsonl`, which makes files with the same runs identical byte for byte.
 //!
-//! The runs of the study come first, by scenario and replication; all others follow, by key. So the
+//! The runs of the study come first, by scenario and replication. All others follow, by key. So the
 //! order does not depend on which process made the runs or in which order they ended. While a study
-//! runs, lines are appended as runs end; when all have ended, the file is sorted once.
+//! runs, lines are appended as runs end. When all have ended, the file is sorted once.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -11,8 +11,8 @@ use super::lines::{Lines, Place, Source};
 use super::{Store, StoreError, leftovers, segment};
 use crate::run::file::{FileError, Whole};
 
-/// Maximum number of bytes of the new file that are assembled in memory at once, as one part. For
-/// each part, every old file is opened once.
+/// Maximum number of bytes of the new file that are assembled in memory before they are written.
+/// For each such part of the file, every old file is opened once.
 const PART: u64 = 64 << 20;
 
 impl Store {
@@ -22,7 +22,7 @@ impl Store {
     /// Returns whether the file was rewritten.
     ///
     /// # Errors
-    /// If the file cannot be written; it is then unchanged.
+    /// If the file cannot be written. It then remains unchanged.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a time.
@@ -59,7 +59,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes the segments that [`settle`](Store::settle) has merged, unless they have grown
+    /// Removes the segments that [`settle`](Store::settle) has merged, except those that have grown
     /// since.
     pub fn remove_segments(&mut self) {
         for source in self.merged.drain(..) {
@@ -99,8 +99,8 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order, one part of the new file after the other. For each part, every
-/// old file is read once from start to end, whatever the order in the part.
+/// Copies lines in the given order, one 64 MiB part of the new file after the other. For each part,
+/// every old file is read once from start to end, in whatever order its lines are needed.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

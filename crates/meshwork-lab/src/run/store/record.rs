@@ -1,4 +1,4 @@
-//! A stored run, its line in the file and its key.
+//! Data of a stored run, its line in the file of runs, and its key.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::lines::digits;
 use crate::findings::clock::LogStart;
 use crate::findings::trend;
 
-/// A metric of a run, with its value.
+/// Metric of a run, with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetric {
     pub name: String,
@@ -31,7 +31,7 @@ pub struct SizeFindings {
     pub size: u64,
     /// Number of finished jobs of the class.
     pub jobs: u64,
-    /// Metrics of the class, without batches.
+    /// Metrics of the class. They have no values by batch.
     pub metrics: Vec<RunMetric>,
 }
 
@@ -42,7 +42,7 @@ pub struct OwnerFindings {
     pub name: Option<String>,
     /// Number of finished jobs of the owner.
     pub jobs: u64,
-    /// Metrics of the owner's jobs; a value is `None` if there was nothing to measure.
+    /// Metrics of the owner's jobs by name; a value is `None` if there was nothing to measure.
     pub metrics: Vec<(String, Option<f64>)>,
 }
 
@@ -68,7 +68,7 @@ pub struct RunFindings {
     pub by_size: Vec<SizeFindings>,
     /// Results by owner, for each requested kind of owner.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerFindings>>,
-    /// Number of finished and measured jobs.
+    /// Number of jobs that were measured and have finished.
     pub finished: u64,
     /// Number of jobs that would not fit even the empty machine.
     pub refused: u64,
@@ -76,20 +76,20 @@ pub struct RunFindings {
     pub unusable: u64,
     /// Instant at which the run ended.
     pub end: f64,
-    /// Speed of each site, if speeds were drawn at random; else empty.
+    /// Speed of each site, if speeds were drawn at random; otherwise empty.
     pub speeds: Vec<f64>,
     /// Number of jobs per batch, in order of arrival; 0 without batches.
     pub batch_jobs: u64,
-    /// Number of the first batch that counts for the metrics, because it is after the warm-up. It
-    /// begins with job `first_batch · batch_jobs`, counted from 0.
+    /// Index of the first batch after the warm-up. It begins with job `first_batch · batch_jobs`,
+    /// counted from 0; it and later batches count for the metrics.
     pub first_batch: u64,
-    /// Kendall's τ of the queue length at arrival, by batch over the whole run: see [`trend`].
+    /// Trend of the queue length over the whole run, as Kendall's τ over batches: see [`trend`].
     pub queue_trend: Option<f64>,
 }
 
 impl RunFindings {
-    /// Extracts the findings of a run. Values that are not finite count as not measured: they could
-    /// not be stored, and a stored run must equal a fresh one.
+    /// Extracts the findings of a run. Values that are not finite count as not measured, because
+    /// they could not be stored and a stored run must equal a new one.
     #[must_use]
     pub fn of(outcome: &Outcome) -> RunFindings {
         let finding = |measured: &Measured, with_batches: bool| RunMetric {
@@ -146,7 +146,7 @@ pub struct Input {
     ///
     /// It is empty if the run reads only an outage trace, or if nothing is stored.
     pub blake3: String,
-    /// Date at which the clock of a log begins, if its header gives it.
+    /// Date at which the clock of the log begins, if the log's header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
     /// Outage trace, if the outages of the machine come from one.
@@ -154,7 +154,7 @@ pub struct Input {
     pub trace: Option<Trace>,
 }
 
-/// The outage trace that a run read.
+/// Outage trace that a run read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub path: String,
@@ -172,7 +172,7 @@ impl Input {
     }
 }
 
-/// Combined digest of a workload file and a trace; `None` if neither is read.
+/// Combined digest of a workload file and an outage trace; `None` if neither is read.
 #[must_use]
 pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
     match (workload, trace) {
@@ -181,7 +181,7 @@ pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> 
     }
 }
 
-/// A stored run.
+/// Stored run, with everything that its line holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
     /// Identifier of the run; see [`key`].
@@ -201,7 +201,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The run as a line of `runs.jsonl`, with its line break.
+    /// Line of the run for `runs.jsonl`, with its line break.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
         let findings = &self.findings;
@@ -258,8 +258,8 @@ impl RunRecord {
 }
 
 impl RunFindings {
-    /// Parses only the findings in a line of `runs.jsonl`, at half the cost of the whole line.
-    /// Returns `None` if the line is unreadable.
+    /// Parses only the findings in a line of `runs.jsonl`, at half the cost of parsing the whole
+    /// line. Returns `None` if the line is unreadable.
     pub(super) fn read(line: &[u8]) -> Option<RunFindings> {
         let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
         line.findings()
@@ -267,7 +267,7 @@ impl RunFindings {
 }
 
 impl<S> Line<S> {
-    /// Takes the findings out of the parsed line; `None` if the findings or the key are unreadable.
+    /// Moves the findings out of the parsed line; `None` if the findings or the key are unreadable.
     fn findings(&mut self) -> Option<RunFindings> {
         digits(&self.key)?;
         let mut metrics = findings(&self.metrics)?;
@@ -301,15 +301,15 @@ impl<S> Line<S> {
 }
 
 /// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest. The digest covers the resolved
-/// scenario, the replication, the version of the model and the build of the program. The path of an
-/// input file is replaced by the digest of its content. So a log can be moved, and a run of a
-/// changed log has another key.
+/// scenario, the replication, the version of the model and the build of the program. Paths of input
+/// files are replaced by digests of their contents. So a log can be moved, and a run of a changed
+/// log has another key.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))
 }
 
-/// Keys of all replications of one scenario; the parts that they share are digested once.
+/// Keys of all replications of one scenario. The parts that they share are digested once.
 ///
 /// ```
 /// use meshwork_lab::run::store::{Keys, key};
@@ -323,7 +323,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys of the runs of a scenario, for input with this digest and a program of this build.
+    /// Keys of the runs of a scenario, given the digest of its input and the build of the program.
     #[must_use]
     pub fn of(scenario: &Table, input: Option<&str>, build: &str) -> Keys {
         let mut hasher = blake3::Hasher::new();
@@ -331,7 +331,7 @@ impl Keys {
         Keys { scenario: hasher, rest: format!("\n{MODEL_VERSION}\n{build}\n") }
     }
 
-    /// The key of a replication as a number. **O(1)**: the scenario is not read again.
+    /// Key of a replication as a number. **O(1)**: the scenario is not digested again.
     #[must_use]
     pub fn key(&self, replication: u64) -> u128 {
         let mut request = self.scenario.clone();
@@ -343,14 +343,14 @@ impl Keys {
     }
 }
 
-/// Digest of a requested run, which all builds of the program share, although their keys differ.
+/// Digest of a requested run. It is the same for all builds of the program, unlike the run's key.
 pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) -> String {
     let text = format!("{}{replication}\n", digested(scenario, input));
     short(&blake3::hash(text.as_bytes()))
 }
 
-/// Text of a scenario for its digest, with digests of input files in the place of their paths. It
-/// ends with a line break.
+/// Text of a scenario for its digest, with input files' digests instead of their paths. It ends
+/// with a line break.
 fn digested(mut scenario: Value, input: Option<&str>) -> String {
     let Some(digest) = input else { return format!("{scenario}\n") };
     let (workload, trace) = digest.split_once(':').unwrap_or((digest, ""));
@@ -373,7 +373,7 @@ pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// A parsed line of `runs.jsonl`. The scenario is read as a value of the Rust type `S`.
+/// Parsed line of `runs.jsonl`. The type `S` of the scenario can be one that ignores its content.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

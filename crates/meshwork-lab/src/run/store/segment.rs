@@ -1,11 +1,11 @@
-//! Segment files, each with the runs of one attempt at a shard, a part of a study for one process.
+//! Segment files, each with the runs of one attempt at a shard, the part of a study for one
+//! process.
 //!
 //! While a study is spread over processes, no file has two writers: each attempt at a shard writes
-//! `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part` until the attempt has ended. Its lines are
-//! those of `runs.jsonl` and **notes**, which begin with another word: the description of the
-//! attempt, the duration of each run, failed runs, and the end of the attempt. An empty line is a
-//! sign of life. All times are seconds since the attempt began, so that clocks of several computers
-//! are never compared.
+//! `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part` until the attempt has ended. Its lines are runs
+//! as in `runs.jsonl` and **notes**, which begin with other keys: the description of the attempt,
+//! the duration of each run, failed runs, and the end of the attempt. An empty line is a sign of
+//! life. Times are seconds since the attempt began, so that no two clocks are compared.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -25,14 +25,14 @@ pub const SEGMENTS: &str = "runs";
 const PART: &str = ".jsonl.part";
 const WHOLE: &str = ".jsonl";
 
-/// Interval between syncs to disk, which bounds the loss when a computer crashes.
+/// Interval between syncs to disk, which limits the loss of runs when a computer crashes.
 const SYNC_EVERY: Duration = Duration::from_secs(15);
 
 /// Note: a line of a segment that is no run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// Note that describes the attempt. It is the first line of the segment.
+    /// Note that describes the attempt, in the first line of the segment.
     Segment {
         /// Index of the shard, from 0.
         shard: u64,
@@ -41,11 +41,11 @@ pub enum Note {
         /// Name of the computer on which the attempt runs.
         host: String,
         threads: usize,
-        /// Number of runs assigned to the shard. A scenario that is assigned as a whole counts as
-        /// the replications that it needs in any case.
+        /// Number of runs assigned to the shard. Of a scenario assigned as a whole, only the
+        /// replications count that it needs in any case.
         runs: u64,
     },
-    /// Note on the end of a run, whose results are the preceding line.
+    /// Note on the end of a run, in the line after the results of the run.
     Ended {
         key: String,
         /// Duration of the run in seconds.
@@ -63,7 +63,7 @@ pub enum Note {
         /// Time of the failure, in seconds since the attempt began.
         at: f64,
     },
-    /// Note on the end of the attempt. It is the last line of the segment.
+    /// Note on the end of the attempt, in the last line of the segment.
     Over {
         /// Duration of the attempt in seconds.
         at: f64,
@@ -80,7 +80,7 @@ impl Note {
     }
 }
 
-/// Whether a line of a segment is a note or empty.
+/// Whether a line of a segment is empty or a note.
 pub(super) fn is_note(line: &[u8]) -> bool {
     let begins = |word: &str| line.starts_with(word.as_bytes());
     line.is_empty()
@@ -132,7 +132,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Paths of the segments of earlier attempts at a shard.
+/// Paths of the segments of all earlier attempts at the shard with the name `label`.
 pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, StoreError> {
     let begin = format!("{label}.");
     let mut found = all(folder)?;
@@ -142,7 +142,7 @@ pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, Store
     Ok(found)
 }
 
-/// A segment that is being written by its only writer.
+/// Segment that is being written by this process, its only writer.
 pub(super) struct Segment {
     file: File,
     part: PathBuf,
@@ -151,8 +151,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Creates a segment with an unused name. The name ends with the identifier of the attempt, and
-    /// with a number if that name is taken.
+    /// Creates a segment with an unused name. The name ends with the identifier of the attempt. If
+    /// that name is taken, a number is added.
     pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
@@ -183,8 +183,7 @@ impl Segment {
         millis(self.began.elapsed())
     }
 
-    /// Writes all bytes in one call; syncs the file if the last sync was longer ago than
-    /// `SYNC_EVERY`.
+    /// Writes all bytes in one call. Syncs the file if the last sync was at least `SYNC_EVERY` ago.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if self.synced.elapsed() >= SYNC_EVERY {
@@ -208,7 +207,7 @@ impl Segment {
         Ok(both.len() as u64)
     }
 
-    /// Ends the segment and gives it its final name. It is no error if the segment has already been
+    /// Ends the segment and gives it its final name. Succeeds even if the segment has already been
     /// merged and removed.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         let writing = |error: io::Error| FileError::writing(&self.part, &error);
@@ -221,7 +220,7 @@ impl Segment {
     }
 }
 
-/// The final name of a segment that has the temporary name `part`.
+/// Final name of a segment whose temporary name is `part`.
 pub(super) fn whole_of(part: &Path) -> PathBuf {
     let name = part.to_string_lossy();
     PathBuf::from(name.strip_suffix(".part").unwrap_or(&name))
@@ -231,25 +230,25 @@ fn millis(duration: Duration) -> f64 {
     duration.as_millis() as f64 / 1000.0
 }
 
-/// Attempt at a shard, as its segment describes it: the notes, and the state of the file.
+/// Attempt at a shard, described by the notes in its segment and the state of that file.
 #[derive(Clone, Debug)]
 pub struct ShardAttempt {
     pub path: PathBuf,
-    /// Whether the attempt finished and the file was renamed (no `.part` suffix).
+    /// Whether the attempt has ended, so that its file has the final name without `.part`.
     pub is_whole: bool,
     /// Time of the last write, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,
     /// Number of runs that have finished in the attempt.
     pub ended: u64,
-    /// End of the last run of the attempt, in seconds since the attempt began.
+    /// Time at which the last run of the attempt ended, in seconds since the attempt began.
     pub last: f64,
     /// Notes other than those of finished runs, in order.
     pub notes: Vec<Note>,
 }
 
 /// Reads the notes of all segments of a folder, skipping unreadable lines. `each` is called with
-/// the key and the duration in seconds of every finished run; these are not kept, since there may
-/// be a million.
+/// the key and the duration in seconds of every finished run. These are not kept in memory, since
+/// there may be a million.
 ///
 /// # Errors
 /// If a file cannot be read.

@@ -1,4 +1,4 @@
-//! Converts logs: removes unusable lines, changes jobs, and writes other formats.
+//! Conversion of logs: removal of unusable lines, changes of jobs, and output in other formats.
 
 #[cfg(test)]
 mod tests;
@@ -24,11 +24,11 @@ use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters of the workload `swf` that change how jobs are replayed, but no field of a log. A
-/// conversion refuses them.
+/// Parameters of the workload `swf` that affect only how jobs are replayed. A conversion refuses
+/// them.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
-/// Result of the conversion of a log: what was read, left out and written.
+/// Result of the conversion of a log: counts of lines read and left out, and of jobs written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Converted {
     /// Number of lines of the log that are not comments.
@@ -39,15 +39,15 @@ pub struct Converted {
     pub no_processors: u64,
     /// Number of lines that were left out because they have no submission time.
     pub no_submit_time: u64,
-    /// Number of jobs that were submitted before the job of the preceding line.
+    /// Number of jobs that were submitted earlier than the job before them in the log.
     pub out_of_order: u64,
     /// Number of jobs that were left out by the requested changes.
     pub cut: u64,
-    /// Number of jobs that were written. If a job was split, each of the resulting jobs counts.
+    /// Number of jobs that were written. A job that was split counts once for each part.
     pub jobs: u64,
-    /// Number of nodes that were written, if the input is a published list of nodes.
+    /// Number of nodes that were written, if the input is a list of nodes in a published trace.
     pub nodes: u64,
-    /// Columns and fields that were lost, because the written format cannot store them.
+    /// Sentences on columns and fields that were lost, because the output format cannot store them.
     pub lost: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ impl Converted {
     }
 }
 
-/// Parameters of the workload `swf` that have no effect on the jobs of a written log.
+/// Parameters of the workload `swf` that affect only how a log is read, so that they change no job.
 const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 
 /// Converts a log: writes its jobs to a file, in order of submission and with the requested
@@ -83,7 +83,7 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 ///
 /// # Errors
 /// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
-/// cannot be written. Nothing is written then.
+/// cannot be written. In that case nothing is written.
 pub fn convert(
     input: &Path,
     output: &Path,
@@ -126,7 +126,7 @@ pub fn convert(
     Ok(log.done)
 }
 
-/// Writes a study with the machine that a published list of nodes describes.
+/// Writes a study with the machine given by the list of nodes in a published trace.
 fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, TraceError> {
     if let Some(key) = changes.keys().next() {
         return Err(TraceError::Wrong(format!("`{key}` changes jobs, and a machine has none")));
@@ -137,7 +137,7 @@ fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, Tra
     Ok(Converted { nodes: machine.nodes, lost: machine.lost, ..Converted::default() })
 }
 
-/// Reads `changes` as parameters of the workload `swf` for the log at `path`.
+/// Parses `changes` as parameters of the workload `swf` for the log at `path`.
 pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
@@ -152,11 +152,11 @@ pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> 
     FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }
 
-/// A log in memory: its jobs in order of submission, each with the line that it comes from.
+/// Log in memory: its jobs in order of submission, each with its line of the log.
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
-    /// Whether the lines were read from a log. Otherwise they were made from the jobs of a table.
+    /// Whether the lines were read from a log; otherwise they were made from the jobs of a table.
     is_of_lines: bool,
     /// Counts of the lines that were read and left out so far.
     done: Converted,
@@ -244,8 +244,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Flat machine for the log's jobs. It has the size that the log's header states, or else the
-    /// size of the largest job.
+    /// Flat machine for the jobs of the log. It has the size stated in the header, or else that of
+    /// the largest job.
     fn machine(&self) -> Result<Topology, TopologyError> {
         let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
         let processors = self.header.processors().unwrap_or(largest);
@@ -253,7 +253,7 @@ impl Log {
     }
 }
 
-/// Rows of jobs from a table or a published trace, and the counts of lines left out so far.
+/// Rows of jobs from a table or a published trace, with the counts of lines left out.
 fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
         published::jobs(shown)?
@@ -283,7 +283,7 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
 }
 
 /// Jobs of a log after the requested changes. Each element has the index of the original job in the
-/// log, the new line, and the new job.
+/// log, the new line of the log, and the new job.
 pub(super) fn changed(
     log: &Log,
     params: &Params,
@@ -345,12 +345,12 @@ pub(super) fn changed(
     Ok(kept)
 }
 
-/// Limits a number to the largest number that a log may hold.
+/// Limits a number to the maximum that a log may hold.
 fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
 
-/// Line of a log for a changed job.
+/// Line of the log for a job that was changed.
 fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
     let mut record = *record;
     let fields = &mut record.fields;
@@ -376,7 +376,7 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Replaces each number of jobs in the header of a log by `jobs`.
+/// Sets the number of jobs in the header of a log to `jobs`, wherever the header states it.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {
@@ -385,12 +385,12 @@ fn number_of_jobs(header: &mut Header, jobs: u64) {
     }
 }
 
-/// Adds a note to the header of a log, after its last label, so that related lines stay together.
+/// Appends a note to the header of a log.
 fn note(header: &mut Header, text: &str) {
     header.entries.push(("Note".to_owned(), text.to_owned()));
 }
 
-/// Describes the conversion in one line, for the header of the new log.
+/// Description of the conversion in one line, for the header of the new log.
 fn story(changes: &Table, done: &Converted) -> String {
     let mut steps = vec![format!("converted by meshwork {}", env!("CARGO_PKG_VERSION"))];
     if done.unusable() > 0 {

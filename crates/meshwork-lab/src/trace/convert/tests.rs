@@ -71,8 +71,8 @@ fn a_table_has_the_jobs_that_a_log_has() {
     }
 }
 
-/// Tests that a conversion between any two formats preserves the jobs. The ending of the file's
-/// name decides the format.
+/// Tests that a conversion between any two formats preserves the jobs. The ending of each file's
+/// name decides its format.
 #[test]
 fn the_ending_decides_both_ways() {
     let folder = tempfile::tempdir().unwrap();
@@ -115,8 +115,8 @@ fn the_ending_decides_both_ways() {
     assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
 }
 
-/// A folder with two tables of jobs, `jobs.csv` and `again.csv`. The second is the first after a
-/// conversion to another format and back.
+/// Creates a folder with two tables of jobs, `jobs.csv` and `again.csv`. The second is the first
+/// after a conversion to another format and back.
 fn there_and_back(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

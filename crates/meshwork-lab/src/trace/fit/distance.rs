@@ -1,4 +1,4 @@
-//! Distances between two samples of numbers, which tell how well a model fits a log.
+//! Distances between two samples of numbers, which measure how well a model fits a log.
 
 /// Mean and coefficient of variation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,14 +25,14 @@ pub struct Distance {
     pub what: &'static str,
     /// Kolmogorov–Smirnov distance: maximum difference between the two distribution functions.
     pub ks: f64,
-    /// Mean and variation of the column in the log.
+    /// Mean and coefficient of variation of the column in the log.
     pub log: Spread,
-    /// Mean and variation of the column in jobs drawn from the model.
+    /// Mean and coefficient of variation of the column in jobs drawn from the model.
     pub model: Spread,
 }
 
 impl Distance {
-    /// The distance between a column of the log and the same column of the model.
+    /// Compares a column of the log with the same column of jobs drawn from the model.
     ///
     /// # Complexity
     /// **O(n log n)** for *n* values.
@@ -45,7 +45,7 @@ impl Distance {
 }
 
 /// Kolmogorov–Smirnov distance of two sorted samples: maximum difference between their distribution
-/// functions. It is 1 if one of them is empty.
+/// functions. It is 1 if a sample is empty.
 fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0_f64);
     if a.is_empty() || b.is_empty() {
@@ -72,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// Kolmogorov–Smirnov distance by its definition. For every value of either sample, counts the
-    /// share of each sample up to this value.
+    /// Kolmogorov–Smirnov distance by its definition, for comparison with the fast function. At
+    /// every value, it compares the shares of both samples up to the value.
     fn by_counting(a: &[f64], b: &[f64]) -> f64 {
         let share = |values: &[f64], most: f64| {
             values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64

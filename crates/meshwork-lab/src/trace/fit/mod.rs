@@ -1,4 +1,4 @@
-//! Fits workload models to logs, and measures the distances between model and log.
+//! Fits workload models to logs, and measures the distances between a model and its log.
 
 mod distance;
 mod models;
@@ -23,13 +23,13 @@ pub use models::FitModel;
 /// Minimum number of jobs for a fit.
 pub const MIN_JOBS: usize = 100;
 
-/// A workload model that was fitted to a log, with measures of how well it fits.
+/// Workload model fitted to a log, with measures of how well it fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// A complete study of the model's jobs on a flat machine of the log's size, ready for `run`.
+    /// Complete study of the model's jobs on a flat machine of the log's size, for `meshwork run`.
     pub study: Table,
-    /// Number of the log's jobs to which the model was fitted. As many jobs were drawn from the
-    /// model to measure the distances.
+    /// Number of the log's jobs to which the model was fitted. The distances are measured with
+    /// equally many jobs drawn from the model.
     pub jobs: u64,
     /// Distances between model and log: for sizes, run times, interarrival times and, if the log
     /// has them, estimates.
@@ -38,7 +38,7 @@ pub struct Fitted {
     pub notes: Vec<String>,
 }
 
-/// Sizes, times and requested times of the jobs of a log to which a model is fitted.
+/// Sizes, times and requested times of a log's jobs, to which a model is fitted.
 ///
 /// Jobs are in order of submission.
 struct Sample {
@@ -101,7 +101,7 @@ impl Sample {
 }
 
 /// Fits a model to a log or a table of jobs, and measures the distances between them. For the
-/// distances, as many jobs as the log has are drawn from the model.
+/// distances, as many jobs are drawn from the model as the log has.
 ///
 /// The run time estimates of the fitted workload come from the model itself if it has requested
 /// times. Otherwise, if at least half of the log's jobs have a requested time, they come from the
@@ -152,7 +152,7 @@ pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     Ok(Fitted { study, jobs: sample.sizes.len() as u64, distances, notes })
 }
 
-/// A study of a fitted workload on a flat machine of the log's size.
+/// Study of a fitted workload on a flat machine of the log's size.
 fn study(workload: &Table, sample: &Sample) -> Table {
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
@@ -168,11 +168,11 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Seed with which jobs are drawn from the model to measure distances. The number is unusual, since
-/// a log that was itself drawn from the model with this seed would be compared with itself.
+/// Seed with which jobs are drawn from the model to measure distances. It is an unusual number,
+/// since a log drawn from the model with the same seed would be compared with itself.
 const SEED: u64 = 20_051_997;
 
-/// Draws the jobs of a workload for a flat machine with this number of processors.
+/// Draws the jobs of a workload for a flat machine with `processors` processors.
 fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {
     let given = Value::Table(workload.clone());
     let params =
@@ -201,7 +201,7 @@ fn gaps(arrivals: impl Iterator<Item = f64>) -> Vec<f64> {
     arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// Distances between the log and the jobs of a model.
+/// Distances between a log and the jobs drawn from a model.
 fn compared(sample: &Sample, jobs: &[Job], has_estimates: bool) -> Vec<Distance> {
     let of = |what: fn(&Job) -> f64| jobs.iter().map(what).collect::<Vec<f64>>();
     let sizes = sample.sizes.iter().map(|&size| size as f64).collect();

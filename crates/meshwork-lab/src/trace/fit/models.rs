@@ -1,4 +1,4 @@
-//! Estimates the parameters of each workload model from a log.
+//! Estimation of the parameters of each workload model from a log.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use toml::{Table, Value};
 use super::{Sample, drawn, gaps};
 use crate::trace::TraceError;
 
-/// A workload model that can be fitted to a log.
+/// Workload model that can be fitted to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitModel {
-    /// The model `jann`. It has classes of job sizes. For each class, it reproduces three moments
-    /// of the interarrival times and of the run times.
+    /// The model `jann`, which has classes of job sizes. For each class, it reproduces three
+    /// moments of the interarrival times and of the run times.
     Jann,
-    /// The model `cirne_berman`. It has a daily cycle of arrivals, and requested times. A job runs
-    /// for a random share of its requested time.
+    /// The model `cirne_berman`, which has a daily cycle of arrivals, and requested times. A job
+    /// runs for a random share of its requested time.
     CirneBerman,
     /// The model `lublin` of Lublin and Feitelson, with the sizes of the log. It is scaled to the
-    /// log's mean run time and interarrival time.
+    /// log's mean run time and mean interarrival time.
     Lublin,
 }
 
@@ -30,18 +30,18 @@ impl FitModel {
         ("lublin", FitModel::Lublin),
     ];
 
-    /// The model that has this name in studies.
+    /// Model with the name `name` in studies.
     #[must_use]
     pub fn named(name: &str) -> Option<FitModel> {
         FitModel::ALL.iter().find(|model| model.0 == name).map(|model| model.1)
     }
 
-    /// Whether the model has requested times of its own.
+    /// Whether the model itself generates requested times.
     pub(super) fn has_requests(self) -> bool {
         self == FitModel::CirneBerman
     }
 
-    /// Workload of this model whose parameters fit the sample best.
+    /// Workload of this model with the parameters that fit the sample best.
     pub(super) fn fitted(
         self,
         sample: &Sample,
@@ -63,13 +63,13 @@ impl FitModel {
     }
 }
 
-/// Rounds a parameter to six significant digits, more than any sample determines.
+/// Rounds a parameter to six significant digits, which is more than any sample determines.
 fn rounded(number: f64) -> Value {
     Value::Float(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
-/// Smallest number of jobs in a class of job sizes. A class with fewer jobs is merged with the next
-/// class.
+/// Minimum number of jobs in a class of job sizes. A class with fewer jobs is merged with a
+/// neighbouring one.
 const MIN_CLASS: usize = 30;
 
 fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
@@ -132,7 +132,7 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
 }
 
 /// Moments of a sample, or similar moments if no hyper-Erlang distribution has those of the sample.
-/// The flag tells whether the moments differ from those of the sample.
+/// The flag is true if the moments differ from those of the sample.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
     // Keep a distance from the limit of possible moments, so that a fit still exists after the
@@ -222,7 +222,7 @@ fn lublin(sample: &Sample, workload: &mut Table) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// Parameters of the model `tsafrir` of estimates: the 20 most frequent requested times of a log.
+/// Parameters of the model `tsafrir`, from the 20 most frequent requested times of a log.
 pub(super) fn estimates(sample: &Sample) -> Table {
     const HEAD: usize = 20;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Tests of fits of workload models to logs.
 //!
-//! If a log was drawn from a model, the fit of this model is close to the log. Logs that cannot be
-//! fitted are refused.
+//! The fit of a model to a log that was drawn from this model must be close to the log. Logs that
+//! cannot be fitted must be refused.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::*;
 use crate::study::Study;
 use crate::trace::{Form, write};
 
-/// Writes a log whose jobs are drawn from this workload for 128 processors. Returns its path.
+/// Writes a log with jobs of the given workload for 128 processors, and returns its path.
 fn log(folder: &TempDir, workload: &str) -> PathBuf {
     let table: Table = workload.parse().unwrap();
     let jobs = drawn(&table, 128).unwrap();
@@ -95,7 +95,7 @@ fn the_study_is_read_by_run_and_estimates_are_modal() {
     assert!(ks(&fitted, "requested") < 0.02, "{:?}", fitted.distances);
 }
 
-/// Writes a log, and returns its path.
+/// Writes a log with the given jobs, and returns its path.
 ///
 /// A job is given by its fields 2, 4, 5 and 9, which are submission time, run time, processors, and
 /// requested time.

@@ -1,5 +1,5 @@
-//! List of the published traces that can be read. For each trace, it has the columns, and how a
-//! table of jobs is made from these columns.
+//! List of the published traces that can be read. Each entry has the columns of a trace, and the
+//! conversions that make a table of jobs from them.
 
 use super::Source::{
     Always, Between, Hour, Id, If, IfSome, Limit, Of, Options, Product, Share, SlurmMemory, Times,
@@ -11,13 +11,12 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
     Mapped { ours, source }
 }
 
-/// Length of an hour in seconds.
 const HOUR: f64 = 3600.0;
 
-/// All published traces that can be read.
+/// Formats of all published traces that can be read.
 ///
-/// If a trace has several sources for one column of a table of jobs, the first that has a value
-/// counts.
+/// If a format has several sources for one column of a table of jobs, the first that has a value is
+/// used.
 pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba openb 2023, pods",
@@ -366,8 +365,8 @@ pub(super) static FORMATS: [Published; 19] = [
     },
 ];
 
-/// Columns of `sacct`. What a job was allocated counts before what it requested, and TRES before
-/// the columns of nodes and tasks.
+/// Columns of a table of jobs that are made from columns of `sacct`. Allocated amounts are
+/// preferred to requested ones, and trackable resources (TRES) to the columns of nodes and tasks.
 static SACCT_COLUMNS: &[Mapped] = &[
     of("job", Id("jobidraw")),
     of("job", Id("jobid")),
@@ -397,15 +396,15 @@ static SACCT_COLUMNS: &[Mapped] = &[
     of("queue", Of("partition")),
 ];
 
-/// Columns of `sacct` for which a table of jobs has no column.
+/// Columns of `sacct` that have no counterpart in a table of jobs.
 const SACCT_LEFT_OUT: &[&str] =
     &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"];
 
-/// Name of the format of a site's history.
+/// Name of the format of a site's job history.
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 
-/// Columns of a table of jobs that are made from a site's history. The first [`SHARED_COLUMNS`] of
-/// them describe requests for parts of nodes.
+/// Columns of a table of jobs that are made from a site's job history. The first [`SHARED_COLUMNS`]
+/// of them describe requests for parts of nodes.
 pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("pieces", Options("options", "pieces")),
     of("cpu", Options("options", "cpu")),
@@ -434,5 +433,5 @@ pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("partition", Of("partition")),
 ];
 
-/// Number of the first columns of [`HISTORY_COLUMNS`], which describe requests for parts of nodes.
+/// Number of columns, at the start of [`HISTORY_COLUMNS`], on requests for parts of nodes.
 pub(super) const SHARED_COLUMNS: usize = 7;

@@ -1,4 +1,4 @@
-//! Reads the workloads of Kueue from JSON, as rows of a table.
+//! Reads the workloads of Kueue from JSON, as rows of a published trace.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use meshwork::workload::table::Cell;
 use super::{FORMATS, Given, MOST, Recognized, is_none};
 use crate::operator::kueue::Snapshots;
 
-/// Reads a snapshot of workloads: each admission of a workload becomes a row. The workload's sets
-/// of pods are the roles of a job.
+/// Reads a snapshot of workloads, in which each admission of a workload becomes a row. The
+/// workload's pod sets become the roles of the job.
 pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
     let snapshots = Snapshots::read(&[(path, text)]).map_err(|problem| problem.to_string())?;
     let history = snapshots.history().map_err(|problem| problem.to_string())?.history;

@@ -1,4 +1,4 @@
-//! Makes the machine of a study from the nodes of a published trace.
+//! Makes the machine of a study from a list of nodes in a published trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,18 +8,18 @@ use super::{Holds, MachineColumns, Recognized, recognized};
 use crate::findings::number::count;
 use crate::run::inputs::Files;
 
-/// The machine of a published trace, as the text of a study that has only this machine.
+/// Machine of a published trace, as the text of a study that consists of the machine alone.
 pub(crate) struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
-    /// Sentences on attributes of the trace that the study's machine does not model.
+    /// Sentences on attributes of the nodes that the study's machine does not model.
     pub(crate) lost: Vec<String>,
 }
 
-/// A node of a trace: the names of its groups (such as clusters), its own name, and its type.
+/// Node of a trace: the names of its groups (such as clusters), its own name, and its type.
 type Listed = (Vec<String>, String, NodeType);
 
-/// Type of a node: its cores, memory, GPUs and model of the GPUs, as texts of the trace.
+/// Type of a node: its cores, memory, GPUs and model of the GPUs, each as text if the trace has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeType([Option<String>; 4]);
 
@@ -34,7 +34,7 @@ impl NodeType {
     }
 }
 
-/// Makes the machine of a study from a table of nodes.
+/// Makes the machine of a study from a table of nodes in the file `path`.
 ///
 /// # Errors
 /// One sentence, if the file is not a table of nodes of a published trace, or a cell cannot be
@@ -98,8 +98,8 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
 }
 
-/// Value of the key `machine.nodes`, which gives the types of the nodes. It is `None` if the cores
-/// of any node are unknown.
+/// Value of the key `machine.nodes`, which lists the types of the nodes. `None` if the number of
+/// cores is unknown for any node.
 fn types(nodes: &[Listed]) -> Option<Value> {
     let mut kinds: BTreeMap<&NodeType, Vec<usize>> = BTreeMap::new();
     for (at, (.., kind)) in nodes.iter().enumerate() {
@@ -132,7 +132,7 @@ fn types(nodes: &[Listed]) -> Option<Value> {
     Some(Value::Array(list))
 }
 
-/// Text of ascending numbers as ranges, such as `0-3,7`.
+/// Formats ascending numbers as ranges, such as `0-3,7`.
 fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [only] => only.to_string(),
@@ -171,7 +171,7 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
 }
 
 /// Switches of a tree network over the nodes, one for each group; `None` if there are no groups.
-/// The nodes are sorted by group.
+/// `nodes` must be sorted by group.
 ///
 /// Leaf switches come first. If groups are not nested, one more switch is above all of them.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {

@@ -26,84 +26,83 @@ use formats::{FORMATS, HISTORY, HISTORY_COLUMNS, SHARED_COLUMNS};
 pub(super) use machine::machine_text;
 pub(crate) use slurm::SlurmPieces;
 
-/// Format of a published trace, or of one of its tables.
+/// Format of a published trace, or of one table of a trace.
 #[derive(Debug)]
 struct Published {
     name: &'static str,
-    /// Names of columns that identify the trace: a table that has all of them is this trace.
+    /// Names of columns that identify the format: a table that has all of them is of this format.
     marks: &'static [&'static str],
     holds: Holds,
-    /// Columns of the trace for which a table of jobs has no column.
+    /// Columns of the trace that have no counterpart in a table of jobs.
     no_place: &'static [&'static str],
 }
 
-/// Kind of content of a published trace's table.
+/// Kind of content of a table in a published trace.
 #[derive(Debug)]
 enum Holds {
-    /// The table has jobs. A job has one row, or several.
+    /// The table has jobs, with one or several rows for each job.
     Jobs {
         columns: &'static [Mapped],
-        /// The column whose value identifies a job that has several rows; `None` if each row is a
-        /// job.
+        /// Column whose value identifies the job of a row, if jobs have several rows. `None` if
+        /// each row is a job.
         one_per: Option<&'static str>,
-        /// Columns that tell whether the job of a row runs, each with its values for jobs that do
-        /// not run.
+        /// Columns from which rows without a running job are recognized, each with the values of
+        /// such rows.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
     /// The table has the nodes of a machine, one in each row.
     Nodes(MachineColumns),
-    /// The table has content that this program cannot use. The variant holds the reason.
+    /// The table has content that Meshwork cannot use. The variant holds the reason.
     Nothing(&'static str),
 }
 
-/// A column of a table of jobs, and how its cells are made from columns of a trace.
+/// Column of a table of jobs, with the source of its cells in a trace.
 #[derive(Clone, Copy, Debug)]
 struct Mapped {
     ours: &'static str,
     source: Source,
 }
 
-/// How a cell of a table of jobs is made: from which columns of the trace, by which conversion.
+/// Source of a cell in a table of jobs: the columns of the trace, and the conversion.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// The cell is the value of a column, unchanged.
     Of(&'static str),
-    /// The cell is the number of a job in a column, if all values of the column are whole numbers.
+    /// The cell is the job number in a column, if all values of the column are whole numbers.
     Id(&'static str),
     /// The cell is the number in a column times a factor, which converts the unit.
     Times(&'static str, f64),
     /// The cell is the product of two columns times a factor, which converts the unit.
     Product(&'static str, &'static str, f64),
-    /// The cell is the number in the first column divided by that in the second, which must be
-    /// positive.
+    /// The cell is the number in one column divided by the number in another, if that is positive.
     Share(&'static str, &'static str),
     /// The cell is the time in seconds from the instant in one column to the instant in another.
     Between(&'static str, &'static str),
     /// The cell is the word in a column, translated by a list of pairs of words.
     Word(&'static str, &'static [(&'static str, &'static str)]),
-    /// The cell is a constant word if a column has a certain value. Otherwise it is empty.
+    /// The cell is a constant word if a column has a certain value, and otherwise empty.
     If(&'static str, &'static str, &'static str),
-    /// The cell is a constant word if the number in a column is positive. Otherwise it is empty.
+    /// The cell is a constant word if the number in a column is positive, and otherwise empty.
     IfSome(&'static str, &'static str),
-    /// The cell is the instant at the beginning of an hour. One column has the day and another the
+    /// The cell is the beginning of an hour, in seconds. One column has the day and another the
     /// hour, both counted from 0.
     Hour(&'static str, &'static str),
     /// The cell is the duration that a column has in Slurm's format.
     Limit(&'static str),
-    /// The cell is an amount of memory in MB, from a column in Slurm's format.
+    /// The cell is the amount of memory, in MB, that a column has in Slurm's format.
     SlurmMemory(&'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It
-    /// comes from a column of Slurm's trackable resources.
+    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It is
+    /// computed from a column of Slurm's trackable resources.
     Tres(&'static str, &'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It
-    /// comes from a column with options of the command `salloc`.
+    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It is
+    /// computed from a column with options of the command `salloc`.
     Options(&'static str, &'static str),
-    /// The cell is a constant number, which does not depend on the trace.
+    /// The cell is the same number in all rows.
     Always(f64),
 }
 
 impl Source {
-    /// Columns of the trace from which the cell of a table of jobs is made.
+    /// Columns of the trace from which the cell is made.
     fn columns(self) -> Vec<&'static str> {
         match self {
             Source::Of(one)
@@ -125,17 +124,17 @@ impl Source {
     }
 }
 
-/// Columns of a table of nodes in a trace: which of them describe a node.
+/// Names of the columns that describe a node, in a table of nodes of a trace.
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
     /// Column with the number of cores, and the factor that converts its unit to cores.
     cpu: Option<(&'static str, f64)>,
-    /// Column of memory in MB.
+    /// Column with the memory in MB.
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
     model: Option<&'static str>,
-    /// Columns with the names of the groups to which a node belongs, the largest group first.
+    /// Columns with the names of the groups that contain a node, the largest group first.
     above: &'static [&'static str],
 }
 
@@ -150,18 +149,18 @@ impl MachineColumns {
 /// Maximum number of columns that are read from a trace.
 const MOST: usize = 48;
 
-/// A row of a trace: its line in the file, and the cells of the columns that are read.
+/// Row of a trace: its line number in the file, and the cells of the columns that are read.
 struct Given {
     line: u64,
     cells: [Option<Cell<'static>>; MOST],
 }
 
-/// A file that was recognized as a published trace, with its rows.
+/// File that was recognized as a published trace, with its rows.
 struct Recognized {
     format: &'static Published,
-    /// The columns that are read, in the order of the cells of a row.
+    /// Names of the columns that are read, in the order of the cells in a row.
     read: Vec<&'static str>,
-    /// Names of columns in the file that this program does not know.
+    /// Names of the other columns in the file, which Meshwork does not know.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
@@ -174,15 +173,15 @@ pub(super) struct PublishedJobs {
     pub(super) no_run_time: u64,
     pub(super) no_processors: u64,
     pub(super) no_submit_time: u64,
-    /// Sentences on what the conversion to a table of jobs has lost.
+    /// Sentences on the information that the conversion to a table of jobs has lost.
     pub(super) lost: Vec<String>,
 }
 
 /// Reads the jobs of a published trace; `None` if the file is not a published trace.
 ///
 /// # Errors
-/// One sentence, if the file is a table of such a trace but has no jobs, or if a cell cannot be
-/// read.
+/// One sentence, if the file is a table of a published trace but has no jobs, or if a cell cannot
+/// be read.
 pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(&Files::default(), path)? else { return Ok(None) };
     let name = found.format.name;
@@ -199,12 +198,12 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     }
 }
 
-/// Reads the jobs of a site's history; `None` if the file is not such a history.
+/// Reads the jobs in a site's job history; `None` if the file is not such a history.
 ///
 /// If jobs of the site share nodes, they request the pieces of nodes that their options name, with
 /// the memory that the `slurm.conf` gives by default. At other sites each job requests whole nodes.
-/// Jobs that have not run are left out. Submissions are dates, so that the clock begins with the
-/// first.
+/// Jobs that have not run are left out. Submission times are dates, so that the clock of the jobs
+/// begins with the first submission.
 ///
 /// # Errors
 /// One sentence, if a cell cannot be read, or if shared nodes of the site are not modelled.
@@ -243,7 +242,7 @@ pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, Str
     Ok(Some(rows))
 }
 
-/// Recognizes a published trace, and reads its rows; `None` if the file is not such a trace.
+/// Recognizes a published trace and reads its rows; `None` if the file is not a published trace.
 fn recognized(files: &Files, path: &str) -> Result<Option<Recognized>, String> {
     if is_json(path) {
         return from_json(path).map(Some);
@@ -274,7 +273,7 @@ fn recognized(files: &Files, path: &str) -> Result<Option<Recognized>, String> {
     Ok(Some(Recognized { format, read, unknown, rows }))
 }
 
-/// Reads a trace in JSON: workloads of Kueue, or the jobs of Microsoft's trace Philly.
+/// Reads a trace in JSON: workloads of Kueue, or jobs of Microsoft's Philly trace.
 fn from_json(path: &str) -> Result<Recognized, String> {
     let mut text = String::new();
     let read = Files::default().text(path).map_err(|error| error.0)?.read_to_string(&mut text);
@@ -306,7 +305,7 @@ fn is_none(cell: &Cell<'_>) -> bool {
 }
 
 impl Published {
-    /// Names of all columns of the trace that are read, each once.
+    /// Names of all columns of the trace that are read, without repetitions.
     fn columns(&self) -> Vec<&'static str> {
         let mut all: Vec<&'static str> = match &self.holds {
             Holds::Jobs { columns, one_per, skipped } => {
@@ -327,14 +326,14 @@ impl Published {
     }
 }
 
-/// The jobs of a trace while they are converted, and counts of what is lost.
+/// State of the conversion of a trace: the jobs converted so far, and counts of lost information.
 struct Reading<'a> {
     path: &'a str,
     found: &'a Recognized,
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value, for each name in `columns` that a table of jobs does not have.
+    /// Number of jobs with a value, by name of a column that tables of jobs do not have.
     absent: BTreeMap<&'static str, u64>,
     /// Number of jobs with a value, for each column in the list `no_place` of the trace's format.
     no_place: Vec<u64>,
@@ -417,10 +416,10 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Converts a row of the trace to a row of a table of jobs. The flag tells whether the row
+    /// Converts a row of the trace to a row of a table of jobs. The flag is true if the row
     /// requests nodes or pieces of nodes.
     ///
-    /// Columns without a counterpart are counted if the row belongs to a new job.
+    /// Columns without a counterpart are counted if `is_new`, that is, for the first row of a job.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();
@@ -468,8 +467,8 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds an amount in the column `ours` up to a whole number. This concerns cores, memory, and
-    /// numbers of GPUs above one.
+    /// Rounds an amount in the column `ours` up to a whole number. This is done for cores, for
+    /// memory, and for GPUs if there is more than one.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,
@@ -488,8 +487,8 @@ impl<'a> Reading<'a> {
         Cell::Number(number.ceil())
     }
 
-    /// Adds a further row of the trace to the job that it belongs to. The job then runs from the
-    /// first start to the last end of its rows.
+    /// Adds a further row of the trace to its job, which has the index `place`. The job then runs
+    /// from the first start to the last end of its rows.
     fn join(&mut self, place: usize, row: &Row) {
         let own = &mut self.jobs.rows[place];
         let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };
@@ -500,7 +499,7 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Adds a sentence for each kind of loss, with the numbers of jobs that are concerned.
+    /// Adds a sentence for each kind of lost information, with the number of jobs concerned.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {
@@ -578,7 +577,7 @@ impl Recognized {
         }
     }
 
-    /// The instant in a column, as a number or as a date.
+    /// Instant in a column, given as a number or as a date.
     fn instant(&self, given: &Given, column: &str) -> Result<Option<Cell<'static>>, String> {
         match self.get(given, column) {
             Some(Cell::Text(text)) if text.trim().parse::<f64>().is_err() => {
@@ -706,13 +705,13 @@ fn value(cell: &Cell<'_>) -> f64 {
     }
 }
 
-/// Rounds a number to six decimals, which removes the rounding error of a unit conversion.
+/// Rounds a number to six decimals, which removes rounding errors of unit conversions.
 fn tidy(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 
-/// Amount of memory in MB from Slurm's text. Examples are `4G`, `2000M`, `512K`, and the older
-/// `4Gn` and `4Gc`.
+/// Parses an amount of memory in Slurm's notation, in MB. Examples are `4G`, `2000M`, `512K`, and
+/// the older `4Gn` and `4Gc`.
 pub(crate) fn megabytes(text: &str) -> Option<f64> {
     let text = text.trim_end_matches(['n', 'c']);
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());

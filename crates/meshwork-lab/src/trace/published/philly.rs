@@ -1,4 +1,4 @@
-//! Reads jobs of Microsoft's Philly trace, which are JSON, as rows of a table.
+//! Reads jobs of Microsoft's Philly trace from JSON, as rows of a published trace.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{FORMATS, Given, MOST, Recognized, is_none};
 use crate::date::unix_seconds;
 
-/// A job of the Philly file `cluster_job_log`.
+/// Job in the file `cluster_job_log` of the Philly trace.
 #[derive(Deserialize)]
 struct PhillyJob {
     status: Option<String>,
@@ -32,7 +32,7 @@ struct PhillyMachine {
     gpus: Vec<String>,
 }
 
-/// Reads the Philly log, which is a list of jobs.
+/// Reads the job log of the Philly trace, which is a list of jobs.
 pub(super) fn read(path: &str, text: &str) -> Result<Recognized, String> {
     let jobs: Vec<PhillyJob> = serde_json::from_str(text).map_err(|error| {
         format!("{path}: this is no list of jobs as in Philly's cluster_job_log ({error})")
@@ -56,8 +56,8 @@ fn text(text: Option<&String>) -> Option<Cell<'static>> {
 }
 
 impl PhillyJob {
-    /// Cell of a job in a column of the trace. A job may have run several times. Its machines are
-    /// the machines of its last attempt. If an attempt was successful, it is the last one.
+    /// Cell of a job in a column of the trace. The machines of a job with several attempts are
+    /// those of its last attempt, the only one that can be successful.
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));
@@ -85,7 +85,7 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// Roles of a job, by the GPUs of each machine; `None` if all machines have equally many.
+    /// Roles of a job, by number of GPUs on a machine; `None` if all machines have equally many.
     fn unequal(&self) -> Option<String> {
         let mut machines: BTreeMap<usize, usize> = BTreeMap::new();
         for machine in &self.detail {
@@ -98,8 +98,8 @@ impl PhillyAttempt {
         (machines.len() > 1).then(|| machines.iter().map(role).collect::<Vec<_>>().join("+"))
     }
 
-    /// Seconds for which an attempt ran. `None` if its start or end was not recorded, or if the end
-    /// is earlier than the start.
+    /// Duration of an attempt in seconds. `None` if its start or end was not recorded, or if the
+    /// end is earlier than the start.
     fn seconds(&self) -> Option<f64> {
         let instant = |text: &Option<String>| unix_seconds(text.as_deref()?);
         Some(instant(&self.end_time)? - instant(&self.start_time)?).filter(|length| *length >= 0.0)

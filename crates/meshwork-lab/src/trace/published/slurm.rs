@@ -1,4 +1,4 @@
-//! Parses the pieces of jobs from texts of Slurm: trackable resources, and options of `salloc`.
+//! Pieces of nodes that jobs request, from Slurm's trackable resources and options of `salloc`.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use meshwork::workload::table::Cell;
 use super::megabytes;
 
 /// Equal pieces of nodes that a job requests: their number, and the resources of each piece. The
-/// fields are columns of a table of jobs.
+/// fields correspond to columns of a table of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SlurmPieces {
     count: f64,
@@ -17,13 +17,13 @@ pub(crate) struct SlurmPieces {
     gpu: f64,
     /// Maximum number of pieces on one node.
     per_node: Option<f64>,
-    /// Model of the GPUs that the job requests, or a feature that its nodes must have.
+    /// Model of the requested GPUs, or a feature that the job's nodes must have.
     kind: Option<String>,
     exclusive: bool,
 }
 
-/// Options of `salloc` for a job. An amount is for each task, for each node, or for the whole job,
-/// as the option says.
+/// Options of `salloc` for a job. Each amount is for a task, for a node, or for the whole job, as
+/// the option's name says.
 #[derive(Default)]
 struct Options<'a> {
     tasks: Option<f64>,
@@ -41,7 +41,7 @@ struct Options<'a> {
     exclusive: bool,
 }
 
-/// Parses a number of GPUs, with their model if the text has one: `2`, `a100:2`, `gpu:a100:2`.
+/// Parses a number of GPUs, with their model if it is given: `2`, `a100:2`, `gpu:a100:2`.
 fn gpus(text: &str) -> Option<(f64, Option<String>)> {
     let text = text.strip_prefix("gpu:").unwrap_or(text);
     let (model, count) = match text.rsplit_once(':') {
@@ -91,9 +91,9 @@ impl<'a> Options<'a> {
 impl SlurmPieces {
     /// Pieces that the options of `salloc` request; `None` without options.
     ///
-    /// If GPUs or memory are requested for each task, a piece is a task. If they are requested for
-    /// each node, a piece is what the job has of a node. If GPUs are requested for the whole job,
-    /// each GPU is a piece, unless the nodes divide them equally.
+    /// With GPUs for each task, a piece is a task. With GPUs for each node, it is the part of the
+    /// job on one node. With GPUs for the whole job, it is a GPU, unless the nodes divide them
+    /// equally. Without GPUs, it is a node's part if nodes are requested, and otherwise a task.
     pub(crate) fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;
@@ -141,9 +141,9 @@ impl SlurmPieces {
 
     /// Pieces of a recorded job on shared nodes; `None` if it has whole nodes and no options.
     ///
-    /// A job without options requests equal parts of its nodes, whose CPUs are `cpus` in all.
-    /// Memory that the job does not state is that of the `slurm.conf`. If this states none either,
-    /// a job has all memory of its nodes, and requests that of the smallest node.
+    /// A job without options requests equal parts of its nodes, with `cpus` CPUs in all. Memory
+    /// that the options do not state is the default of the `slurm.conf`. Without a default, a job
+    /// has all memory of its nodes, and requests as much as the smallest node has.
     pub(crate) fn of_job(
         options: &str,
         (nodes, cpus): (f64, f64),
@@ -185,19 +185,19 @@ impl SlurmPieces {
         self.exclusive
     }
 
-    /// Number of pieces, their largest number on a node, and the cores, memory in MB and GPUs of
-    /// each.
+    /// Number of pieces, maximum number of them on a node, and cores, memory in MB and GPUs of each
+    /// piece.
     pub(crate) fn amounts(&self) -> (u64, Option<u64>, [u64; 3]) {
         let each = [self.cpu, self.mem.unwrap_or(0.0), self.gpu];
         let whole = |number: f64| number.ceil() as u64;
         (whole(self.count), self.per_node.map(whole), each.map(whole))
     }
 
-    /// Pieces of a job's allocation, parsed from the list of its trackable resources. `None` if the
-    /// list has no processors.
+    /// Pieces of a job's allocation, parsed from a list of trackable resources. `None` if the list
+    /// has no processors.
     ///
-    /// A piece is what the job has of a node. If the job's nodes do not divide its GPUs equally,
-    /// each GPU is a piece.
+    /// A piece is the part of the job on one node. If the job's nodes do not divide its GPUs
+    /// equally, each GPU is a piece.
     pub(super) fn of_tres(text: &str) -> Option<SlurmPieces> {
         let of = |kind: &str| {
             let mut pairs = text.split(',').filter_map(|part| part.trim().split_once('='));
@@ -223,12 +223,12 @@ impl SlurmPieces {
         })
     }
 
-    /// Memory of all pieces in MiB, and the number of their GPUs.
+    /// Total memory of all pieces in MB, and their total number of GPUs.
     pub(crate) fn totals(&self) -> [u64; 2] {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 
-    /// Cell of a column in a table of jobs; `None` if it is empty.
+    /// Cell for a column in a table of jobs, made from these pieces; `None` if it is empty.
     pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let number = match column {
             "pieces" => Some(self.count),

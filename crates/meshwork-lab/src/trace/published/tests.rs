@@ -19,7 +19,7 @@ fn table(name: &str, text: &str) -> (String, Converted) {
     converted(name, text, "jobs.csv").unwrap()
 }
 
-/// Cells of these columns of a CSV table, row by row.
+/// Cells of a CSV table in the given columns, as one text per row.
 fn cells(table: &str, columns: &[&str]) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().unwrap().clone();
@@ -273,9 +273,9 @@ fn the_history_of_a_site() {
     assert_eq!(found, [" 4 1 2 1", "2    "], "a job without options has nodes");
 }
 
-/// Tests that accounting records with trackable resources are converted to jobs with pieces. The
-/// part of a job on each node is a piece. If its GPUs are not divided equally among its nodes, each
-/// GPU is a piece.
+/// Tests that trackable resources in accounting records are converted to pieces of nodes. A piece
+/// is the part of a job on one node. If the job's nodes do not divide its GPUs equally, each GPU is
+/// a piece.
 #[test]
 fn sacct_with_trackable_resources() {
     let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\
@@ -304,8 +304,8 @@ fn sacct_with_what_was_requested() {
     assert_eq!(cells(&jobs, &["pieces", "cpu"]), ["2 4", "3 4"]);
 }
 
-/// Tests that options of `salloc` are converted to pieces. Depending on what the options count, a
-/// piece is a task, a node's part of the job, or a GPU.
+/// Tests that options of `salloc` are converted to pieces of nodes. A piece is a task, the part of
+/// a job on one node, or a GPU, depending on the options.
 #[test]
 fn options_of_salloc_are_pieces() {
     use super::slurm::SlurmPieces;
@@ -345,7 +345,7 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// Tests that each format's columns distinguish it from all other formats, and fit into a row.
+/// Tests that each format has columns that identify it uniquely, and that fit into a row.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {
