@@ -68,9 +68,22 @@ impl Cycles {
 
     /// Registers a cycle of the main scheduler.
     ///
-    /// The first cycle counts as a cycle over the whole queue, even if `is_full` is false.
-    pub(in crate::operator) fn ran_main(&mut self, at: f64, is_full: bool) {
-        (self.last_main, self.news, self.urgent) = (Some(at), false, false);
+    /// The first cycle counts as one over the whole queue, whatever `is_full` says. A cycle within
+    /// the usual delay, after killed jobs, does not put off the next one.
+    pub(in crate::operator) fn ran_main(
+        &mut self,
+        at: f64,
+        is_full: bool,
+        parameters: &SchedulerParameters,
+    ) {
+        let was_urgent = std::mem::take(&mut self.urgent);
+        if was_urgent
+            && !is_full
+            && self.last_main.is_some_and(|last| at < last + parameters.main_delay)
+        {
+            return;
+        }
+        (self.last_main, self.news) = (Some(at), false);
         if is_full || self.last_full.is_none() {
             self.last_full = Some(at);
         }

@@ -464,7 +464,7 @@ impl<'a> Turn<'a> {
     fn run_main(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let full = self.cycles.full_at(&self.controller.rules.parameters);
         let is_full = full.is_some_and(|time| time <= at + ROUNDING);
-        self.cycles.ran_main(at, is_full);
+        self.cycles.ran_main(at, is_full, &self.controller.rules.parameters);
         let queue = self.reasons.as_ref().map(|_| self.controller.queue());
         let starts = match now < self.until {
             true => self.given_starts(now, |by| by != StartedBy::Backfill),

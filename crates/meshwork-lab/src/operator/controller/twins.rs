@@ -119,7 +119,7 @@ fn twin(
         let mut made = Vec::new();
         let is_full = is_due(cycles.full_at(parameters));
         if controller.waiting() > 0 && (is_full || is_due(cycles.main_at(parameters))) {
-            cycles.ran_main(now as f64, is_full);
+            cycles.ran_main(now as f64, is_full, parameters);
             let starts = controller.main(now, is_full, None);
             controller.ran(false);
             cycles.change(!starts.is_empty());

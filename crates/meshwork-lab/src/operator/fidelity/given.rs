@@ -410,7 +410,7 @@ impl<'a> Given<'a> {
         self.settle(at, recorded, &decided);
         self.controller.set_near(near);
         if runs_main {
-            self.cycles.ran_main(at as f64, is_full);
+            self.cycles.ran_main(at as f64, is_full, &self.controller.rules.parameters);
             self.controller.ran(false);
         }
         if runs_backfill {
