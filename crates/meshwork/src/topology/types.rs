@@ -1,4 +1,4 @@
-//! Types of nodes that jobs share, and the cells that count what is free of a node's resources.
+//! Types of nodes that jobs share, and cells: counters of the free resources of each node.
 
 use std::sync::Arc;
 
@@ -166,7 +166,7 @@ pub fn piece_in_words(piece: &Piece) -> String {
     words_of([piece.cpu, piece.mem, piece.gpu, piece.other], &piece.gpus_text())
 }
 
-/// The type of each node of a site, and where each node's cells are among the cells of all nodes.
+/// The type of each node of a site, and the range of each node's cells in one array of all cells.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NodeTypes {
     types: Vec<NodeType>,

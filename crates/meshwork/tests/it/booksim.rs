@@ -12,16 +12,16 @@ use meshwork::topology::Topology;
 
 /// Result of BookSim at one load.
 ///
-/// The items are the load that BookSim carried, the latencies with and without the source queue,
-/// and the number of routers that a packet visits.
+/// The items are the load that BookSim carried, the packet latency with and without the source
+/// queue, and the number of routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// Configuration of the network, except for the size of buffers, which `buffer` gives.
+    /// Configuration of the network; `buffer` replaces its size of buffers.
     setting: WormholeConfig,
     buffer: u32,
-    /// Load that is offered to measure saturation. Of this load, BookSim carried `saturation`.
+    /// Offered load at which saturation is measured; `saturation` is the load that BookSim carried.
     full: f64,
     saturation: f64,
     points: &'static [Point],

@@ -147,7 +147,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
     assert!(what.starts_with("it finds no room for it, though the machine is idle"), "{what}");
 }
 
-/// Test scheduler that calls the function `act` in every pass, with the tickets of all jobs so far.
+/// Test scheduler that calls the function `act` in every pass, with the tickets of all arrivals.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),
@@ -245,7 +245,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
     assert_eq!(outcome.finished, 2);
 }
 
-/// Test selector that breaks its contract: it moves each proposal to the first nodes of the site.
+/// Test selector that breaks its contract: it moves the proposed block to the site's first node.
 struct Shifts;
 
 impl Selector for Shifts {

@@ -25,7 +25,7 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// Machine that a test case draws, with the jobs that hold its nodes.
+/// Machine and held placements that the drawing of a test case shows.
 struct Drawn {
     site: Site,
     /// Characters that mark the nodes in the drawing, in order of node index.

@@ -1,4 +1,4 @@
-//! Tests of machines that fail: accounts of node time, invariants, and formulas of queueing theory.
+//! Tests of machines that fail: sums of node time, invariants, and formulas of queueing theory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,14 +24,13 @@ struct Books {
     down: BTreeSet<(usize, Node)>,
     waiting: BTreeSet<JobId>,
     /// For each job: its work that no failure has undone, the number of its interruptions, and its
-    /// time on processors.
+    /// processor time.
     jobs: BTreeMap<JobId, (f64, u32, f64)>,
     finished: u64,
     interrupted: u64,
     downs: u64,
     lost: f64,
-    /// Whether each finished job must have done exactly its run time of work, as on the network
-    /// `ideal`.
+    /// Whether every job must do work equal to its run time, as it does on the network `ideal`.
     is_ideal: bool,
 }
 
@@ -336,7 +335,7 @@ fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<
     diary.0
 }
 
-/// A test case made by hand, with a trace of failures and the job that a failure interrupts.
+/// Tests by hand where an interrupted job is requeued, and how much work checkpoints save.
 #[test]
 fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";
@@ -632,7 +631,7 @@ fn queues_with_breakdowns_are_those_of_theory() {
     }
 }
 
-/// Mean time to complete work that starts anew after each failure. Repairs are included.
+/// Mean time to complete work that is begun anew after each failure, including repairs.
 fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }

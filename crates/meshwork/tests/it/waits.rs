@@ -122,7 +122,7 @@ fn causes_are_right_on_several_sites() {
     }
 }
 
-/// Four metrics of waits by cause, and the metric `wait`, for some jobs under a scheduler.
+/// Values of the four metrics of waits by cause, and of the metric `wait`, for the given jobs.
 fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     let names = WAITS.map(|name| format!("'{name}'")).join(", ");
     let scenario = scenario(&format!(

@@ -342,7 +342,7 @@ pub(super) fn fault(line: &[u8]) -> RecordError {
 pub(super) struct Lines {
     reader: Box<dyn BufRead + Send>,
     path: String,
-    /// Bytes of the file that have been read. Lines are parsed where they stand in this buffer.
+    /// Bytes of the file that have been read. Lines are parsed in this buffer, without copies.
     buffer: Vec<u8>,
     /// Range of the buffer that holds lines not yet returned.
     rest: std::ops::Range<usize>,
