@@ -4,7 +4,7 @@
 //! torus and a hypercube, links join neighbours in the grid. In other topologies the coordinates
 //! only say where a node is. In a tree they are the index of the node below a leaf switch, the leaf
 //! switch and the subtree. In a dragonfly they are the index of the node at a router, the router
-//! and the group. [`Wiring::is_grid`] tells whether links join neighbours in the grid. Strategies
+//! and the group. [`Wiring::is_grid`] returns whether links join neighbours in the grid. Strategies
 //! that require this are rejected on other machines. A [`Topology`] gives distances and routes.
 
 use std::fmt;
@@ -53,7 +53,7 @@ pub enum TopologyError {
     /// Error: the number of flags for rings differs from the number of sides.
     #[error("there are {given} words on which sides are rings, but {sides} sides: one for each")]
     Rings {
-        /// Number of flags that tell which dimensions are rings.
+        /// Number of flags, each of which says whether a dimension is a ring.
         given: usize,
         /// Number of sides.
         sides: usize,
@@ -138,7 +138,7 @@ pub enum TopologyError {
 pub enum Wiring {
     /// Mesh: a grid without links around its edges.
     Mesh,
-    /// Torus: a grid of which some dimensions are rings. A k-ary n-cube is a torus with equal
+    /// Torus: a grid in which some dimensions are rings. A k-ary n-cube is a torus with equal
     /// sides.
     Torus,
     /// Hypercube: a grid with side 2 in every dimension.

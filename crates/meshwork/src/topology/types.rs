@@ -28,13 +28,13 @@ pub struct NodeType {
     pub weight: u32,
 }
 
-/// Index of the memory among a node's cells, each of which counts one of its resources.
+/// Index of the memory among the cells (counters of free resources) of a node.
 pub const MEM: usize = 0;
 
-/// Index of the resource `other` among a node's cells, each of which counts one of its resources.
+/// Index of the resource `other` among the cells (counters of free resources) of a node.
 pub const OTHER: usize = 1;
 
-/// Index of the first island's cores among a node's cells, each of which counts one resource.
+/// Index of the first island's cores among the cells (counters of free resources) of a node.
 pub const CORES: usize = 2;
 
 /// Value of a tally (a cell that counts running pieces) when no piece runs.
@@ -43,7 +43,7 @@ pub const CORES: usize = 2;
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {
-    /// Index of the first GPU among a node's cells, each of which counts one of its resources.
+    /// Index of the first GPU among the cells (counters of free resources) of a node.
     #[must_use]
     pub fn gpus_from(&self) -> usize {
         CORES + self.islands as usize

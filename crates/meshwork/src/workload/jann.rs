@@ -307,8 +307,8 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Checks that gaps and run times of each class have the measured moments. Means must agree
-    /// within four standard errors; other moments within a few percent, in classes with many jobs.
+    /// Checks that gaps and run times of each class have the measured moments: means within four
+    /// standard errors, and in classes with many jobs other moments within a few percent.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();

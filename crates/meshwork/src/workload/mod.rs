@@ -1,7 +1,7 @@
 //! Workloads: sources of jobs.
 //!
-//! A workload is an iterator of jobs and knows nothing of the machine's state, so every strategy is
-//! compared on the same jobs.
+//! A workload is an iterator of jobs. It does not depend on the machine's state, so every strategy
+//! is compared on the same jobs.
 
 mod held;
 pub mod cirne_berman;

@@ -48,8 +48,8 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
 }
 
 /// Checks the latency of a network against BookSim within tolerances. They are 2 % up to 70 % of
-/// the saturation load, 3 % up to 80 %, and 4 % up to 90 %. Beyond that only the latency without
-/// the source queue is compared, within 6 %, because source queues settle very slowly there.
+/// the saturation load, 3 % up to 80 %, and 4 % up to 90 %. At higher loads, where source queues
+/// settle very slowly, only the latency without the source queue is compared, within 6 %.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
         let carried = offered(network, load, network.buffer, network.cycles);

@@ -17,7 +17,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::{Submission, WorkloadEntry, lublin};
 use meshwork::{Catalogue, Component, NoInputs, RunError};
 
-/// Function that turns a correct answer of first fit into a wrong one.
+/// Function that turns a correct placement of first fit into a wrong one.
 #[derive(Clone, Copy)]
 struct Instead(fn(&Request, &Site, Placement) -> Option<Placement>);
 
@@ -43,7 +43,7 @@ impl Allocator for Gives {
     }
 }
 
-/// Catalogue with an allocator `mine`, which is first fit with modified answers.
+/// Catalogue with an allocator `mine`, which is first fit with modified placements.
 macro_rules! giving {
     ($instead:expr) => {{
         static ENTRY: AllocatorEntry = first_fit::ENTRY
@@ -360,8 +360,8 @@ fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     assert!(nobodys.starts_with("the scheduler, job 0 at "), "{nobodys}");
 }
 
-/// Test allocator: first fit that counts the claims that it is told of, by the kind of holder, such
-/// as a job or an outage.
+/// Test allocator: first fit that counts the claims reported to it, by the kind of holder, such as
+/// a job or an outage.
 struct Told {
     own: Box<dyn Allocator>,
     counts: [u32; 4],

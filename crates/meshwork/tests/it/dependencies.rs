@@ -38,7 +38,7 @@ fn read(text: &str) -> Scenario {
 }
 
 /// Scenario of 8 flat processors with a workload that reads a table of jobs. The arguments are
-/// further keys of the workload, and further tables of the study.
+/// further keys of the workload and of the study.
 fn flat(workload: &str, more: &str) -> Scenario {
     read(&format!(
         "machine = {{ topology = 'flat', processors = 8 }}\n{more}\n\

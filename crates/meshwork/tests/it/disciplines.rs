@@ -287,7 +287,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// Tests that under the scheduler `window` no job is passed by more than `skip_limit` later jobs.
+/// Tests that under the scheduler `window` a job is passed by at most `skip_limit` later jobs.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];

@@ -87,7 +87,7 @@ impl Accounts {
         }
     }
 
-    /// Handles an arrival. At the first arrival, all processors become idle.
+    /// Handles the arrival of a job, refused or not. At the first one, all processors become idle.
     fn comes(&mut self, now: Time) {
         if self.doing.is_empty() {
             for (site, topology) in self.topologies.iter().enumerate() {

@@ -15,9 +15,9 @@ use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
-/// Number of decisions on each machine that the recorded file has in full.
+/// Number of decisions on each machine that the recorded file stores in full.
 ///
-/// All further decisions are recorded as one hash for every hundred.
+/// The file stores all further decisions as one hash for every hundred.
 const WRITTEN: usize = 40;
 
 /// Number of decisions that are compared on each machine.

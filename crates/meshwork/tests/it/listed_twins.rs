@@ -32,9 +32,9 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Slow reference implementation of a rule, as a function that returns the nodes chosen for a job.
+/// Slow reference implementation of a rule: a function that returns the nodes chosen for a job.
 ///
-/// Its arguments are the weights of nodes, the job, the required nodes, the free nodes, and the
+/// The arguments are the weights of nodes, the job, the required nodes, the free nodes, and the
 /// misreading to follow.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 

@@ -125,7 +125,7 @@ fn policy(text: &str) -> Option<Scenario> {
     Scenario::read(&table).ok()
 }
 
-/// Parameters of schedulers with which a plan must remember other things than by default.
+/// Parameters with which a scheduler remembers more between two plans than by default.
 const PARAMETERS: [(&str, &str); 17] = [
     ("priority", "weights = { age = 1, size = 3, fair_share = 9 }, half_life = 100, max_age = 50"),
     ("priority", "queues = [{ name = 'q1', priority = 2 }], preempt = 'requeue'"),

@@ -60,7 +60,8 @@ fn way(run: &Json) -> Way {
 
 /// Tests that the model repeats the start, nodes and waits of every job of every recorded run.
 ///
-/// Ties are broken as in RFold's program. A search that its clock cut short finds nothing.
+/// Ties are broken as in RFold's program. A search that the program's clock cut short finds
+/// nothing.
 #[test]
 fn every_job_of_every_recorded_run_goes_where_it_went() {
     let Some(record) = recorded() else { return };
@@ -118,7 +119,7 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
 ///
 /// The model breaks ties by the order in the definition, and limits searches by a number of steps.
 /// RFold's program breaks ties by the iteration order of sets, and limits searches by the clock. So
-/// schedules differ slightly.
+/// schedules differ.
 #[test]
 fn with_the_stated_order_and_a_budget_of_steps_jobs_take_about_as_long() {
     let Some(record) = recorded() else { return };
@@ -163,7 +164,7 @@ fn node(name: &Json) -> [u32; 3] {
 
 /// Tests that in a study every job starts as in RFold's program, if no events coincide.
 ///
-/// If two jobs end at one instant, the program may see only the first end.
+/// If two jobs end at one instant, the program may notice only the first end.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -531,9 +532,10 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// First fit as in RFold's program: a box gets the lowest place in its first orientation that fits.
+/// First fit as in RFold's program: a box gets its lowest position in its first fitting
+/// orientation.
 ///
-/// Places are ordered by the index of their corner, in which the last dimension runs fastest.
+/// Positions are ordered by the index of the corner, in which the last dimension runs fastest.
 #[test]
 fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     let mut rng = Stream::new(6, 0, "boxes");

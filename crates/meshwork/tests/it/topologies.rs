@@ -200,7 +200,7 @@ fn every_two_groups_of_a_dragonfly_share_one_link() {
     }
 }
 
-/// Tests that random paths use all upward links of a tree equally.
+/// Tests that random paths in a tree of switches use all upward links equally.
 ///
 /// Paths fixed by the destination load every link equally when all nodes send to all.
 #[test]

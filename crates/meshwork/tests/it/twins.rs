@@ -1,4 +1,4 @@
-//! Tests that caches change no answer.
+//! Tests that caches change no result of a run.
 //!
 //! A run in which every query is computed anew must give the same transcript: starts, placements
 //! and promises.
@@ -141,9 +141,9 @@ impl Observer for Looks {
     }
 }
 
-/// Tests that metrics are the same if an observer needs to know what blocks a waiting job.
+/// Tests that metrics do not depend on whether an observer needs to know what blocks a job.
 ///
-/// The job in question is the oldest waiting one.
+/// The job is the oldest waiting one.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();

@@ -138,9 +138,9 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
 
 /// Tests the causes of waiting in a case made by hand, on a machine of 4 × 4.
 ///
-/// At first two jobs hold three columns. The third job waits for a square of four free nodes, and
-/// the fourth for nodes. The last waits for its turn (for reserved nodes under EASY), and then for
-/// nodes.
+/// At first, two jobs hold three of the four columns. The third job waits for a square of four free
+/// nodes, and the fourth for nodes. The last waits for its turn (for reserved nodes under EASY),
+/// and then for nodes.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

@@ -24,7 +24,7 @@ const FOLDERS: [&str; 7] = [
     "fuzz",
 ];
 
-/// Paths of doc comments that are help texts of the command, to which other rules apply.
+/// Paths of doc comments that become help texts of the command, to which other rules apply.
 const HELP: [&str; 2] = ["meshwork-cli/src/args/", "meshwork-cli/src/memory.rs"];
 
 #[test]

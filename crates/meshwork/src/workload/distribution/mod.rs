@@ -2,7 +2,7 @@
 //!
 //! Every draw takes its randomness from a [`Stream`](crate::rng::Stream). A distribution with a
 //! known inverse takes exactly one number per draw. So two such distributions on equal streams use
-//! the same random numbers. Every distribution knows its exact mean, because a requested load
+//! the same random numbers. Every distribution has a known exact mean, because a requested load
 //! determines the rate of arrivals through the mean.
 
 pub(crate) mod functions;

@@ -267,8 +267,8 @@ impl Model {
 
     /// Estimates that are not popular: different times, in whole minutes where possible.
     ///
-    /// Instead of a time in whole minutes that is in use already, a time that differs by up to 30
-    /// seconds is taken.
+    /// If a time in whole minutes is in use already, a time that differs by up to 30 seconds
+    /// replaces it.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);

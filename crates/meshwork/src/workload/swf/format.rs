@@ -285,8 +285,8 @@ pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// Parses a decimal number of up to 15 digits. The digits and the power of ten are then exact
-/// numbers. So one division gives the correctly rounded result, like the standard library.
+/// Parses a decimal number of up to 15 digits. The digits and the power of ten are exact as floats,
+/// so one division gives the correctly rounded result, like the standard library.
 fn short_decimal(token: &[u8]) -> Option<f64> {
     const POWERS: [f64; 16] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];

@@ -15,7 +15,7 @@ enum Hint {
     Never,
 }
 
-/// Whether a listed box of the shape with index `place` overlaps another box with as many nodes.
+/// Whether listed boxes of the shape with index `place` overlap other listed boxes of equal size.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();
