@@ -453,8 +453,8 @@ impl Topology {
         Topology { parts: Some(Arc::new(parts)), ..self }
     }
 
-    /// Index of the part (such as a leaf) of the kind `inside` that holds a node; `None` if none
-    /// does.
+    /// Index of the part (such as a leaf) of the kind `inside` around a node; `None` if there is
+    /// none.
     ///
     /// For [`Inside::Island`] it is the node itself, since all islands of a node are on the node.
     #[must_use]

@@ -278,9 +278,9 @@ impl NodeTypes {
     /// Checks the types of nodes that a request names.
     ///
     /// # Errors
-    /// If it names a type that no node has, or asks for GPUs without a type where there are several
-    /// types. The error is the end of a sentence, such as "wants nodes of type …", to which the
-    /// caller adds the subject.
+    /// If the request names a type that no node has, or asks for GPUs of no type on a machine with
+    /// several types of GPUs. The error is the end of a sentence, such as "wants nodes of type …",
+    /// to which the caller adds the subject.
     pub fn check(&self, request: &Pieces) -> Result<(), String> {
         for piece in &request.roles {
             match &piece.types {

@@ -121,8 +121,8 @@ const CLASS: &[Param] = &[
 
 /// A class of job sizes as measured in a log.
 ///
-/// The fields are the largest size, the share of jobs with this size in the class, and three
-/// moments each of the times between arrivals and of the run times. The moments are the mean, the
+/// The fields are the largest size, the share of the class's jobs that have this size, the moments
+/// of the times between arrivals, and those of the run times. The moments are the mean, the
 /// coefficient of variation and the normalized third moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 

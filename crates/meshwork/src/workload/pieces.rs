@@ -21,7 +21,7 @@ fn check(job: &Job, machine: &Topology) -> Result<(), WorkloadError> {
     }
 }
 
-/// Checks that the machine has parts, such as leaves, of the kind that must hold all pieces.
+/// Checks that the machine has parts (such as leaves) of the kind in which a job wants its pieces.
 ///
 /// The error is the end of a sentence, to which the caller adds the subject.
 fn suits(request: &Pieces, machine: &Topology) -> Result<(), String> {

@@ -13,8 +13,8 @@ use meshwork::topology::{Node, Topology};
 
 /// Observer that checks the invariants of every run with access rules.
 ///
-/// No job starts outside its partition. No job is expected to run into a reservation of its nodes
-/// for other users. If estimates are exact, no job starts later than promised.
+/// No job starts outside its partition. By its estimate, no job runs into a reservation of its
+/// nodes for other users. If estimates are exact, no job starts later than promised.
 struct Warden {
     topologies: Vec<Topology>,
     partitions: BTreeMap<&'static str, BTreeSet<(usize, Node)>>,

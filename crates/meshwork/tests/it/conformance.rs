@@ -1,5 +1,5 @@
-//! Tests that every catalogue entry keeps the rules of `meshwork::conformance`. The rules
-//! themselves are tested with entries that break them.
+//! Tests that every catalogue entry keeps the rules of `meshwork::conformance`. The checks of the
+//! rules are tested with entries that break a rule.
 
 use crate::common;
 use std::panic::resume_unwind;

@@ -1,4 +1,4 @@
-//! Tests of jobs that follow others, which are submitted only when their predecessors have ended.
+//! Tests of jobs with predecessors: they are submitted only when their predecessors have ended.
 //!
 //! Their submission times are checked under every scheduler, and compared with a schedule made by
 //! hand.

@@ -17,7 +17,7 @@ use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 /// Observer that checks the invariants of every run with failures.
 ///
 /// No job holds a node that is out of service, and interrupted jobs wait again. All node time of
-/// jobs is work that lasts, work lost by a failure, or checkpoints.
+/// jobs goes into work that lasts, work lost by a failure, or checkpoints.
 struct Books {
     topologies: Vec<Topology>,
     owners: BTreeMap<(usize, Node), JobId>,
@@ -248,8 +248,7 @@ fn jobs_with_messages_are_interrupted_too() {
     }
 }
 
-/// Tests that a run with an infinite `mtbf` has, byte for byte, the output of a run without
-/// failures.
+/// Tests that a run with an infinite `mtbf` has exactly the output of a run without failures.
 #[test]
 fn what_never_fails_changes_nothing() {
     let never = [

@@ -223,8 +223,8 @@ proptest! {
         }
     }
 
-    /// Tests that a damaged snapshot is refused, or gives a pool that works. It never causes a
-    /// panic.
+    /// Tests that a damaged snapshot is refused with an error, or gives a pool that works, without
+    /// a panic.
     #[test]
     fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
         before in prop::collection::vec(ops(), 1..60),

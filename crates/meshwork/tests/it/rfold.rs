@@ -532,10 +532,9 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// First fit as in RFold's program: a box gets its lowest position in its first fitting
-/// orientation.
+/// First fit as in RFold's program: the lowest position of a box in its first fitting orientation.
 ///
-/// Positions are ordered by the index of the corner, in which the last dimension runs fastest.
+/// The lowest position has the lowest index of the corner; the last dimension runs fastest.
 #[test]
 fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     let mut rng = Stream::new(6, 0, "boxes");

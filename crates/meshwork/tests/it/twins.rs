@@ -197,8 +197,8 @@ fn nor_does_it_where_numbers_alone_matter() {
 
 /// Tests that updated plans give the schedule of new plans for arrays of equal jobs.
 ///
-/// A plan treats an array as one row. Other jobs interrupt the rows; jobs end early, late, or take
-/// no time.
+/// A plan joins equal jobs that follow each other to one row. Here other jobs come between them,
+/// and jobs end early, late, or take no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();

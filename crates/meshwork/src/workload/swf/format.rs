@@ -266,7 +266,7 @@ impl Record {
 /// word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
-/// Whether a byte separates fields, as any blank or control character does.
+/// Whether a byte separates fields: any blank or control character.
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
     byte <= b' '

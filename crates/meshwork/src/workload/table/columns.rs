@@ -18,7 +18,7 @@ pub enum CellKind {
     Count,
     /// The cells hold instants: of the table's own clock, or dates.
     Instant,
-    /// The cells hold numbers that are no counts: durations or priorities.
+    /// The cells hold numbers that may have decimals: durations or priorities.
     Real,
     /// The cells hold `true` or `false`.
     Flag,
