@@ -21,6 +21,16 @@ use crate::workload::pieces::of_table;
 /// Upper bounds have defaults that follow from the machine. For sides of a block, they are the
 /// machine's sides, and for a square its shortest side. For a subcube the default is half the
 /// machine, and for a count all processors.
+///
+/// ```
+/// use meshwork::topology::Topology;
+/// use meshwork::workload::distribution::{SIZES, Sizes};
+/// let uniform = SIZES.resolve("sizes", &toml::Value::String("uniform".into())).unwrap();
+/// let blocks = Sizes::new(&uniform, &Topology::mesh(&[32, 32]).unwrap()).unwrap();
+/// assert_eq!(blocks.mean_nodes(), 272.25);
+/// let subcubes = Sizes::new(&uniform, &Topology::hypercube(8).unwrap()).unwrap();
+/// assert_eq!(subcubes.mean_nodes(), 31.875);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     form: Form,
