@@ -1,4 +1,4 @@
-//! A topology from outside: a clique, in which every two routers share a link.
+//! A topology defined outside of Meshwork: a clique, in which every two routers share a link.
 
 use std::sync::Arc;
 
@@ -44,8 +44,8 @@ pub(crate) struct Clique {
     pub(crate) nodes: u32,
 }
 
-/// The port of a router that leads to another router. The ports of a router are numbered like the
-/// other routers, as if the router itself did not exist.
+/// Port of a router that leads to another router. Ports are numbered like the other routers,
+/// without a number for the router itself.
 fn port(from: Router, to: Router) -> usize {
     (to - u32::from(to > from)) as usize
 }

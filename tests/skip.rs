@@ -1,15 +1,15 @@
-//! Skipped tests: this file is included in the tests of every crate.
+//! Reports of skipped tests. This file is included in the tests of every crate.
 
 use std::io::Write;
 
-/// Reports that the calling test lacks something, and fails it if that is required.
+/// Reports that the calling test is skipped because it lacks `need`; fails if `need` is required.
 ///
 /// `MESHWORK_REQUIRE` names the requirements, separated by commas: `browser`, `slurm`, `python`,
 /// `logs` or `tools`. A line with the test and the reason is written to the file that
 /// `MESHWORK_SKIPPED` names.
 ///
 /// # Panics
-/// If `MESHWORK_REQUIRE` names the need.
+/// If `MESHWORK_REQUIRE` names `need`.
 #[expect(clippy::print_stderr, reason = "a test that skips must say so")]
 #[allow(clippy::disallowed_methods, reason = "what may be skipped is no part of a result")]
 pub(crate) fn skip(need: &str, why: &str) {

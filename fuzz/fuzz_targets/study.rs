@@ -1,7 +1,7 @@
 //! Fuzz target that reads arbitrary text as a study.
 //!
-//! The text must be read and expanded into scenarios, or refused in one sentence. If a scenario was
-//! read, its own table must be read as an equal scenario.
+//! The text must be read and expanded into scenarios, or refused in one sentence. The table of each
+//! scenario must be read as an equal scenario.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! Fuzz target that reads arbitrary bytes as a log.
 //!
-//! Nothing may panic, and the jobs read must be in order. A log that is written from them must be
-//! read as equal jobs.
+//! Nothing may panic, and the jobs read must be in order. Each line that was read must be equal
+//! after it is written and read again.
 
 #![no_main]
 

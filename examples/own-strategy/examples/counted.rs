@@ -1,5 +1,4 @@
-//! Program that runs a scheduler on a log of the model `lublin`, so that instructions can be
-//! counted.
+//! Program that runs a scheduler on jobs of the model `lublin`, to count its instructions.
 //!
 //! ```text
 //! cargo build --release --example counted

@@ -1,4 +1,4 @@
-//! Strategies of one's own: a library that depends on `meshwork` and on no other crate of Meshwork.
+//! Strategies written outside of Meshwork. Of its crates, the library needs only `meshwork`.
 
 mod backfilling;
 mod shortest_first;
@@ -6,7 +6,7 @@ mod two_ends;
 
 use meshwork::catalogue::{Catalogue, EntryError};
 
-/// Everything that Meshwork has, and the strategies of this library.
+/// Catalogue of all entries of Meshwork and of the strategies of this library.
 ///
 /// # Errors
 /// If a strategy cannot be added.

@@ -1,4 +1,4 @@
-//! The command `meshwork` with an allocator and a scheduler of one's own.
+//! The command `meshwork` with an allocator and a scheduler from outside of Meshwork.
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use meshwork::job::Time;
 use meshwork::registry::About;
 use meshwork::sched::{Scheduler, SchedulerEntry};
 
-/// The entry of `shortest_first`.
+/// Catalogue entry of the scheduler `shortest_first`.
 pub(crate) static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new("shortest_first", "the job with the shortest estimate first, ties by arrival")
         .definition(

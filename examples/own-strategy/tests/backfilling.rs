@@ -9,8 +9,8 @@ use meshwork::topology::Topology;
 
 const PAIRS: [[&str; 2]; 2] = [["easy", "own_easy"], ["conservative", "own_conservative"]];
 
-/// Checks that both schedulers of each pair have equal starts, placements and promises. Returns the
-/// number of these.
+/// Checks that each pair of schedulers gives equal starts, placements and promises. Returns the
+/// number of lines that were compared.
 fn assert_alike(machine: &str, jobs: &[Job]) -> usize {
     let catalogue = own_strategy::catalogue().unwrap();
     let transcript = |scheduler: &str| {

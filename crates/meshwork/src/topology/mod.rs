@@ -4,7 +4,7 @@
 //! torus and a hypercube, links join neighbours in the grid. In other topologies the coordinates
 //! only say where a node is. In a tree they are the index of the node below a leaf switch, the leaf
 //! switch and the subtree. In a dragonfly they are the index of the node at a router, the router
-//! and the group. [`Wiring::is_grid`] tells whether links join neighbours in the grid. Strategies
+//! and the group. [`Wiring::is_grid`] returns whether links join neighbours in the grid. Strategies
 //! that require this are rejected on other machines. A [`Topology`] gives distances and routes.
 
 use std::fmt;
@@ -32,12 +32,12 @@ pub use grid::Grid;
 use rings::GridWires;
 pub use wires::Wires;
 
-/// A node (usually a processor) of one site, given by its index in row-major order.
+/// A node (usually a processor) of one site, given by its index in the grid of the site.
 ///
-/// Dimension 0 runs fastest.
+/// Along dimension 0 of the grid, indices are consecutive.
 pub type Node = u32;
 
-/// The maximum number of processors of a site. A set of so many nodes takes 2 MiB.
+/// The maximum number of processors of a site. A bit set of this size takes 2 MiB.
 pub const MAX_NODES: u32 = 1 << 24;
 
 /// Reasons why a topology cannot be built.
@@ -50,10 +50,10 @@ pub enum TopologyError {
     /// Error: a side of the grid, or another number of the topology, is 0.
     #[error("every side of a machine is at least 1, this one has a side of 0")]
     EmptySide,
-    /// Error: the flags for rings are not one for each side of the grid.
+    /// Error: the number of flags for rings differs from the number of sides.
     #[error("there are {given} words on which sides are rings, but {sides} sides: one for each")]
     Rings {
-        /// Number of flags that tell which dimensions are rings.
+        /// Number of flags, each of which says whether a dimension is a ring.
         given: usize,
         /// Number of sides.
         sides: usize,
@@ -133,12 +133,12 @@ pub enum TopologyError {
     },
 }
 
-/// Kinds of wirings of a site, between which strategies distinguish.
+/// Kinds of wirings of a site. Each strategy lists the kinds that it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wiring {
     /// Mesh: a grid without links around its edges.
     Mesh,
-    /// Torus: a grid of which some dimensions are rings. A k-ary n-cube is a torus with equal
+    /// Torus: a grid in which some dimensions are rings. A k-ary n-cube is a torus with equal
     /// sides.
     Torus,
     /// Hypercube: a grid with side 2 in every dimension.
@@ -196,7 +196,7 @@ impl fmt::Display for Wiring {
     }
 }
 
-/// Numbers of nodes of a leaf and of a group, which are sets of consecutive nodes close together.
+/// Sizes of two levels of a topology: leaf and group, sets of consecutive nodes close together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// Number of nodes at one leaf switch or router.
@@ -229,16 +229,16 @@ pub struct Topology {
     table: Option<Arc<Table>>,
     /// Types of the nodes, if jobs share nodes.
     types: Option<Arc<types::NodeTypes>>,
-    /// Leaves and blocks that are listed for a topology without leaves and groups of its own.
+    /// Leaves and blocks listed by the allocator's parameters, if the topology has none of its own.
     parts: Option<Arc<ListedParts>>,
 }
 
-/// For each node of a machine, the index of its leaf and of its block; `None` outside of all.
+/// Leaf and block of each node, listed in a study for a topology without such levels of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedParts {
-    /// Index of the leaf of each node; empty if no leaves are listed.
+    /// Index of the leaf of each node, or `None`; empty if no leaves are listed.
     pub leaf: Vec<Option<u32>>,
-    /// Index of the block of each node; empty if no blocks are listed.
+    /// Index of the block of each node, or `None`; empty if no blocks are listed.
     pub block: Vec<Option<u32>>,
 }
 
@@ -305,7 +305,7 @@ impl Topology {
     /// A flat machine with this number of processors.
     ///
     /// # Errors
-    /// If there are none, or more than [`MAX_NODES`].
+    /// If the number is 0 or above [`MAX_NODES`].
     pub fn flat(processors: u32) -> Result<Topology, TopologyError> {
         let grid = Grid::new(&[processors], false)?;
         let plural = if processors == 1 { "" } else { "s" };
@@ -447,16 +447,16 @@ impl Topology {
         Topology { types: None, ..self }
     }
 
-    /// The topology with leaves and blocks of a list, for jobs whose pieces must be inside one.
+    /// The topology with listed leaves and blocks, to which a job may confine its pieces.
     #[must_use]
     pub fn with_parts(self, parts: ListedParts) -> Topology {
         Topology { parts: Some(Arc::new(parts)), ..self }
     }
 
-    /// Index of the smallest part of the machine of the kind `inside` that contains a node.
+    /// Index of the part (such as a leaf) of the kind `inside` around a node; `None` if there is
+    /// none.
     ///
-    /// The result is `None` if the node is in no such part, or if the machine has none. For
-    /// [`Inside::Island`] it is the node, which has all of its islands.
+    /// For [`Inside::Island`] it is the node itself, since all islands of a node are on the node.
     #[must_use]
     pub fn part_of(&self, inside: Inside, node: Node) -> Option<u32> {
         let listed = |parts: &Vec<Option<u32>>| *parts.get(node as usize)?;
@@ -477,8 +477,7 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// The topology that a site's table in a study describes. The topology keeps a copy of the
-    /// table's keys.
+    /// The topology that a site's table in a study describes. It keeps a copy of the table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -535,7 +534,7 @@ impl Topology {
         self.grid.nodes()
     }
 
-    /// Number of processors: of cores if jobs share nodes, otherwise of nodes.
+    /// Number of processors: the cores if jobs share nodes, otherwise the nodes.
     #[must_use]
     pub fn processors(&self) -> u32 {
         match &self.types {
@@ -661,7 +660,7 @@ fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {
     several(p, made.map_err(|error| p.problem("dims", error.to_string()))?)
 }
 
-/// The topology with as many processors at each node as the parameters give.
+/// Replaces each node of the topology by the number of processors that the parameters give.
 fn several(p: &Params, topology: Topology) -> Result<Topology, Problem> {
     let each = p.get_integer(PROCESSORS.name).unwrap_or(1) as u32;
     topology.with_processors(each).map_err(|error| p.problem(PROCESSORS.name, error.to_string()))

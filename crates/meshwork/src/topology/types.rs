@@ -1,4 +1,4 @@
-//! Types of nodes that jobs share, and the cells that count what is free of a node's resources.
+//! Types of nodes that jobs share, and cells: counters of the free resources of each node.
 
 use std::sync::Arc;
 
@@ -28,13 +28,13 @@ pub struct NodeType {
     pub weight: u32,
 }
 
-/// Index of the memory among a node's cells, each of which counts one of its resources.
+/// Index of the memory among the cells (counters of free resources) of a node.
 pub const MEM: usize = 0;
 
-/// Index of the resource `other` among a node's cells, each of which counts one of its resources.
+/// Index of the resource `other` among the cells (counters of free resources) of a node.
 pub const OTHER: usize = 1;
 
-/// Index of the first island's cores among a node's cells, each of which counts one resource.
+/// Index of the first island's cores among the cells (counters of free resources) of a node.
 pub const CORES: usize = 2;
 
 /// Value of a tally (a cell that counts running pieces) when no piece runs.
@@ -43,7 +43,7 @@ pub const CORES: usize = 2;
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {
-    /// Index of the first GPU among a node's cells, each of which counts one of its resources.
+    /// Index of the first GPU among the cells (counters of free resources) of a node.
     #[must_use]
     pub fn gpus_from(&self) -> usize {
         CORES + self.islands as usize
@@ -166,7 +166,7 @@ pub fn piece_in_words(piece: &Piece) -> String {
     words_of([piece.cpu, piece.mem, piece.gpu, piece.other], &piece.gpus_text())
 }
 
-/// The type of each node of a site, and where each node's cells are among the cells of all nodes.
+/// The type of each node of a site, and the range of each node's cells in one array of all cells.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NodeTypes {
     types: Vec<NodeType>,
@@ -278,9 +278,9 @@ impl NodeTypes {
     /// Checks the types of nodes that a request names.
     ///
     /// # Errors
-    /// If it names a type that no node has, or asks for GPUs without a type where there are several
-    /// types. The error is the end of a sentence, such as "wants nodes of type …", to which the
-    /// caller adds the subject.
+    /// If the request names a type that no node has, or asks for GPUs of no type on a machine with
+    /// several types of GPUs. The error is the end of a sentence, such as "wants nodes of type …",
+    /// to which the caller adds the subject.
     pub fn check(&self, request: &Pieces) -> Result<(), String> {
         for piece in &request.roles {
             match &piece.types {

@@ -1,9 +1,9 @@
-//! Workload model of Cirne and Berman: users request a time, and their jobs run for a part of it.
+//! Workload model of Cirne and Berman: jobs run for a random part of the time that users request.
 //!
-//! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*,
-//! WWC-4, 2001. The distributions are of the kinds that the paper gives. The values of the paper's
-//! tables are not reprinted here: the defaults below were measured on one of the four logs from
-//! which the model was made.
+//! Source: W. Cirne and F. Berman, *A comprehensive model of the supercomputer workload*, WWC-4,
+//! 2001. The distributions are of the kinds that the paper gives. The values of the paper's tables
+//! are not reprinted here: the defaults below were measured on one of the four logs from which the
+//! model was made.
 
 use crate::job::{Job, Request, Time};
 use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
@@ -187,7 +187,7 @@ impl Arrivals {
 struct CirneBerman {
     arrivals: Arrivals,
     sizes: Stages,
-    /// Logarithms of the shortest and the longest requested time.
+    /// Natural logarithms of the shortest and the longest requested time.
     requests: (f64, f64),
     accuracy: Gamma,
     size_stream: Stream,

@@ -70,9 +70,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 .ends(false)
 .in_seconds(true);
 
-/// Points of a distribution of run times.
+/// Quantiles of a distribution of run times.
 ///
-/// Each is a share of the jobs, and the run time within which this share ends.
+/// Each entry is a share of the jobs, and the run time in seconds that this share does not exceed.
 type Quantiles = &'static [(f64, f64)];
 
 static DURATIONS: Words<Quantiles, 2> = Words::new([("philly", PHILLY), ("gavel", GAVEL)]);
@@ -86,14 +86,14 @@ const PHILLY: Quantiles = &[
     (1.0, 1_437_000.0),
 ];
 
-/// Quantiles of run times: 10^1.5, 10³ and 10⁴ minutes, in seconds, with the shares of jobs that
-/// end within each.
+/// Run times of 10^1.5, 10³ and 10⁴ minutes, in seconds. Before each is the share of jobs that do
+/// not exceed it.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
 /// Mean run time of a distribution that is given by its quantiles.
 ///
-/// Between two quantiles the logarithm of the time is uniform. The mean there is the difference of
-/// the two times divided by the difference of their logarithms.
+/// Between two quantiles the logarithm of the time is uniform. The mean between them is the
+/// difference of the two times divided by the difference of their logarithms.
 fn mean(quantiles: Quantiles) -> f64 {
     let piece = |pair: &[(f64, f64)]| {
         let ((from, low), (to, high)) = (pair[0], pair[1]);

@@ -14,7 +14,7 @@ type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError>
 /// If reading fails, only the error is returned, because the error has no position among the
 /// transformed jobs.
 pub(super) struct Held {
-    /// The workload and its transformation; both are taken when the first item is requested.
+    /// The workload and its transformation; `None` from the first request for an item on.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
     /// The study's parameter that requires all jobs in memory, which errors name.

@@ -121,7 +121,7 @@ const CLASS: &[Param] = &[
 
 /// A class of job sizes as measured in a log.
 ///
-/// First its largest size, then the share of its jobs that have this size. Then the three moments
+/// The fields are the largest size, the share of the class's jobs that have this size, the moments
 /// of the times between arrivals, and those of the run times. The moments are the mean, the
 /// coefficient of variation and the normalized third moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
@@ -307,8 +307,8 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Checks that gaps and run times of each class have the measured moments. Means must agree
-    /// within four standard errors; other moments within a few percent, in classes with many jobs.
+    /// Checks that gaps and run times of each class have the measured moments: means within four
+    /// standard errors, and in classes with many jobs other moments within a few percent.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();

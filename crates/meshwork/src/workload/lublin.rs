@@ -184,7 +184,7 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns the class of jobs with the values that a study gives in place of fitted ones.
+    /// Returns a class of jobs in which values given by a study replace fitted ones.
     ///
     /// Sizes are scaled to a machine of `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {

@@ -1,7 +1,7 @@
 //! Workloads: sources of jobs.
 //!
-//! A workload is an iterator of jobs and knows nothing of the machine's state, so every strategy is
-//! compared on the same jobs.
+//! A workload is an iterator of jobs. It does not depend on the machine's state, so every strategy
+//! is compared on the same jobs.
 
 mod held;
 pub mod cirne_berman;
@@ -38,7 +38,7 @@ pub use transform::{SHAPE, SHAPES, submissions, transformed};
 
 /// Item of a workload: a job, or a line that is no job.
 ///
-/// Jobs that follow others come first, then all other jobs in order of arrival.
+/// Jobs with a predecessor come first, then all other jobs in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -81,7 +81,7 @@ pub struct Unusable {
 #[error("{0}")]
 pub struct WorkloadError(pub String);
 
-/// Iterator of a workload: first the jobs that follow others, then all other jobs by arrival.
+/// Iterator of a workload: first the jobs with a predecessor, then all other jobs by arrival.
 pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>> + Send>;
 
 /// Access to the files of workloads, which the caller opens and decodes.
@@ -170,7 +170,7 @@ pub struct WorkloadEntry {
     pub about: About,
     /// Whether the workload ends by itself; otherwise `measure.jobs` or `measure.time` is required.
     pub ends: bool,
-    /// Whether the workload may know the users and groups of jobs, and which job follows which.
+    /// Whether the workload may give the users, groups and predecessors of jobs.
     pub knows_owners: bool,
     /// Whether the workload's clock always counts seconds. In other workloads, the unit is unknown.
     pub in_seconds: bool,
@@ -214,7 +214,7 @@ impl WorkloadEntry {
         self
     }
 
-    /// Sets whether the workload may know users and groups, and which job follows which.
+    /// Sets whether the workload may give the users, groups and predecessors of jobs.
     #[must_use]
     pub const fn knows_owners(mut self, knows_owners: bool) -> WorkloadEntry {
         self.knows_owners = knows_owners;

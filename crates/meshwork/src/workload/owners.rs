@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::job::Owner;
 
-/// Number of an owner of whom nothing is known.
+/// Number that stands for an unknown owner.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// Owners of jobs, numbered from 0 and found by their key: what identifies them in the workload.
+/// Owners of jobs, numbered from 0. Each is found by a key that identifies it in the workload.
 #[derive(Debug)]
 pub(super) struct Owners<K> {
     numbers: BTreeMap<K, u32>,

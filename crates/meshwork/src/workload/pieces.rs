@@ -21,7 +21,7 @@ fn check(job: &Job, machine: &Topology) -> Result<(), WorkloadError> {
     }
 }
 
-/// Checks that the machine has such parts as must hold all pieces of a request.
+/// Checks that the machine has parts (such as leaves) of the kind in which a job wants its pieces.
 ///
 /// The error is the end of a sentence, to which the caller adds the subject.
 fn suits(request: &Pieces, machine: &Topology) -> Result<(), String> {
@@ -45,8 +45,8 @@ pub(super) fn check_all<'j>(
     jobs.try_for_each(|job| check(job, machine))
 }
 
-/// Checks requests for pieces as jobs are read. If the machine's nodes have no types, nothing is
-/// checked here.
+/// Checks requests for pieces as jobs are read. If the machine's nodes have no types, jobs are not
+/// checked.
 pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
     let machine = setting.largest().clone();
     if machine.types().is_none() {

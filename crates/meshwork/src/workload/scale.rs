@@ -328,9 +328,9 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Shift of arrivals by `by` within a log that spans `around`.
+/// Shift of arrivals by the time `by`, within a log that spans the time `around`.
 ///
-/// Arrivals shifted beyond the end come back at the beginning.
+/// Arrivals shifted beyond the end of the log are moved to its beginning.
 struct Shift {
     by: f64,
     around: f64,

@@ -338,10 +338,9 @@ struct Cut {
 }
 
 impl Cut {
-    /// Error for a time interval in which no job arrives; the text names the first and last
-    /// arrival.
+    /// Error for a time interval in which no job arrives.
     ///
-    /// `beyond` is the arrival of the first job after the interval.
+    /// The text names the first and last arrival. `beyond` is the first arrival after the interval.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {

@@ -13,8 +13,8 @@ use meshwork::topology::{Node, Topology};
 
 /// Observer that checks the invariants of every run with access rules.
 ///
-/// No job starts outside its partition. No job is expected to run into a reservation of its nodes
-/// for other users. If estimates are exact, no job starts later than promised.
+/// No job starts outside its partition. By its estimate, no job runs into a reservation of its
+/// nodes for other users. If estimates are exact, no job starts later than promised.
 struct Warden {
     topologies: Vec<Topology>,
     partitions: BTreeMap<&'static str, BTreeSet<(usize, Node)>>,
@@ -175,7 +175,7 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// Tests that access rules hold even if the estimates of jobs are too long or too short.
+/// Tests that runs obey access rules even if the estimates of jobs are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {
@@ -236,9 +236,9 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
 /// Tests that jobs in a partition start as they would on a separate machine of the partition's
 /// size.
 ///
-/// Only schedulers without reservations are tested. Schedulers with reservations plan with sets of
-/// nodes in a partition, but with counts of nodes on a separate machine. So they may promise other
-/// starts.
+/// Only schedulers without reservations are tested. Schedulers with reservations plan differently
+/// for the two: with sets of nodes in a partition, and with counts of nodes on a separate machine.
+/// So they may promise other starts.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,

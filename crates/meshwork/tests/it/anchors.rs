@@ -18,7 +18,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 
-/// Torus as the slow definition of the allocator sees it.
+/// Torus in the form that the slow definition of the allocator uses.
 ///
 /// The fields are the sides, the node at each position, and the shapes of the listed boxes.
 struct Plain {

@@ -27,8 +27,8 @@ use toml::Table;
 
 /// Names that the code of the model may not use, so that a run depends on nothing but its inputs.
 ///
-/// They are files, threads, clocks, the environment, printing and `unsafe`. Elementary functions
-/// whose last bit differs between platforms are among them too; the model takes such functions from
+/// They belong to files, threads, clocks, the environment, printing and `unsafe`. Others are
+/// elementary functions whose last bit differs between platforms; the model takes these from
 /// `libm`.
 const FORBIDDEN: &[&str] = &[
     "std::fs",
@@ -81,7 +81,7 @@ const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOM
 /// Name, without extension, of the only source file that may use the random number generator.
 const GENERATOR: &str = "rng";
 
-/// Names that two public types of the workspace may share, and a description of the two types. All
+/// Names that two public types of the workspace share, each with a description of both types. All
 /// other names must be unique.
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Ended", "a job that ended, as a row of per-job output, and the end of a shard"),
@@ -90,8 +90,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("Outcome", "the results of a run, and a column of per-job output"),
 ];
 
-/// Folders of the model that have one file for each catalogue entry, with the entries of each
-/// folder.
+/// Folders of the model that have one file for each catalogue entry, each with its entries.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
         ("topology", abouts(TOPOLOGIES)),
@@ -367,8 +366,8 @@ fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
-/// Reads the table below a heading of `ARCHITECTURE.md`: the modules that each module may use.
-/// These must have rows of their own further up.
+/// Reads from the table below a heading of `ARCHITECTURE.md` which modules each module may use.
+/// Each used module must have a row above the row of its user.
 fn who_may_know_whom(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let text = fs::read_to_string(&page).expect("ARCHITECTURE.md stands at the root");
@@ -400,7 +399,7 @@ struct Source {
 }
 
 impl Source {
-    /// Top-level modules of the crate that the file names.
+    /// Top-level modules of the crate that occur in paths of the file.
     fn known(&self) -> BTreeSet<String> {
         self.paths().into_iter().filter_map(|path| path.into_iter().next()).collect()
     }

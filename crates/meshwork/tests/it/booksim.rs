@@ -12,16 +12,16 @@ use meshwork::topology::Topology;
 
 /// Result of BookSim at one load.
 ///
-/// The items are the load that BookSim carried, the latencies with and without the source queue,
-/// and the number of routers that a packet visits.
+/// The items are the load that BookSim carried, the packet latency with and without the source
+/// queue, and the number of routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// Configuration of the network, except for the size of buffers, which `buffer` gives.
+    /// Configuration of the network; `buffer` replaces its size of buffers.
     setting: WormholeConfig,
     buffer: u32,
-    /// Load that is offered to measure saturation. Of this load, BookSim carried `saturation`.
+    /// Offered load at which saturation is measured; `saturation` is the load that BookSim carried.
     full: f64,
     saturation: f64,
     points: &'static [Point],
@@ -48,8 +48,8 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
 }
 
 /// Checks the latency of a network against BookSim within tolerances. They are 2 % up to 70 % of
-/// the saturation load, 3 % up to 80 %, and 4 % up to 90 %. Beyond that only the latency without
-/// the source queue is compared, within 6 %, because source queues settle very slowly there.
+/// the saturation load, 3 % up to 80 %, and 4 % up to 90 %. At higher loads, where source queues
+/// settle very slowly, only the latency without the source queue is compared, within 6 %.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
         let carried = offered(network, load, network.buffer, network.cycles);

@@ -1,5 +1,5 @@
-//! Tests that every catalogue entry keeps the rules of `meshwork::conformance`. The rules
-//! themselves are tested with entries that break them.
+//! Tests that every catalogue entry keeps the rules of `meshwork::conformance`. The checks of the
+//! rules are tested with entries that break a rule.
 
 use crate::common;
 use std::panic::resume_unwind;
@@ -30,8 +30,8 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Checks the rules for every entry of a catalogue list, on two threads. Returns the numbers of
-/// cases that were checked.
+/// Checks the rules for all entries of one kind, such as allocators, on two threads. Returns the
+/// numbers of cases that were checked.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
@@ -91,13 +91,12 @@ fn every_network_keeps_the_rules() {
     assert!(tried.machines > 50 && tried.jobs > 2000, "{tried:?}");
 }
 
-/// Message of the error that is expected for an entry which breaks a rule.
+/// Text of the error that the check of a faulty entry must return.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
 
-/// Test allocator that breaks its contract: first fit with a deliberate fault in its inputs or
-/// answers.
+/// Test allocator that breaks its contract: first fit with one deliberate fault.
 struct Wrong {
     own: Box<dyn Allocator>,
     /// Record of the nodes that the allocator believes to be held.
@@ -111,15 +110,15 @@ enum Fault {
     GivesHeldNodes,
     /// Fault: the allocator never removes released nodes from its record of held nodes.
     ForgetsReleases,
-    /// Fault: the allocator finds no block unless the lowest free node is the base of a free block.
+    /// Fault: the allocator proposes a block only if its base is the lowest free node.
     MissesBlocks,
     /// Fault: the allocator changes its answer when the same request is repeated.
     ChangesAsItIsAsked,
-    /// Fault: answers depend on the number of releases, but the allocator declares no memory.
+    /// Fault: placements depend on the number of releases, but the allocator declares no memory.
     HasNoMemory,
     /// Fault: after a certain number of claims, the allocator proposes no more placements.
     Tires,
-    /// Fault: answers depend on the number of outages, but the allocator declares no memory.
+    /// Fault: placements depend on the number of outages, but the allocator declares no memory.
     GoesByHolders,
 }
 
@@ -185,8 +184,8 @@ impl Allocator for Wrong {
     }
 }
 
-/// Makes a catalogue entry for a test allocator: first fit with the given fault. The entry declares
-/// the properties of first fit, except that its property `finds` is given.
+/// Checks a test allocator, first fit with the given fault, and returns the text of the error. The
+/// entry has the properties of first fit, but the given value of the property `finds`.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;
@@ -329,8 +328,7 @@ mod wrong_ones {
         assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
     }
 
-    /// Test scheduler: first come, first served, which asks to be called again a fixed time after
-    /// each pass.
+    /// Test scheduler: first come, first served, with a wake-up a fixed time after each pass.
     struct Woken(f64);
 
     impl Scheduler for Woken {
@@ -528,7 +526,7 @@ fn rotation(table: &Table) -> Rotation {
 
 /// Calls `check` in each state of long random histories of claims and releases.
 ///
-/// The histories cover every combination of the allocator's parameters.
+/// There is a history for every combination of the allocator's parameters on every machine.
 fn in_random_histories(
     name: &str,
     mut check: impl FnMut(&Table, &Site, &mut Box<dyn Allocator>, &Request),

@@ -17,7 +17,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::{Submission, WorkloadEntry, lublin};
 use meshwork::{Catalogue, Component, NoInputs, RunError};
 
-/// Function that turns a correct answer of first fit into a wrong one.
+/// Function that turns a correct placement of first fit into a wrong one.
 #[derive(Clone, Copy)]
 struct Instead(fn(&Request, &Site, Placement) -> Option<Placement>);
 
@@ -43,7 +43,7 @@ impl Allocator for Gives {
     }
 }
 
-/// Catalogue with an allocator `mine`, which is first fit with modified answers.
+/// Catalogue with an allocator `mine`, which is first fit with modified placements.
 macro_rules! giving {
     ($instead:expr) => {{
         static ENTRY: AllocatorEntry = first_fit::ENTRY
@@ -147,7 +147,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
     assert!(what.starts_with("it finds no room for it, though the machine is idle"), "{what}");
 }
 
-/// Test scheduler that calls the function `act` in every pass, with the tickets of all jobs so far.
+/// Test scheduler that calls the function `act` in every pass, with the tickets of all arrivals.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),
@@ -245,7 +245,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
     assert_eq!(outcome.finished, 2);
 }
 
-/// Test selector that breaks its contract: it moves each proposal to the first nodes of the site.
+/// Test selector that breaks its contract: it moves the proposed block to the site's first node.
 struct Shifts;
 
 impl Selector for Shifts {
@@ -360,8 +360,8 @@ fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     assert!(nobodys.starts_with("the scheduler, job 0 at "), "{nobodys}");
 }
 
-/// Test allocator: first fit that counts the claims that it is told of, by the kind of holder, such
-/// as a job or an outage.
+/// Test allocator: first fit that counts the claims reported to it, by the kind of holder, such as
+/// a job or an outage.
 struct Told {
     own: Box<dyn Allocator>,
     counts: [u32; 4],

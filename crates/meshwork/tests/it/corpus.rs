@@ -14,7 +14,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Allocators without test cases, because a drawing of one block does not describe their answers.
+/// Allocators without test cases, because a drawing of one block cannot show their placements.
 ///
 /// They fold a block, or give it in pieces that the switches of the machine join. Their tests are
 /// in rfold.rs and reconfigurable.rs.
@@ -25,7 +25,7 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// Machine that a test case draws, with the jobs that hold its nodes.
+/// Machine and held placements that the drawing of a test case shows.
 struct Drawn {
     site: Site,
     /// Characters that mark the nodes in the drawing, in order of node index.
@@ -104,7 +104,7 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     (entry.build)(&params, topology).unwrap()
 }
 
-/// Drawing of the placement that an allocator proposes for a request on a drawn machine.
+/// Text of the drawing with the placement that an allocator proposes for a request.
 fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
     // Claims are replayed one by one, on a site that shows each as it is made.
     let mut site = Site::new(drawn.site.topology().clone(), 1.0);
@@ -170,7 +170,7 @@ fn placements() {
     assert!(checked >= 25, "only {checked} answers were checked");
 }
 
-/// A request, written as in the `table` workload or as a count of nodes.
+/// Request from a number of nodes, or from a text such as `2x3` or a subcube's dimension after `^`.
 fn request(value: &Value) -> Request {
     if let Some(count) = value.as_integer() {
         return Request::Nodes(count as u32);
@@ -182,7 +182,7 @@ fn request(value: &Value) -> Request {
     }
 }
 
-/// Turns "window width=2" into the keys of a study: a name, and parameters with quoted words.
+/// Turns a text such as "window width=2" into TOML: the name, and parameters with quoted words.
 fn inline(named: &str) -> String {
     let mut words = named.split(' ');
     let mut text = format!("name = '{}'", words.next().unwrap());

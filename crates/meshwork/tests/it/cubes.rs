@@ -41,7 +41,7 @@ impl Machine {
         Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
 
-    /// Hypercube on which the given nodes were claimed one by one, with an allocator.
+    /// Hypercube and allocator after the given nodes have been claimed one by one.
     fn with_busy(named: &str, dimension: u32, busy: &[u32]) -> Machine {
         let mut machine = Machine::new(named, dimension);
         for &base in busy {
@@ -65,7 +65,7 @@ impl Machine {
         Some(cubes[0])
     }
 
-    /// Every request that the hypercube can serve when it is empty.
+    /// Every request that the allocator accepts on an empty hypercube.
     fn requests(&self) -> Vec<Request> {
         match self.asks {
             Asks::Nodes => (1..=1 << self.dimension).map(Request::Nodes).collect(),
@@ -108,7 +108,7 @@ impl Machine {
     }
 }
 
-/// Text of a subcube as in the papers, such as `0*1`.
+/// Subcube from its text in papers, such as `0*1`.
 fn cube(text: &str) -> Subcube {
     let bits = |mark: char| text.chars().fold(0, |bits, c| bits << 1 | u32::from(c == mark));
     Subcube { base: bits('1'), mask: bits('*') }
@@ -286,7 +286,7 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Number of different subcubes of dimension `k` that the allocator finds if only their nodes are
+/// Number of subcubes of dimension `k` that the allocator finds if only the subcube's nodes are
 /// free.
 fn recognised(named: &str, n: u32, k: u32) -> u32 {
     let found = every_cube(n, k).into_iter().filter(|&only| {
@@ -356,8 +356,8 @@ fn all_subcubes_are_those_of_the_definition() {
 
 /// Tests that the search for free subcubes agrees with its published form.
 ///
-/// In the published form, each mask of dimensions has a set of free bases. This set is computed
-/// from the set of the mask without its highest dimension.
+/// That form has a set of free bases for each mask of dimensions, computed from the set for the
+/// mask without its highest dimension.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {
@@ -397,8 +397,8 @@ fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
 
 // Histories.
 
-/// Calls `check` in every state of a random history. The history has requests of all sizes, claims
-/// of arbitrary free nodes, and full and partial releases.
+/// Compares an allocator with its reference implementation in every state of a random history. In
+/// it, subcubes and arbitrary free nodes are claimed, and released as a whole or in part.
 fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     let mut rng = Stream::new(7, u64::from(n), named);
     let mut machine = Machine::new(named, n);
@@ -547,8 +547,8 @@ fn prime_cube_graph_is_its_definition() {
 
 /// Tests the published rule for the effect of a claim on the list of prime cubes.
 ///
-/// Each prime cube that contains claimed nodes is replaced by the largest subcubes of what is left
-/// of it. Subcubes within another prime cube are dropped.
+/// A prime cube with claimed nodes is replaced by the largest subcubes of its other nodes. Of
+/// these, subcubes within another prime cube are dropped.
 #[test]
 fn a_claim_changes_the_primes_as_published() {
     for n in 2..=7 {

@@ -1,6 +1,6 @@
 //! Tests that every workload and every metric of the catalogue obeys the rules for its kind.
 //!
-//! The checks must also find entries that break a rule.
+//! Faulty workloads and metrics must be detected too.
 
 use crate::common;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,8 +67,8 @@ fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
     handed_out(jobs)
 }
 
-/// Checks a deliberately faulty workload of twenty jobs, and returns the faults that the check
-/// finds.
+/// Checks a workload with the given jobs, added to the catalogue as `mine`. `$ends` says whether it
+/// ends by itself.
 macro_rules! workload {
     ($ends:expr, $jobs:expr) => {{
         static ENTRY: WorkloadEntry =
@@ -151,18 +151,18 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
     assert!(found.contains("the same run gives ") && found.contains(" the second time"), "{found}");
 }
 
-/// Terms of a test metric for one job.
+/// Numerator and denominator of a test metric for one job.
 ///
-/// The second term is the work of the job. The first term is also its work if the job waited no
-/// longer than the parameter `above`, and otherwise 0.
+/// The denominator sums the work of all jobs. The numerator sums the work of jobs that waited no
+/// longer than the parameter `above`.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)
 }
 
-/// Tests that the metric `in_time` of two jobs has the value computed by hand.
+/// Tests the metric `in_time` for two jobs with a value computed by hand.
 ///
-/// The second job waits as long as the first one runs.
+/// The second job waits until the first one ends.
 #[test]
 fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
     let catalogue = metric!("in_time", Measure::Ratio(in_time));

@@ -1,4 +1,4 @@
-//! Tests of jobs that follow others, which are submitted only when their predecessors have ended.
+//! Tests of jobs with predecessors: they are submitted only when their predecessors have ended.
 //!
 //! Their submission times are checked under every scheduler, and compared with a schedule made by
 //! hand.
@@ -37,8 +37,8 @@ fn read(text: &str) -> Scenario {
     Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// Scenario of 8 flat processors with a workload that reads a table of jobs. Further keys of the
-/// workload are given.
+/// Scenario of 8 flat processors with a workload that reads a table of jobs. The arguments are
+/// further keys of the workload and of the study.
 fn flat(workload: &str, more: &str) -> Scenario {
     read(&format!(
         "machine = {{ topology = 'flat', processors = 8 }}\n{more}\n\
@@ -177,8 +177,8 @@ fn no_job_starts_before_the_end_of_the_one_it_follows_and_the_think_time() {
     assert!(tried > 200, "{tried}");
 }
 
-/// Submission and start of each job under first come, first served on 8 processors. The schedule is
-/// computed instant by instant with plain lists.
+/// Reference schedule: submission and start of each job under first come, first served on 8
+/// processors. It is computed instant by instant with plain lists.
 fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
     let number = |row: &Row| row.job.unwrap();
     let submit = |row: &Row| row.submit.unwrap().at;

@@ -175,13 +175,12 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
     }
 }
 
-/// An observer that records every started job with its size class.
+/// An observer that records every started job with its size class, each of which has a queue.
 #[derive(Default)]
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the last started job's size class has been empty at any time since that
-    /// start.
+    /// Whether the queue of the last started job's size class has been empty since that start.
     emptied: bool,
 }
 
@@ -288,7 +287,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// Tests that under the scheduler `window` no job is passed by more than `skip_limit` later jobs.
+/// Tests that under the scheduler `window` a job is passed by at most `skip_limit` later jobs.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];
@@ -318,7 +317,7 @@ const SIZINGS: [&str; 7] = [
     "{ name = 'average_limit', average = 'requests' }",
 ];
 
-/// Checks that the service time of every job exceeds its run time only if the job is folded.
+/// Observer that checks service times. Only a folded job may have a longer one than its run time.
 #[derive(Default)]
 struct Services {
     folds: bool,
@@ -550,7 +549,7 @@ fn a_block_is_folded_along_its_longer_side() {
     assert_eq!(ends(&text(ratio), jobs())[1], Time::new(1.0 + 6.0 * (5.0 / 3.0) * (3.0 / 2.0)));
 }
 
-/// First node of each job's placement, in order of the arrivals of the jobs.
+/// Index of the first node of each job's placement, in order of the jobs' arrivals.
 fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     struct Firsts(Vec<Option<u32>>);
     impl Observer for Firsts {
@@ -565,7 +564,7 @@ fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     seen.0
 }
 
-/// Tests that the scheduler `lazy` places an overdue job while later releases are still held.
+/// Tests that `lazy` may place an overdue job between the releases of two jobs that end together.
 ///
 /// Two jobs end at instant 5. The overdue head of the queue is placed when the first of them has
 /// released its subcube, and the second has not yet. The free lists are then {7}, {4, 5} and {0 to
@@ -603,7 +602,7 @@ fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     assert_eq!(firsts, expected.map(Some));
 }
 
-/// Tests that a pass after one of several simultaneous ends still sees the other jobs as running.
+/// Tests that a pass after one of several simultaneous ends treats the other jobs as running.
 ///
 /// Two jobs end at one instant, with a pass after each end. In the first pass the second job still
 /// holds its nodes. So a waiting job that needs the nodes of both starts only in the second pass,

@@ -1,6 +1,6 @@
 //! Tests of energy and power caps.
 //!
-//! They use closed forms, a separate account for each processor, and queueing theory.
+//! References are closed forms, a separate account for each processor, and queueing theory.
 
 use std::collections::BTreeMap;
 
@@ -34,10 +34,10 @@ enum Doing {
     Down,
 }
 
-/// Naive account of energy for each processor, with which metrics of energy are compared.
+/// Naive account of the energy of each processor, with which metrics of energy are compared.
 ///
-/// The account is told only the starts and ends of jobs and of outages. How long a processor slept
-/// is computed from the end of its idle time.
+/// The input is only the starts and ends of jobs and of outages. How long a processor slept is
+/// computed from the end of its idle time.
 struct Accounts {
     topologies: Vec<Topology>,
     watts: [f64; 3],
@@ -45,16 +45,16 @@ struct Accounts {
     wake_energy: f64,
     /// State of each processor, and the time up to which its energy has been added to the sums.
     doing: BTreeMap<(usize, Node), (Doing, Time)>,
-    /// Number of jobs on each processor. It is two for a moment if jobs change places.
+    /// Number of jobs on each processor: 0 or 1, and for a moment 2 if running jobs swap nodes.
     holders: BTreeMap<(usize, Node), i32>,
-    /// Time of the first arrival, from which on energy is measured; `None` before it.
+    /// Time of the first arrival of a job that is not refused; energy is measured from then on.
     ///
-    /// Refused jobs may have come earlier.
+    /// It is `None` before this arrival.
     begun: Option<Time>,
     joules: f64,
     asleep: f64,
     woken: u64,
-    /// Sleeping time as the cluster reports it, to be compared with `asleep`.
+    /// Sleeping time that the engine reports to observers, to be compared with `asleep`.
     told_asleep: f64,
     told_woken: u64,
     most: f64,
@@ -87,7 +87,7 @@ impl Accounts {
         }
     }
 
-    /// Handles an arrival. At the first arrival, all processors become idle.
+    /// Handles the arrival of a job, refused or not. At the first one, all processors become idle.
     fn comes(&mut self, now: Time) {
         if self.doing.is_empty() {
             for (site, topology) in self.topologies.iter().enumerate() {
@@ -145,8 +145,8 @@ impl Accounts {
         }
     }
 
-    /// Closes the accounts of all processors at the end of a run, and compares its metrics with the
-    /// sums.
+    /// Closes the accounts of all processors at the end of a run, and compares the run's metrics
+    /// with them.
     fn settle(&mut self, outcome: &Outcome, what: &str) {
         let Some(begun) = self.begun else { return };
         let end = outcome.end;
@@ -309,7 +309,7 @@ fn a_run_by_hand() {
     assert_close(metric(&outcome, "wake_ups"), 0.0, "wake-ups of a span of work");
 }
 
-/// Tests that a processor stays awake if it is taken at the instant at which it would fall asleep.
+/// Tests that a processor does not fall asleep at an instant at which a job starts on it.
 #[test]
 fn nobody_falls_asleep_at_the_instant_of_a_start() {
     let study = scenario(
@@ -324,8 +324,7 @@ fn nobody_falls_asleep_at_the_instant_of_a_start() {
     assert_close(metric(&outcome, "asleep"), 1.0 / 16.0, "asleep");
 }
 
-/// Tests that power states which cost nothing, or sleep with instant waking, do not change a
-/// schedule.
+/// Tests that modelling energy does not change a schedule if processors wake at once.
 #[test]
 fn watts_change_no_schedule() {
     for (machine, topology) in machines() {
@@ -359,10 +358,10 @@ fn watts_change_no_schedule() {
     }
 }
 
-/// Tests that held nodes never exceed the power cap.
+/// Tests that the power of a machine never exceeds its cap.
 ///
-/// Every job is served, or is refused at once if it alone would exceed the cap. With exact
-/// estimates all reservations are kept.
+/// Every job is served, or is refused at once if it alone would exceed the cap. If estimates are
+/// exact and processors wake at once, all reservations are kept.
 #[test]
 fn the_cap_holds() {
     let (mut refused, mut finished) = (0, 0);
@@ -426,9 +425,9 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// Tests that a power cap of six busy processors makes a large machine behave like one of six.
+/// Tests that a cap that lets six processors be busy makes a large machine behave like one of six.
 ///
-/// All jobs start at the same times as on a machine of six processors.
+/// All jobs start at the same times on both machines.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
@@ -481,9 +480,9 @@ fn sites_share_a_cap() {
 
 /// Tests EASY backfilling under a power cap with a schedule made by hand.
 ///
-/// Of eight processors, four may be busy. A job of four processors is promised a start at 10. Of
-/// the jobs behind it, one that ends before 10 starts, and no job starts that would take power from
-/// the promised job.
+/// Of eight processors, four may be busy. A job of four processors is promised a start at 10.
+/// Behind it, a job that ends before 10 starts, but no job that would need the promised job's
+/// power.
 #[test]
 fn a_promise_counts_the_cap_in() {
     let study = scenario(

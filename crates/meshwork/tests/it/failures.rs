@@ -1,4 +1,4 @@
-//! Tests of machines that fail: accounts of node time, invariants, and formulas of queueing theory.
+//! Tests of machines that fail: sums of node time, invariants, and formulas of queueing theory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,21 +17,20 @@ use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 /// Observer that checks the invariants of every run with failures.
 ///
 /// No job holds a node that is out of service, and interrupted jobs wait again. All node time of
-/// jobs is work that lasts, work lost by a failure, or checkpoints.
+/// jobs goes into work that lasts, work lost by a failure, or checkpoints.
 struct Books {
     topologies: Vec<Topology>,
     owners: BTreeMap<(usize, Node), JobId>,
     down: BTreeSet<(usize, Node)>,
     waiting: BTreeSet<JobId>,
     /// For each job: its work that no failure has undone, the number of its interruptions, and its
-    /// time on processors.
+    /// processor time.
     jobs: BTreeMap<JobId, (f64, u32, f64)>,
     finished: u64,
     interrupted: u64,
     downs: u64,
     lost: f64,
-    /// Whether each finished job must have done exactly its run time of work, as on the network
-    /// `ideal`.
+    /// Whether every job must do work equal to its run time, as it does on the network `ideal`.
     is_ideal: bool,
 }
 
@@ -249,8 +248,7 @@ fn jobs_with_messages_are_interrupted_too() {
     }
 }
 
-/// Tests that a run with an infinite `mtbf` has, byte for byte, the output of a run without
-/// failures.
+/// Tests that a run with an infinite `mtbf` has exactly the output of a run without failures.
 #[test]
 fn what_never_fails_changes_nothing() {
     let never = [
@@ -336,7 +334,7 @@ fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<
     diary.0
 }
 
-/// A test case made by hand, with a trace of failures and the job that a failure interrupts.
+/// Tests by hand where an interrupted job is requeued, and how much work checkpoints save.
 #[test]
 fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";
@@ -632,7 +630,7 @@ fn queues_with_breakdowns_are_those_of_theory() {
     }
 }
 
-/// Mean time to complete work that starts anew after each failure. Repairs are included.
+/// Mean time to complete work that is begun anew after each failure, including repairs.
 fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }

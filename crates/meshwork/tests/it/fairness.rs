@@ -1,6 +1,6 @@
 //! Tests of deadlines and fairness, with cases made by hand.
 //!
-//! Fair starts are compared with a separate run for each job.
+//! Each job's fair start is compared with its start in a separate run.
 
 use std::io::BufRead;
 

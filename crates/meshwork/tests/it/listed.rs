@@ -1,7 +1,7 @@
 //! Compares decisions of the rules for blocks, rings, trees and runs with a recorded file.
 //!
-//! The decisions are for long sequences of random jobs. The records were made when the rules
-//! reproduced every decision of a real scheduler, so a changed rule changes some of them.
+//! The decisions are for long sequences of random jobs. When they were recorded, the rules
+//! reproduced every decision of a real scheduler. A changed rule changes some decisions.
 //! `UPDATE_EXPECTED=1` rewrites the file.
 
 use std::fmt::Write;
@@ -15,9 +15,9 @@ use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
 use meshwork::rng::Stream;
 
-/// Number of decisions on each machine that the recorded file has in full.
+/// Number of decisions on each machine that the recorded file stores in full.
 ///
-/// All further decisions are recorded as one hash for every hundred.
+/// The file stores all further decisions as one hash for every hundred.
 const WRITTEN: usize = 40;
 
 /// Number of decisions that are compared on each machine.
@@ -56,10 +56,10 @@ fn rings(counts: &[u32], step: u32) -> (u32, Box<dyn Rule>) {
     (count, Box::new(Rings::new(count, parts)))
 }
 
-/// Tree of switches, and its number of nodes.
+/// Number of nodes, and rule for a tree of switches.
 ///
-/// The leaf switches have the given counts of nodes, and each further switch joins some of the
-/// preceding ones.
+/// `leaves` has the number of nodes of each leaf switch. `joins` has, for each further switch, the
+/// indices of the preceding switches below it.
 fn tree(leaves: &[u32], joins: &[&[usize]]) -> (u32, Box<dyn Rule>) {
     let (count, parts) = cut(leaves);
     let mut list: Vec<Below> =

@@ -32,16 +32,16 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
     set
 }
 
-/// Slow reference implementation of a rule, as a function that returns the nodes chosen for a job.
+/// Slow reference implementation of a rule: a function that returns the nodes chosen for a job.
 ///
-/// Its arguments are the weights of nodes, the job, the required nodes, the free nodes, and the
+/// The arguments are the weights of nodes, the job, the required nodes, the free nodes, and the
 /// misreading to follow.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
 /// Compares a rule with its slow reference implementation on one machine.
 ///
 /// Jobs and states are random. A misreading that gives different nodes is detected, and removed
-/// from `untold`.
+/// from `untold`, the misreadings not yet detected.
 fn agree(
     name: &str,
     count: u32,
@@ -130,9 +130,9 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Number of all nodes, and consecutive sets of them.
+/// Number of all nodes, and a partition of them into sets of consecutive nodes.
 ///
-/// The sets have the given sizes. If `uneven`, a set may have one node more or less than its size.
+/// The sets have the given sizes. If `uneven`, a set may have one node more or less.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();
@@ -329,8 +329,8 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
 
 /// Tests a job that requests base blocks for itself alone.
 ///
-/// Its nodes are chosen outside the blocks that other jobs use, and it also holds the nodes of its
-/// blocks that it does not use. Any other job gets exactly the nodes that the rule chooses.
+/// The job gets nodes outside the blocks that other jobs use, and holds all nodes of its blocks.
+/// Any other job holds exactly the nodes that the rule chooses.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {
     const NODES: u32 = 30;

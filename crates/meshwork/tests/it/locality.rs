@@ -26,8 +26,7 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// Nodes grouped by the leaf switch or group to which they belong. Each such part of the machine
-/// has `size` nodes.
+/// Nodes grouped by part of the machine: leaf switch or group. Each part has `size` nodes.
 fn by_part(nodes: &[Node], size: u32) -> BTreeMap<u32, Vec<Node>> {
     let mut parts = BTreeMap::<u32, Vec<Node>>::new();
     nodes.iter().for_each(|&node| parts.entry(node / size).or_default().push(node));
@@ -189,9 +188,9 @@ fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     );
 }
 
-/// Tests that allocators for locality shorten the paths of packets, in every network.
+/// Tests that the allocator `fewest_groups` gives shorter paths of packets than `random`.
 ///
-/// One job runs on an empty machine.
+/// One job runs on an empty machine, in each network that simulates messages.
 #[test]
 fn fewer_leaves_are_shorter_ways() {
     let service = |allocator: &str, network: &str, machine: &str| {

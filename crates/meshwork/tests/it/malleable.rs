@@ -157,8 +157,7 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
     }
 }
 
-/// Whether the machine's allocator could ever place a job. The engine refuses jobs for which this
-/// is `false`.
+/// Whether a job fits the empty machine. The engine refuses jobs that do not.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
         meshwork::form::Asks::Nodes
@@ -193,8 +192,7 @@ fn a_machine_of_several_sites_is_refused_in_a_sentence() {
     }
 }
 
-/// A scheduler for a row of eight nodes. Its two running jobs change places when a third one
-/// arrives.
+/// A scheduler for a row of eight nodes. Its two running jobs swap nodes when a third one arrives.
 struct Swap;
 
 impl Scheduler for Swap {

@@ -1,8 +1,7 @@
 //! Tests of the strategies whose code the manual prints.
 //!
-//! The printed code is compiled, run and checked. It is written as if it stood inside the crate,
-//! with `crate` for the model and `super` for the folder of its kind; the names below make these
-//! paths valid.
+//! The printed code is compiled, run and checked. It is written for a file of the crate `meshwork`,
+//! with paths from `crate` and `super`; imports in this module make these paths valid.
 
 use std::fs;
 use std::path::Path;

@@ -37,7 +37,7 @@ fn grids(dimensions: &[usize]) -> Vec<Topology> {
     all
 }
 
-/// State of a machine, as the slow definitions of allocators see it.
+/// State of a machine, as the slow definitions of allocators use it.
 struct State {
     site: Site,
     /// Time at which each node was claimed; `None` if the node is free.
@@ -72,7 +72,7 @@ impl State {
         grid.holds(base, sides) && Placement::from(block).is_within(self.site.free(), grid)
     }
 
-    /// Every free place of a block as base and sides, in the order that breaks ties.
+    /// Every free position of a block, as base and sides, in the order that breaks ties.
     fn places(&self, sides: &[u32], rotation: Rotation) -> Vec<(Node, Dims)> {
         let mut places = Vec::new();
         for sides in orientations(sides, rotation) {
@@ -85,8 +85,8 @@ impl State {
         places
     }
 
-    /// Sum of `weight` over the held neighbours of a block's nodes. Each neighbour beyond the edge
-    /// of the mesh adds `wall`.
+    /// Boundary value of a block: the sum of `weight` over the held neighbours of its nodes. Each
+    /// neighbour beyond the edge of the mesh adds `wall`.
     fn boundary(&self, base: Node, sides: &[u32], wall: u64, weight: impl Fn(Node) -> u64) -> u64 {
         let nodes =
             Placement::from(Block { base, sides: Dims::from_slice(sides) }).nodes(self.grid());
@@ -130,7 +130,7 @@ impl State {
         sum
     }
 
-    /// The best of the given places. It is the first of those with the greatest score.
+    /// The free position of a block with the greatest score. Of equally good ones, the first wins.
     fn best<S: Ord>(
         &self,
         sides: &[u32],
@@ -287,7 +287,7 @@ fn answers(
     assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
 }
 
-/// Compares an allocator with a slow definition that takes the place with the greatest score.
+/// Compares an allocator with a slow definition: the free position with the greatest score.
 fn is_its_definition<S: Ord>(
     named: &str,
     dimensions: &[usize],
@@ -452,11 +452,11 @@ fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
     }
 }
 
-/// Lowest corner of the place that the busy list strategy takes for a block.
+/// Lowest corner of the free position that the busy list strategy takes for a block.
 ///
 /// Only corners on certain planes are tried: the plane at the wall first, then planes behind held
 /// blocks. These are ordered by coordinate, and then by the order of claims. On the first plane
-/// that has a free place, the lowest corner wins.
+/// that has a free position, the lowest corner wins.
 fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
     let grid = state.grid();
     // A base is on the plane behind a block if a node of its block touches that block's low face
@@ -495,7 +495,7 @@ fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
     }
 }
 
-/// Free squares whose corners are at multiples of their side.
+/// Bases of the free squares with a given side, whose coordinates are multiples of the side.
 fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
     let grid = state.grid();
     let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);

@@ -1,6 +1,6 @@
-//! Tests of jobs that send messages.
+//! Tests of jobs that send messages, in the three networks that simulate messages.
 //!
-//! Known properties of the three networks that simulate messages are checked.
+//! Known properties of these networks are checked.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn value(outcome: &Outcome, name: &str) -> Option<f64> {
     measured.unwrap_or_else(|| panic!("{name} was not measured")).value
 }
 
-/// Outcome of a run with one job on the given number of processors, placed by an allocator.
+/// Outcome of a run of one job of `processors` processors on an empty machine.
 fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u32) -> Outcome {
     let text = format!(
         "seed = {seed}\nmachine = {{ {machine} }}\nnetwork = {{ {network} }}\nallocator = '{allocator}'"
@@ -82,8 +82,8 @@ fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
 
 /// Tests that a job with one-to-all messages takes the same time in all three networks.
 ///
-/// This must hold wherever the job is placed, so the networks rate placements alike. Packets of one
-/// sender follow each other and, with buffers for two flits or more, never wait for one another.
+/// This must hold for the placements of all allocators. Packets of one sender follow each other
+/// and, with buffers for two flits or more, never wait for one another.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     let mut distinct = BTreeSet::new();
@@ -129,8 +129,8 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
 
 /// Tests that jobs slow each other if they share links.
 ///
-/// Each of two jobs has two columns of a mesh, which lie side by side or alternate with the columns
-/// of the other job.
+/// Each of two jobs has two columns of a mesh. The two columns are adjacent, or the columns of the
+/// jobs alternate.
 #[test]
 fn jobs_slow_each_other_where_their_messages_share_links() {
     let service = |name: &str, columns: [&[u32]; 2]| {
@@ -164,8 +164,8 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
 
 /// Tests that in `link_load` a link that two jobs share carries exactly one flit in every cycle.
 ///
-/// Both jobs send over the link all the time, so each takes as long as the flits of the two jobs
-/// together.
+/// Both jobs send over the link all the time. So each job takes as many cycles as both jobs have
+/// flits.
 #[test]
 fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let (messages, flits) = (100, 64);
@@ -300,10 +300,9 @@ fn a_start_between_two_cycles_waits_for_the_next_one() {
     assert_eq!(ends, ["16", "18", "26", "26"]);
 }
 
-/// Tests quotas, rounds and think times of messages with values computed by hand.
+/// Tests the numbers and times of messages with values computed by hand.
 ///
-/// One sender has one packet in flight at a time, and each packet takes 4 D + 11 cycles over D
-/// links.
+/// One sender has one packet in flight at a time. Each packet takes 4 D + 11 cycles over D links.
 #[test]
 fn messages_are_counted_and_timed_by_hand() {
     let took = |more: &str, pattern: &str| {

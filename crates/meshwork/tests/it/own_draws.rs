@@ -1,5 +1,5 @@
-//! Tests of distributions of sizes and run times, and of patterns of messages, from another
-//! program.
+//! Tests of distributions (of sizes and run times) and patterns of messages that another program
+//! adds.
 
 use meshwork::network::pattern::{Pattern, PatternEntry};
 use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
@@ -39,7 +39,7 @@ static PARETO: RuntimeEntry = RuntimeEntry::new(
     },
 );
 
-/// Each process sends to the process that is `step` ranks further.
+/// Pattern in which each process sends to the process `step` ranks further, modulo `ranks`.
 struct Shift {
     ranks: u32,
     step: u32,

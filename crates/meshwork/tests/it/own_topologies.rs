@@ -1,6 +1,6 @@
 //! Tests of topologies and named machines that another program adds to the catalogue.
 //!
-//! They must work in every network, and under every name that they are given.
+//! Topologies must work in every network, and machines under each of their names.
 
 use std::sync::Arc;
 

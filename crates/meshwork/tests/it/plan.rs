@@ -1,5 +1,4 @@
-//! Tests that a plan for a state makes the same decisions as the run from which the state was
-//! taken.
+//! Tests that `plan`, given a recorded state of a run, makes the same decisions as the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -22,7 +21,7 @@ use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
 use meshwork::topology::Grid;
 
-/// Passes of a run: the state before each pass, the running jobs after it, and the next wake-up.
+/// Recorded passes of a run: state before the pass, running jobs after it, and next wake-up.
 type Taken = Arc<Mutex<Vec<(PlanState, Vec<HeldNodes>, Option<Time>)>>>;
 
 /// A scheduler that wraps another one, and records the state before and after each pass.
@@ -66,7 +65,7 @@ impl Scheduler for Noting {
     }
 }
 
-/// Number of passes of a run that plans reproduce, and number of all its passes.
+/// Number of recorded passes of a run that plans reproduce, and number of all its passes.
 ///
 /// Each plan is made for a recorded state. If `remembers` is set, each plan also gets the memory
 /// that the previous plan returned.
@@ -220,7 +219,7 @@ fn allocators_place_as_in_the_run() {
     assert!(tried >= 75, "{tried}");
 }
 
-/// Tests schedulers, node orders and allocators on machines whose nodes jobs share.
+/// Tests that plans make the decisions of the run also on machines whose nodes jobs share.
 #[test]
 fn shared_nodes_are_decided_as_in_the_run() {
     let types = "nodes = [{ type = 'a', cpu = 16, mem = 64, gpu = 4, islands = 2, on = '0-5' }, \
@@ -285,7 +284,7 @@ fn selectors_sizings_and_passes_decide_as_in_the_run() {
     assert!(rest.len() >= 12, "{rest:?}");
 }
 
-/// Tests that a memory is either used or refused if it belongs to another state than the given one.
+/// Tests that a plan uses or refuses, but never fails by, a memory returned for another state.
 #[test]
 fn memories_of_other_states_do_no_harm() {
     let machine = "machine = { topology = 'torus', dims = [4, 4] }";

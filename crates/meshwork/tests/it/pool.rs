@@ -16,8 +16,7 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// Wrong operation on a pool: to release a placement, or a part of one, that was released
-    /// before.
+    /// Release that must fail: of a placement released before, or of a part of a held placement.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }
@@ -46,7 +45,7 @@ fn pools() -> Vec<(String, Pool)> {
     all
 }
 
-/// Naive model of a pool, with the number of the owner of each held node, and the held placements.
+/// Naive model of a pool: for each held node the number of its owner, and the held placements.
 #[derive(Default)]
 struct Owners {
     of: BTreeMap<Node, usize>,
@@ -167,8 +166,7 @@ fn pairs() -> Vec<(String, Pool, Pool)> {
     texts.into_iter().filter_map(pair).collect()
 }
 
-/// Answer of a pool to an operation, as text. A release is named by its index among the held
-/// placements.
+/// Result of an operation on a pool, as text. `Release` releases a held placement given by index.
 fn answer(pool: &mut Pool, op: &Op) -> String {
     let held: Vec<Placement> = pool.held().cloned().collect();
     match op {
@@ -225,8 +223,8 @@ proptest! {
         }
     }
 
-    /// Tests that a damaged snapshot is refused, or gives a pool that works. It never causes a
-    /// panic.
+    /// Tests that a damaged snapshot is refused with an error, or gives a pool that works, without
+    /// a panic.
     #[test]
     fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
         before in prop::collection::vec(ops(), 1..60),
@@ -264,8 +262,7 @@ proptest! {
     }
 }
 
-/// Tests that a pool gives the placements of a simulation whose jobs start and end at the same
-/// times.
+/// Tests that a pool gives the placements of a simulation with claims and releases at equal times.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

@@ -29,8 +29,8 @@ fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     diary.0
 }
 
-/// Order in which waiting jobs start, as job numbers. A first job holds the whole machine until 10,
-/// so that all others wait.
+/// Numbers of the waiting jobs, in the order in which they start. Another job holds the whole
+/// machine until 10, so that all of them wait.
 fn order(scheduler: &str, waiting: impl IntoIterator<Item = Job>) -> Vec<u64> {
     let text = format!(
         "machine = {{ topology = 'flat', processors = 8 }}\nscheduler = {{ {scheduler}, backfill = 'none' }}"
@@ -325,7 +325,7 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
     }
 }
 
-/// For each queue, the sum of its jobs' turnaround times, and their number.
+/// Sum of turnaround times, and number of jobs, for each queue.
 struct Responses(BTreeMap<String, (f64, f64)>);
 
 impl Observer for Responses {
@@ -344,10 +344,10 @@ struct Rules {
     suspends: bool,
     queues: BTreeMap<JobId, u32>,
     running: BTreeMap<JobId, (Time, Placement)>,
-    /// For each job, its run time so far and the placement on which it was last stopped.
+    /// For each job, its run time so far, and its placement when it was last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// The present instant, and for each job that was stopped at it, the number of its queue.
+    /// The present instant, and the rank of the queue of each job stopped at this instant.
     now: (Time, Vec<u32>),
 }
 

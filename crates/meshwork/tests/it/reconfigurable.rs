@@ -18,10 +18,9 @@ fn text(pool: &Pool, placed: Option<&Placement>) -> String {
     placed.map_or_else(|| "none".to_owned(), |placed| placed.text(pool.site().grid()))
 }
 
-/// Parts of a cube that a small job may get, by level, each given by its corner and its sides.
+/// Parts of a cube that a small job may get, by level. Each part is given by its corner and sides.
 ///
-/// Level 0 has the whole cube, and each further level has the halves of the parts of the level
-/// before.
+/// Level 0 has the whole cube. Each further level has the halves of the parts one level before.
 fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     let mut levels = vec![vec![(vec![0; dimensions], vec![side; dimensions])]];
     loop {
@@ -47,7 +46,7 @@ fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
 
 /// Nodes of the slice for a box, by a slow definition of the allocator `reconfigurable`.
 ///
-/// They are found by trying all cubes and parts of cubes.
+/// All cubes and parts of cubes are tried.
 fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Option<Vec<u32>> {
     let (site, grid) = (pool.site(), pool.site().grid());
     let dimensions = sides.len();

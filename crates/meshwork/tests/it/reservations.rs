@@ -1,4 +1,4 @@
-//! Tests that all forms of a plan give equal schedules if reservations are also withdrawn.
+//! Tests that all implementations of a plan agree, even if reservations are withdrawn.
 
 use crate::common::{Transcript, random_jobs, scenario, submissions};
 use meshwork::cluster::Cluster;
@@ -7,12 +7,12 @@ use meshwork::plan::{self, Plan};
 use meshwork::sched::Scheduler;
 use meshwork::topology::Topology;
 
-/// Conservative backfilling that in each pass withdraws some reservations.
+/// Conservative backfilling that withdraws some reservations in each pass.
 ///
-/// The withdrawn reservations are made again, behind all others.
+/// These reservations are made again after all others.
 struct Wavering {
     plan: Option<Box<dyn Plan>>,
-    /// Whether the plan works by forks of the machine. Plans of all other forms must agree with it.
+    /// Whether the plan uses forks of the machine. All other implementations must agree with it.
     forks: bool,
     passes: u64,
 }

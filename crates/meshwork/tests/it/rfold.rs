@@ -58,10 +58,10 @@ fn way(run: &Json) -> Way {
     }
 }
 
-/// Tests that every job of every recorded run has the recorded start, nodes and waits.
+/// Tests that the model repeats the start, nodes and waits of every job of every recorded run.
 ///
-/// Ties are broken as in RFold's program, and each search stops where the clock of that program
-/// stopped it.
+/// Ties are broken as in RFold's program. A search that the program's clock cut short finds
+/// nothing.
 #[test]
 fn every_job_of_every_recorded_run_goes_where_it_went() {
     let Some(record) = recorded() else { return };
@@ -164,7 +164,7 @@ fn node(name: &Json) -> [u32; 3] {
 
 /// Tests that in a study every job starts as in RFold's program, if no events coincide.
 ///
-/// If two jobs end at one instant, the program may see only the first end.
+/// If two jobs end at one instant, the program may notice only the first end.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -208,7 +208,7 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
     }
 }
 
-/// A site with random held nodes, made by claiming `held` blocks.
+/// A site on which `held` random blocks were claimed, as far as their nodes were free.
 fn random_site(topology: &Topology, held: u32, rng: &mut Stream) -> Site {
     let mut site = Site::new(topology.clone(), 1.0);
     for _ in 0..held {
@@ -230,7 +230,7 @@ fn random_shape(most: u64, rng: &mut Stream) -> [u32; 3] {
     [0, 1, 2].map(|d| if d < flat { 1 } else { 1 + rng.below(most) as u32 })
 }
 
-/// Placement that a pool chooses if exactly the free nodes of `site` are free.
+/// Placement that a pool chooses if its free nodes are those of `site`.
 fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> {
     let table = format!(
         "machine = {{ topology = 'torus', dims = {:?} }}\nallocator = {allocator}",
@@ -249,9 +249,7 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
 /// All permutations of three sides, as indices of the sides.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Pieces of a shape in cubes of the given side, by their definition.
-///
-/// They are computed from coordinates only.
+/// Pieces of a shape in cubes of the given side, computed from coordinates by their definition.
 fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<Vec<u32>>> {
     let grid = site.grid();
     let counts: Vec<u32> = grid.sides().iter().map(|own| own / side).collect();
@@ -534,9 +532,9 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// First fit as in RFold's program: a box gets the lowest place in its first orientation that fits.
+/// First fit as in RFold's program: the lowest position of a box in its first fitting orientation.
 ///
-/// Places are ordered by the index of their corner, in which the last dimension runs fastest.
+/// The lowest position has the lowest index of the corner; the last dimension runs fastest.
 #[test]
 fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     let mut rng = Stream::new(6, 0, "boxes");
@@ -570,8 +568,8 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
 
 /// Tests that each placement method of RFold can start jobs that a simpler method drops.
 ///
-/// For example, a line of 16 nodes does not fit on a torus with sides of 8. It fits if it is
-/// folded, or, unfolded, in joined cubes.
+/// For example, a line of 16 nodes does not fit on a torus with sides of 8. Folded, or in joined
+/// cubes, it fits.
 #[test]
 fn each_way_starts_what_the_one_before_could_not() {
     let submitted = |id, arrival, duration, shape| Submitted { id, arrival, duration, shape };

@@ -50,12 +50,12 @@ fn machines() -> Vec<Topology> {
     all
 }
 
-/// A request to an allocator in some state, and the allocator's answer.
+/// A request to an allocator, the state of the machine, and the placement that was chosen.
 struct Question<'a> {
     site: &'a Site,
     request: &'a Request,
     answer: Option<Placement>,
-    /// Random numbers that the allocator used for its answer.
+    /// Random numbers that the allocator used for its choice.
     draws: Stream,
 }
 
@@ -138,7 +138,7 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// Compares an allocator that takes counts of nodes with a definition that gives the nodes by rank.
+/// Compares an allocator that accepts counts of nodes with a definition that returns nodes by rank.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],
@@ -147,7 +147,7 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// Variant of [`is_its_definition`] for an allocator that takes requests other than counts.
+/// Variant of [`is_its_definition`] for an allocator that accepts requests other than counts.
 ///
 /// The function `ask` draws these requests.
 fn is_its_definition_for(
@@ -339,7 +339,7 @@ fn a_page_larger_than_the_machine_is_refused_in_a_sentence() {
     }
 }
 
-/// Compares two strategies that must be equivalent, on the same jobs under every scheduler.
+/// Checks that two allocators give the same runs, on the same jobs under every scheduler.
 fn are_one(one: &str, other: &str) {
     for machine in ["topology = 'mesh', dims = [6, 5]", "topology = 'torus', dims = [4, 3, 3]"] {
         let topology = Topology::mesh(&[6, 6]).unwrap();
@@ -376,7 +376,7 @@ fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     }
 }
 
-/// First free place of a block. It tries orientations in order, and all bases for each.
+/// First free position of a block: the lowest base in the first orientation that fits.
 fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) -> Option<Block> {
     orientations(sides, rotation).find_map(|sides| {
         let at = |base| Block { base, sides: sides.clone() };
@@ -387,7 +387,7 @@ fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) ->
     })
 }
 
-/// Sides of every block whose sides are no longer than those in `most`.
+/// Sides of every block that fits in a block with the sides `most`, without rotation.
 fn sides_up_to(most: &[u32]) -> Vec<Dims> {
     most.iter().fold(vec![Dims::new()], |all, &most| {
         let longer = |sides: &Dims, side: u32| sides.iter().copied().chain([side]).collect();
@@ -399,7 +399,7 @@ fn nodes_of(sides: &Dims) -> u32 {
     sides.iter().product()
 }
 
-/// Sides of the squarest block that holds a count of nodes.
+/// Sides of the squarest block of the machine that holds a count of nodes.
 fn squarest(count: u32, topology: &Topology) -> Dims {
     match shaped(&Request::Nodes(count), Asks::Block, topology, ShapeRule::Squarest) {
         Some(Request::Block(sides)) => sides,
@@ -407,8 +407,7 @@ fn squarest(count: u32, topology: &Topology) -> Dims {
     }
 }
 
-/// Sides of the blocks with which the allocator `adaptive_noncontiguous` begins for a count of
-/// nodes.
+/// Sides of the blocks into which `adaptive_noncontiguous` first divides a count of nodes.
 fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     let mut parts = Vec::new();
     while count > 0 {
@@ -421,8 +420,8 @@ fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     parts
 }
 
-/// Slow definition of the allocator `adaptive_noncontiguous`. Blocks that find no place are halved,
-/// until all have a place or the number of levels is used up.
+/// Slow definition of the allocator `adaptive_noncontiguous`. Blocks that fit nowhere are halved,
+/// until all are placed or the number of levels is used up.
 fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Option<Vec<Node>> {
     let grid = question.grid();
     if question.count() > question.free().len() {
@@ -485,9 +484,9 @@ fn a_limit_of_levels_is_declared() {
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
-/// Slow definition of the allocator `greedy_available`. If the block is not free, it repeatedly
-/// takes the largest free block whose sides are no longer than those of the last one. All bases and
-/// shapes are tried.
+/// Slow definition of the allocator `greedy_available`. If the requested block is not free, it
+/// repeatedly takes the largest free block with sides no longer than those of the block before. All
+/// bases and shapes are tried.
 fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let mut rest = question.count() as u32;

@@ -12,7 +12,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use proptest::prelude::*;
 
-/// Waiting jobs as selectors see them. The given jobs are behind the head of the queue.
+/// Waiting jobs in the form that selectors get. The given jobs are behind the head of the queue.
 struct Others {
     jobs: Vec<Job>,
     was_empty: bool,
@@ -32,8 +32,7 @@ fn nodes(count: u32) -> Job {
     job(0.0, Request::Nodes(count), 1.0)
 }
 
-/// Sites for a selector: flat machines, each with a count of free processors and a speed in
-/// quarters.
+/// Flat sites for a selector, each with a count of free processors and its speed times 4.
 fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     let sites: Vec<String> = sites
         .iter()
@@ -47,8 +46,8 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     scenario(&text).setup(0).unwrap().facility
 }
 
-/// Slow definitions of the selectors. They use counts of free processors and speeds in quarters,
-/// and share no code with the selectors.
+/// Slow definitions of the selectors. They use counts of free processors and speeds times 4, and
+/// share no code with the selectors.
 struct Definition<'a> {
     lookahead: &'a str,
     speeds: Vec<u32>,
@@ -69,7 +68,7 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Number and capacity of the other waiting jobs that can start if the head goes to site `on`.
+    /// Number and capacity of waiting jobs behind the head that can start if it goes to site `on`.
     ///
     /// The head is the first job of the queue. Capacity is processors times the speed of the site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {
@@ -157,8 +156,8 @@ proptest! {
 
     /// Tests that two selectors act like simpler ones if all speeds are equal.
     ///
-    /// `fastest_first` takes the first site that has room, and `intelligent` places a job that was
-    /// just submitted by best fit.
+    /// `fastest_first` takes the first site with room for the job. `intelligent` chooses a site by
+    /// best fit for a job that was just submitted.
     #[test]
     fn with_equal_speeds_all_but_the_fit_is_the_same(
         free in prop::collection::vec(1_u32..20, 2..6),
@@ -237,7 +236,7 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// State of all sites that a selector can see: the free nodes, and where each site would place each
+/// State of all sites as a selector gets it: the free nodes, and each site's placement for each
 /// job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();

@@ -44,7 +44,7 @@ pub(crate) fn idle() -> Vec<Node> {
 }
 
 impl Node {
-    /// Takes one piece of a job from the node, by the definition of the allocator `lowest`.
+    /// Subtracts one piece from the free amounts of the node, as the allocator `lowest` does.
     ///
     /// Returns `false` if the piece does not fit; the node must then be discarded.
     fn take(&mut self, piece: &Piece, only: Option<usize>) -> bool {
@@ -90,8 +90,7 @@ impl Node {
         fits
     }
 
-    /// State of the node after `count` pieces of a request are placed on it; `None` if they do not
-    /// fit.
+    /// State of the node with `count` more pieces of a request; `None` if they do not fit.
     fn with(&self, request: &Pieces, piece: &Piece, count: u32) -> Option<Node> {
         if request.exclusive {
             let fresh = &idle()[if self.kind == 1 { 3 } else { 0 }];
@@ -151,7 +150,7 @@ impl Node {
     }
 }
 
-/// Picks nodes among `among` for `wanted` pieces, one node after the other.
+/// Distributes `wanted` pieces over the nodes `among`, filling one node after the other.
 fn fill(
     nodes: &[Node],
     among: &[usize],
@@ -179,10 +178,10 @@ fn fill(
     (left == 0).then_some(picks)
 }
 
-/// Nodes that a request gets by the definition.
+/// Nodes that a request gets by the slow definition of allocators for shared nodes.
 ///
-/// Each item is a role of the job (a kind of pieces), a node, and the number of the role's pieces
-/// on this node.
+/// Each item is the index of a role of the job (a kind of pieces), the index of a node, and the
+/// number of the role's pieces on this node.
 pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
@@ -253,7 +252,7 @@ pub(crate) fn choose(
 
 pub(crate) type Held = Vec<(usize, Node, Node)>;
 
-/// Places a request on the picked nodes. Returns two states of each changed node, before and after.
+/// Places a request on the picked nodes. Returns the state of each changed node before and after.
 pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
     let mut held = Vec::new();
     for &(role, at, count) in picks {
@@ -266,7 +265,7 @@ pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &
 
 /// Replaces each free amount of a node with `op(free, held)`.
 ///
-/// `held` is what a job holds of it: the difference of the states `before` and `after`.
+/// The argument `held` is what a job holds: the difference of the states `before` and `after`.
 pub(crate) fn apply(
     node: &mut Node,
     (before, after): (&Node, &Node),
@@ -292,7 +291,7 @@ struct Running {
     held: Held,
 }
 
-/// Promise to the first waiting job: its index, its start, and what it gets of each node.
+/// Promise to the first waiting job: its index, its start, and its share of each node.
 type Promise = (usize, f64, Held);
 
 struct Naive<'a> {
@@ -305,10 +304,10 @@ struct Naive<'a> {
     promise: Option<Promise>,
     /// Requests that were denied since the last end of a job.
     ///
-    /// The first list has requests that did not fit on all free resources. The second has requests
-    /// that did not fit on the resources that the promise to the first waiting job leaves free.
-    /// Denied requests are not tried again before the next end of a job, even though a request with
-    /// several roles may fit after another start.
+    /// The first list has requests for which all free resources were too few. For the second list,
+    /// resources promised to the first waiting job did not count as free. Denied requests are not
+    /// tried again before the next end of a job, although a request with several roles may fit
+    /// after another start.
     denied: [Vec<Pieces>; 2],
 }
 
@@ -365,7 +364,7 @@ impl Naive<'_> {
         }
     }
 
-    /// State of the nodes at the instant `by`, if every job has ended that is expected to end by
+    /// State of the nodes at the instant `by`, after the release of all jobs expected to end by
     /// then.
     fn then(&self, now: f64, by: f64) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
@@ -489,12 +488,12 @@ impl Naive<'_> {
 
 /// Promise of the conservative plan.
 ///
-/// The fields are the index of the job, its start, and what it gets of each node.
+/// The fields are the index of the job, its start, and its share of each node.
 type Planned = (usize, f64, Held);
 
 impl Naive<'_> {
-    /// For each node, the smallest free amount of each resource from `at` on for `span`, under the
-    /// plan.
+    /// Smallest free amount of each resource of each node under the plan, from `at` on for the time
+    /// `span`.
     ///
     /// Jobs past their estimates count as ended if `ended` is true.
     fn least(&self, plan: &[Planned], now: f64, at: f64, span: f64, ended: bool) -> Vec<Node> {
@@ -541,9 +540,7 @@ impl Naive<'_> {
         nodes
     }
 
-    /// Instants at which a job or a promise begins or ends, from the present on, in order.
-    ///
-    /// The present is one of them.
+    /// The present, and all later instants at which a job or a promise begins or ends, in order.
     fn instants(&self, plan: &[Planned], now: f64) -> Vec<f64> {
         let running = self.running.values().map(|running| running.expected.max(now));
         let planned = plan.iter().flat_map(|(job, at, _)| [*at, at + self.jobs[*job].estimate]);

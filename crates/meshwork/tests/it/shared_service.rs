@@ -35,7 +35,7 @@ struct Outage {
     gpu: Option<usize>,
 }
 
-/// A running job, or an outage, with what it holds of each node.
+/// A running job or an outage, with the resources that it holds on each node.
 struct Running {
     end: f64,
     expected: f64,
@@ -57,7 +57,7 @@ struct Twin<'a> {
     promise: Option<(usize, f64, Held)>,
 }
 
-/// Number from which outages are counted in the table of running jobs.
+/// First key of outages in the table of running jobs; smaller keys are those of jobs.
 ///
 /// An outage holds its node or GPU like a job.
 const OUT: usize = 1 << 20;
@@ -110,7 +110,7 @@ impl<'a> Twin<'a> {
         self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
     }
 
-    /// The nodes on which a job may run: those of its partition except the nodes in `closed`.
+    /// Nodes as a job may use them: outside its partition, and in `closed`, nothing is free.
     fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
         let owner = self.jobs[job].owner.as_ref();
         let inside = owner
@@ -128,10 +128,10 @@ impl<'a> Twin<'a> {
         choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
     }
 
-    /// Nodes and pieces that a job gets at an instant.
+    /// Nodes and numbers of pieces that a job gets at an instant.
     ///
-    /// Reserved nodes are avoided only if on the first choice of nodes the job would run into a
-    /// reservation.
+    /// The first choice ignores reservations of other users. If it includes a reserved node, a
+    /// second choice excludes all reserved nodes.
     fn place(&self, on: &[Node], job: usize, now: f64) -> Option<Vec<(usize, usize, u32)>> {
         let picks = self.choose(&self.without(on, job, &[]), job)?;
         let closed = self.closed(job, now);

@@ -32,8 +32,8 @@ impl Observer for Told {
 /// Function that drives a simulation to its end in some way, such as step by step.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// Events, as text, of a run that the function `drive` has driven to its end. Also the run's end
-/// time or error.
+/// Drives a run to its end by the function `drive`. Returns its events as text, and its end time or
+/// error.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -45,8 +45,8 @@ fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<
     (told.0.text, end)
 }
 
-/// Steps through each instant of a run. Each must be the instant that was foreseen, however often
-/// the simulation was queried.
+/// Steps through each instant of a run. Each step must lead to the instant that `peek` returned,
+/// however often it was called.
 fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     loop {
         let (before, at) = (simulation.cluster().now(), simulation.peek());
@@ -202,9 +202,9 @@ fn a_run_may_own_its_observer_and_be_sent_away() {
     assert!(simulation.run().unwrap() > Time::ZERO);
 }
 
-/// Tests that a simulation which borrows its parts from a scenario gives the scenario's run.
+/// Tests that a simulation whose parts belong to a scenario has the same result as the whole run.
 ///
-/// It may also be dropped before the end of the run.
+/// Such a simulation may also be dropped before the end of the run.
 #[test]
 fn a_scenario_lends_its_run() {
     let text = "machine = { topology = 'mesh', dims = [8, 8] }

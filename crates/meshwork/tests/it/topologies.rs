@@ -83,8 +83,8 @@ fn farthest_and_mean(topology: &Topology, from: u32) -> (u32, f64) {
 
 /// Tests that a twist shortens a torus and makes all nodes equivalent.
 ///
-/// In two dimensions the diameter is k instead of 3k/2. In three dimensions it is 3k/2 instead of
-/// 2k for k × k × 2k, and instead of 5k/2 for k × 2k × 2k (k even). These are the diameters of the
+/// The diameter of k × 2k nodes is k, without the twist 3k/2. For k × k × 2k it is 3k/2, without
+/// 2k. For k × 2k × 2k it is 3k/2, without 5k/2 (k even). These are the diameters of the
 /// corresponding lattices.
 #[test]
 fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
@@ -200,7 +200,7 @@ fn every_two_groups_of_a_dragonfly_share_one_link() {
     }
 }
 
-/// Tests that random paths use all upward links of a tree equally.
+/// Tests that random paths in a tree of switches use all upward links equally.
 ///
 /// Paths fixed by the destination load every link equally when all nodes send to all.
 #[test]

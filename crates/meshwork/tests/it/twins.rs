@@ -1,4 +1,4 @@
-//! Tests that caches change no answer.
+//! Tests that caches change no result of a run.
 //!
 //! A run in which every query is computed anew must give the same transcript: starts, placements
 //! and promises.
@@ -72,8 +72,8 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
-/// An observer that writes reports of a run as text without node numbers. If `asks` is set, the
-/// observer declares that it needs the nodes of jobs.
+/// An observer that writes reports of a run as text, without node numbers. If `asks` is set, it
+/// declares that it needs to know the nodes of jobs.
 struct Told {
     asks: bool,
     lines: Vec<String>,
@@ -102,9 +102,9 @@ impl Observer for Told {
     }
 }
 
-/// Tests that nodes are only counted if no component of a run needs to know which nodes are held.
+/// Tests that a run is the same with and without an observer that needs to know the nodes of jobs.
 ///
-/// All other reports and metrics stay the same.
+/// Without it, the engine only counts nodes, unless another component needs to know them.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();
@@ -132,9 +132,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// Observer that may need to know what blocks the oldest waiting job.
-///
-/// It declares this need if its flag is set.
+/// Observer whose flag says whether it needs to know what blocks the oldest waiting job.
 struct Looks(bool);
 
 impl Observer for Looks {
@@ -145,7 +143,7 @@ impl Observer for Looks {
 
 /// Tests that metrics do not depend on whether an observer needs to know what blocks a job.
 ///
-/// The job in question is the oldest waiting one.
+/// The job is the oldest waiting one.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();
@@ -173,7 +171,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Tests that updated plans of node counts give the schedule of plans that are made anew.
+/// Tests that plans of node counts give the same schedule if they are updated or made anew.
 ///
 /// Queues are long, and jobs end early and late.
 #[test]
@@ -199,8 +197,8 @@ fn nor_does_it_where_numbers_alone_matter() {
 
 /// Tests that updated plans give the schedule of new plans for arrays of equal jobs.
 ///
-/// A plan treats an array as one row. Other jobs interrupt the rows; jobs end early, late, or take
-/// no time.
+/// A plan joins equal jobs that follow each other to one row. Here other jobs come between them,
+/// and jobs end early, late, or take no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();

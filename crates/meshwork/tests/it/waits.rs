@@ -122,7 +122,7 @@ fn causes_are_right_on_several_sites() {
     }
 }
 
-/// Four metrics of waits by cause, and the metric `wait`, for some jobs under a scheduler.
+/// Values of the four metrics of waits by cause, and of the metric `wait`, for the given jobs.
 fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     let names = WAITS.map(|name| format!("'{name}'")).join(", ");
     let scenario = scenario(&format!(
@@ -138,9 +138,9 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
 
 /// Tests the causes of waiting in a case made by hand, on a machine of 4 × 4.
 ///
-/// At first two jobs hold three columns. The third job waits for a square of four free nodes, and
-/// the fourth for nodes. The last waits for its turn (for reserved nodes under EASY), and then for
-/// nodes.
+/// At first, two jobs hold three of the four columns. The third job waits for a square of four free
+/// nodes, and the fourth for nodes. The last waits for its turn (for reserved nodes under EASY),
+/// and then for nodes.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

@@ -9,7 +9,7 @@ const COLUMNS: usize = 100;
 /// Largest number of characters that a doc comment's first sentence may have.
 const SENTENCE: usize = 100;
 
-/// Openings of sentences that say nothing in an index, where only the first sentence is shown.
+/// Openings that make a first sentence useless in an index, which shows only this sentence.
 const OPENINGS: [&str; 9] =
     ["The same", "That of", "Those ", "As ", "So many", "So much", "Who ", "Whoever ", "What "];
 
@@ -24,7 +24,7 @@ const FOLDERS: [&str; 7] = [
     "fuzz",
 ];
 
-/// Paths of doc comments that are help texts of the command, to which other rules apply.
+/// Paths of doc comments that become help texts of the command, to which other rules apply.
 const HELP: [&str; 2] = ["meshwork-cli/src/args/", "meshwork-cli/src/memory.rs"];
 
 #[test]
@@ -85,7 +85,7 @@ fn the_checks_of_wording_find_what_they_are_for() {
 /// One line of a comment.
 #[derive(Debug)]
 struct Comment {
-    /// Number of the line in the file, from 0.
+    /// Index of the line in the file, from 0.
     line: usize,
     /// Width of the whole line in characters.
     columns: usize,
@@ -142,7 +142,7 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// The first comment line, and all lines with the same mark that directly follow it.
+/// The first of the given comment lines, with the lines of the same mark that directly follow it.
 fn block_from(comments: &[Comment]) -> &[Comment] {
     let follows = |pair: &[Comment]| {
         pair[1].line == pair[0].line + 1 && pair[1].mark == pair[0].mark && pair[0].is_doc

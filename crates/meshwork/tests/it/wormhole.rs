@@ -10,7 +10,7 @@ use meshwork::network::wormhole::{
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
 
-/// Traffic for a network that consists of the given packets. It records when each packet arrived.
+/// Traffic that consists of given packets. It records when each packet was delivered.
 struct Script {
     queues: Vec<VecDeque<Message>>,
     deliveries: Vec<Option<Delivery>>,
@@ -33,7 +33,7 @@ impl Load for Script {
     }
 }
 
-/// Sends packets in order of creation, and returns when and how each was delivered.
+/// Sends packets through a network in order of creation, and returns each packet's delivery.
 ///
 /// If `is_told_ahead`, the network knows in advance when packets are created; otherwise it learns
 /// of each packet when it is created.
@@ -71,7 +71,7 @@ fn small_machines() -> Vec<Topology> {
     ]
 }
 
-/// Machines that are no plain grids, and grids of which only some dimensions are rings.
+/// Topologies other than grids of one processor per node, and grids with rings in some dimensions.
 fn other_machines() -> Vec<Topology> {
     vec![
         Topology::with_rings(&[4, 3], &[true, false]).unwrap(),
@@ -166,7 +166,7 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
     assert!(pairs > 100_000, "{pairs}");
 }
 
-/// Every engine that can simulate the given settings, with every number of virtual channels.
+/// Every engine of the network that can simulate the settings, with several numbers of channels.
 fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
     let mut engines = Vec::new();
@@ -308,8 +308,7 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Tests that all suitable engines deliver every packet in the cycle in which the slow
-    /// reference does.
+    /// Tests that every suitable engine delivers each packet in the cycle of the slow reference.
     ///
     /// No packet may arrive sooner than in an idle network.
     #[test]

@@ -120,7 +120,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Reads where dependencies come from, as a workload's parameters say; `None` without them.
+    /// Reads the source of dependencies from a workload's parameters; `None` if none is given.
     pub(super) fn of(workload: &Params) -> Option<Source> {
         let params = workload.get_component("dependencies", &DEPENDENCIES)?;
         let is_named = |entry: &&&DependenciesEntry| entry.about.name == params.name();
@@ -146,7 +146,7 @@ pub(crate) fn are_asked_for(workload: &Params) -> bool {
     Source::of(workload).is_some()
 }
 
-/// Links jobs to their predecessors. The result begins with the jobs that have a predecessor.
+/// Links jobs to their predecessors. In the result, jobs with a predecessor come first.
 pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     let replay = params.meaning("replay", &REPLAYS);
     let key = params.path().to_owned();
@@ -160,9 +160,9 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     }))
 }
 
-/// Number of each job that other jobs follow, with the count of jobs that have this number.
+/// Number of each job that is a predecessor, and the count of jobs that have this number.
 ///
-/// Several jobs can have one number: the parts of a split job, and in some logs the lines of one
+/// Several jobs can share a number: the parts of a split job, and in some logs the lines of one
 /// job.
 struct Followed(BTreeMap<u64, u32>);
 

@@ -21,7 +21,7 @@ pub(crate) struct Sessions {
 struct User {
     /// Jobs of the user that have not ended.
     ///
-    /// For each job: its end, its place in the order of submission, and its number.
+    /// For each job: its end, its index in the order of submission, and its number.
     under_way: BinaryHeap<Reverse<(Time, u64, u64)>>,
     /// End and number of the user's job that ended last.
     last: Option<(Time, u64)>,

@@ -39,7 +39,7 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
     if from_the_middle < 0.0 { -distance } else { distance }
 }
 
-/// Draws a standard normal variate; takes one number of the stream.
+/// Draws a standard normal variate from one number of the stream.
 pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
     normal_quantile(stream.unit())
 }

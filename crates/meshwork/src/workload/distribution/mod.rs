@@ -2,8 +2,8 @@
 //!
 //! Every draw takes its randomness from a [`Stream`](crate::rng::Stream). A distribution with a
 //! known inverse takes exactly one number per draw. So two such distributions on equal streams use
-//! the same random numbers. Every distribution knows its exact mean, because a requested load
-//! determines the rate of arrivals through the mean.
+//! the same random numbers. The exact mean of every distribution is known, because the rate of
+//! arrivals at a requested load depends on it.
 
 pub(crate) mod functions;
 mod hyper_erlang;

@@ -68,7 +68,7 @@ impl From<Law> for Runtime {
 impl Runtime {
     /// Creates a distribution from its exact mean and a function that draws one run time.
     ///
-    /// A requested load determines the rate of arrivals through the mean. A drawn number below 0
+    /// The rate of arrivals at a requested load is computed from the mean. A drawn number below 0
     /// counts as 0. If the function takes one number of the stream in each call, runs with
     /// different parameters use the same random numbers.
     pub fn drawn_by(

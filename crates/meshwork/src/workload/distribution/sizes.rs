@@ -18,9 +18,9 @@ use crate::workload::pieces::of_table;
 
 /// Distribution of requests on a machine of one shape, ready to draw from.
 ///
-/// Default upper bounds follow from the machine. They are the sides of the machine for the sides of
-/// a block, its shortest side for the side of a square, half the machine for a subcube, and all
-/// processors for a count.
+/// Upper bounds have defaults that follow from the machine. For sides of a block, they are the
+/// machine's sides, and for a square its shortest side. For a subcube the default is half the
+/// machine, and for a count all processors.
 ///
 /// ```
 /// use meshwork::topology::Topology;
@@ -37,8 +37,7 @@ pub struct Sizes {
     /// One distribution for each side if blocks are drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces (parts of nodes), each with the probability of it or an earlier list
-    /// entry.
+    /// Requests for pieces (parts of nodes), each with its cumulative probability.
     ///
     /// If the list is not empty, only these requests are drawn.
     vectors: Arc<[(f64, Pieces)]>,
@@ -125,9 +124,9 @@ impl Sizes {
         self.mean_nodes
     }
 
-    /// Requests that can be drawn, as many as are needed to check that every drawn integer is
-    /// supported. If blocks are drawn, these are the blocks with at most one side above 1;
-    /// otherwise, these are all possible requests.
+    /// A sample of the requests that can be drawn, with which to check that all are supported. Of
+    /// blocks, the sample has only those with at most one side above 1, which contain every integer
+    /// that can be drawn. Of other requests, it has all.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -438,7 +437,7 @@ static VECTORS: SizeEntry = SizeEntry {
 /// Reads a request for pieces from a table whose keys and values are those of a table of jobs.
 ///
 /// # Errors
-/// If the machine's nodes have no types, or such pieces can never be placed there.
+/// If the machine's nodes have no types, or such pieces can never be placed on the machine.
 pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
     // A share weighs one request among those that are drawn, and so is no property of pieces.
     let params: Vec<&Param> = PIECES.iter().filter(|param| param.name != "share").collect();
@@ -610,9 +609,9 @@ static NORMAL: SizeEntry = SizeEntry {
     }),
 };
 
-/// Values of the parameter for the probabilities of normally distributed sizes.
+/// Sources of the probabilities of normally distributed sizes: printed in papers, or computed.
 ///
-/// `true` if the probabilities are those printed in papers.
+/// `true` stands for printed probabilities.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {

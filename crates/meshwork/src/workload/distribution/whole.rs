@@ -119,7 +119,7 @@ impl Law {
     }
 }
 
-/// Probability of each of `cells` equal intervals of a normally distributed number.
+/// Probabilities that a normally distributed number is in each of `cells` equal intervals.
 ///
 /// Together the intervals range from −2.5 to 2.5 standard deviations, and their probabilities are
 /// scaled to a sum of 1.

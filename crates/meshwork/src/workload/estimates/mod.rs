@@ -1,6 +1,6 @@
 //! Models of users' run time estimates, which replace the estimates of a workload.
 //!
-//! A scheduler knows estimates and not run times, so the benefit of backfilling depends on
+//! Schedulers plan with estimates, not with run times. So the benefit of backfilling depends on the
 //! estimates.
 
 mod tsafrir;

@@ -93,15 +93,15 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps, in minutes, whose multiples are popular estimates until there are enough of these.
+/// Steps, in minutes. Multiples of them count as popular estimates until there are enough.
 ///
 /// Multiples of the largest step are taken first. For each step, the longest estimate comes first.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity rank that each popular value has in each of four logs; 1 is the most popular.
 ///
-/// The logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. There is a row for each
-/// value. The longest value comes first, then the remaining ones from the shortest on.
+/// The logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. Each row is for one value:
+/// first the longest value, then the others from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -267,8 +267,8 @@ impl Model {
 
     /// Estimates that are not popular: different times, in whole minutes where possible.
     ///
-    /// Instead of a time in whole minutes that is in use already, a time that differs by up to 30
-    /// seconds is taken.
+    /// If a time in whole minutes is in use already, a time that differs by up to 30 seconds
+    /// replaces it.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);

@@ -89,7 +89,7 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     Ok(taken)
 }
 
-/// Gives a job to a copy of its user. The new name is the old name with the copy's number.
+/// Assigns a job to a copy of its user. The copy's name is the user's name with a number appended.
 fn rename(job: &mut Job, copy: u64) {
     if let Some(owner) = &job.owner
         && let Some(user) = &owner.user

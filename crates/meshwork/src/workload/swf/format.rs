@@ -266,7 +266,7 @@ impl Record {
 /// word.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 
-/// Whether a byte separates fields, as any blank or control character does.
+/// Whether a byte separates fields: any blank or control character.
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
     byte <= b' '
@@ -285,8 +285,8 @@ pub(super) fn number_in(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// Parses a decimal number of up to 15 digits. The digits and the power of ten are then exact
-/// numbers. So one division gives the correctly rounded result, like the standard library.
+/// Parses a decimal number of up to 15 digits. The digits and the power of ten are exact as floats,
+/// so one division gives the correctly rounded result, like the standard library.
 fn short_decimal(token: &[u8]) -> Option<f64> {
     const POWERS: [f64; 16] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
@@ -342,7 +342,7 @@ pub(super) fn fault(line: &[u8]) -> RecordError {
 pub(super) struct Lines {
     reader: Box<dyn BufRead + Send>,
     path: String,
-    /// Bytes of the file that have been read. Lines are parsed where they stand in this buffer.
+    /// Bytes of the file that have been read. Lines are parsed in this buffer, without copies.
     buffer: Vec<u8>,
     /// Range of the buffer that holds lines not yet returned.
     rest: std::ops::Range<usize>,

@@ -236,7 +236,7 @@ struct Log {
     choice: Choice,
     /// Number of lines read so far, without comments.
     ///
-    /// Of them, `passed` lines were not selected, and `usable` lines were selected and are jobs.
+    /// Among these, `passed` lines were not selected, and `usable` lines are selected jobs.
     seen: u64,
     passed: u64,
     usable: u64,

@@ -18,7 +18,7 @@ pub enum CellKind {
     Count,
     /// The cells hold instants: of the table's own clock, or dates.
     Instant,
-    /// The cells hold numbers that are no counts: durations or priorities.
+    /// The cells hold numbers that may have decimals: durations or priorities.
     Real,
     /// The cells hold `true` or `false`.
     Flag,
@@ -599,7 +599,7 @@ pub static OUTCOMES: [Outcome; 6] = [
     },
 ];
 
-/// Finds where each of [`COLUMNS`] stands among the names of a table's columns.
+/// Finds the index of each of [`COLUMNS`] among the names of a table's columns.
 ///
 /// An unknown name is ignored, unless it resembles a column that is missing.
 ///
@@ -671,8 +671,8 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns that say how much a job requests. A table has only one of them, or several from `pieces`
-/// on.
+/// Columns that say how much a job requests. A table has one of the first three, or any of the last
+/// four, which describe pieces.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

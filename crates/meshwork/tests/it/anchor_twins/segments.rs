@@ -1,21 +1,21 @@
 //! Tests of segmented jobs (whose nodes are requested in equal parts) on machines with listed
 //! boxes.
 //!
-//! Segments are placed one after the other. Where boxes overlap, a failed job is retried with one
-//! node left out.
+//! Segments are placed one after the other. Where boxes overlap, a job that finds no room is tried
+//! again without one of the free nodes.
 
 use super::*;
 
-/// Plausible misreading of the rule by which a node is left out when a segmented job is retried.
+/// Reading of the rule for jobs that find no room: which node is left out when the job is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The lowest of all nodes selected so far is left out, which is wrong.
+    /// The lowest of all nodes selected so far is left out. The allocator follows this reading.
     Selected,
-    /// Segments are never retried, which is wrong.
+    /// Segmented jobs are never retried. This is a misreading, which the tests must detect.
     Never,
 }
 
-/// Whether a box of the shape with index `place` overlaps another listed box of equal size.
+/// Whether listed boxes of the shape with index `place` overlap other listed boxes of equal size.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();
@@ -118,7 +118,7 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
 
 /// Tests that a segmented job waits even if the machine can never hold its segments.
 ///
-/// A job of as many nodes without segments would be refused, because no listed box has that size.
+/// Without segments, such a job would be refused, because no listed box has its number of nodes.
 #[test]
 fn segments_wait_where_the_machine_has_too_few_places_for_them() {
     // A torus with two boxes of 4, and one with a third whose other cells are holes.

@@ -83,7 +83,7 @@ pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static Sche
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
 }
 
-/// Every selector, with every choice of its parameters. Each is given by its name and as TOML.
+/// Every selector with every combination of its parameters, each as a name and a line of TOML.
 pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for entry in meshwork::select::SELECTORS {

@@ -52,8 +52,8 @@ pub(crate) fn free_cubes(free: &NodeSet, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|cube| is_free(*cube, free)).collect()
 }
 
-/// Slow reference implementation of the buddy system with a bitmap. It takes the lowest m for which
-/// the nodes m 2ᵏ … (m + 1) 2ᵏ − 1 are free.
+/// Slow reference implementation of the buddy system with a bitmap. Of all free aligned blocks,
+/// from m 2ᵏ to (m + 1) 2ᵏ − 1, it takes the lowest.
 pub(crate) struct BitmapBuddy;
 
 impl Twin for BitmapBuddy {
@@ -78,8 +78,7 @@ impl ListBuddy {
         ListBuddy { lists, recent }
     }
 
-    /// The largest aligned blocks of which a subcube consists: their common dimension, and their
-    /// bases.
+    /// The largest aligned blocks that make up a subcube: their common dimension, and their bases.
     fn blocks(cube: Subcube) -> (usize, Vec<u32>) {
         let mut k = 0;
         while cube.mask >> k & 1 == 1 {
@@ -132,8 +131,8 @@ impl Twin for ListBuddy {
     }
 }
 
-/// Slow reference implementation of the modified buddy system. It takes the lowest half-block that
-/// has a free partner, and the first such partner.
+/// Slow reference implementation of the modified buddy system. It joins the lowest free half of a
+/// subcube that has a free partner (the other half) with the first such partner.
 pub(crate) struct ModifiedBuddy;
 
 impl Twin for ModifiedBuddy {
@@ -169,8 +168,8 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// Creates the multiple Gray codes, each as an order of the dimensions, as published. Pairs of
-    /// matching brackets are found by testing every range between two brackets.
+    /// Creates the multiple Gray codes, each as an order of the dimensions, as published. The codes
+    /// come from bracket sequences: two brackets match if those between them are balanced.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -354,9 +353,9 @@ fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
 
-/// Greatest dimension vector of all sets of disjoint cubes that cover the free nodes. It is found
-/// by trying all cubes with the lowest free node, and for each of them, recursively, all covers of
-/// the nodes that are left.
+/// Greatest dimension vector of all sets of disjoint cubes that cover the free nodes.
+///
+/// All cubes with the lowest free node are tried, each with all covers of the remaining nodes.
 fn greatest(free: &NodeSet, known: &mut BTreeMap<Vec<u64>, Vec<usize>>) -> Vec<usize> {
     let Some(base) = free.first() else { return vector(&[]) };
     if let Some(vector) = known.get(free.words()) {
@@ -382,8 +381,8 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The maximal set of disjoint subcubes. It is built cube by cube: of the largest cubes that are
-/// still free, the first is taken with which the greatest dimension vector can still be reached.
+/// The maximal set of disjoint subcubes, built cube by cube from the largest free cubes. The first
+/// is taken that leaves the greatest dimension vector (cubes by dimension) within reach.
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -480,7 +479,7 @@ fn shared(a: Subcube, b: Subcube) -> usize {
 
 /// Subcube of dimension `k` that the rule of the prime-cube graph chooses.
 ///
-/// Only prime cubes that satisfy `among` are considered. Every edge of the graph is computed anew.
+/// Only prime cubes accepted by `among` are considered. Every edge of the graph is computed anew.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -507,10 +506,9 @@ impl Twin for PrimeCubes {
     }
 }
 
-/// Slow reference implementation of the allocator `prime_cube_graph` for requests of counts of
-/// nodes.
+/// Slow reference implementation of the allocator `prime_cube_graph` for counts of nodes.
 ///
-/// A count gets a connected set of cubes.
+/// A request for a count of nodes gets a connected set of cubes.
 pub(crate) struct SeveralCubes;
 
 impl Twin for SeveralCubes {
@@ -567,9 +565,9 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// The dimension, one of `allowed`, along which a cube should be halved. The masks (sets of
-    /// dimensions) of the halves and of `cubes` are compared: the fewest distinct masks win, then
-    /// the halves with the lowest mask.
+    /// Chooses the dimension, one of `allowed`, along which to halve a cube. A mask is the set of
+    /// dimensions of a cube. The result has the fewest distinct masks among the half and `cubes`;
+    /// of equal ones, the half with the lowest mask wins.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {
             let half = cube.mask & !(1 << d);

@@ -13,8 +13,8 @@ pub(crate) struct Machine {
 
 /// Sizes, counted in base blocks, that the block rule uses to place a segment of a job.
 ///
-/// The segment must lie in one aggregated block of `per` base blocks. `lower` is the next smaller
-/// listed block. If `is_limited`, the segment may use at most `most` lower blocks.
+/// The segment must lie in one aggregated block of size `per`. The next smaller listed blocks, of
+/// size `lower`, are lower blocks. If `is_limited`, the segment uses at most `most` of them.
 struct Level {
     per: usize,
     lower: usize,
@@ -28,7 +28,7 @@ impl Machine {
         (0..).find(|&level| (u64::from(self.base) << level) >= u64::from(size)).unwrap()
     }
 
-    /// Number of base blocks of the smallest listed block that has at least the level `needed`.
+    /// Number of base blocks of the smallest listed block of level `needed` or higher.
     fn joined(&self, needed: u32) -> usize {
         let listed = self.levels.iter().find(|&&level| level >= needed);
         listed.map_or(self.blocks.len(), |&level| 1 << level)
@@ -195,7 +195,7 @@ struct Placing<'a> {
     level: &'a Level,
     start: usize,
     size: usize,
-    /// Number of further lower blocks that the segment may use.
+    /// Number of lower blocks (of the next smaller listed size) that the segment may still use.
     left: i64,
     /// Indices of the base blocks that the segment uses so far.
     taken: Set,
@@ -217,7 +217,7 @@ impl Placing<'_> {
     }
 
     /// Lets the segment use, in order, all base blocks that have usable nodes. Counts the lower
-    /// blocks that this adds.
+    /// blocks (of the next smaller listed size) that this adds.
     ///
     /// A lower block is counted when its first base block is added, even if the segment already
     /// uses later base blocks of it.
@@ -317,10 +317,10 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// Next base block for the segment.
+    /// Chooses the next base block for the segment.
     ///
-    /// Base blocks are compared by their numbers of usable nodes at the time of the segment's first
-    /// choice.
+    /// Base blocks are compared by their numbers of nodes in `open`: those that were usable when
+    /// the segment's first node was chosen.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;
         let all_taken = self.misread == Misread::RequiredNotFilledFirst;

@@ -1,6 +1,6 @@
 //! Slow reference implementations of the rules of Slurm's topologies, over sets of nodes. Each can
-//! also follow misreadings of its rule. The retry loop that all rules share is here; each rule has
-//! a module.
+//! also follow misreadings of its rule. Each rule has a module of its own; this module has the
+//! retry loop that all rules share.
 
 pub(crate) mod blocks;
 pub(crate) mod ring;
@@ -39,7 +39,7 @@ impl Job {
     }
 }
 
-/// Failure of a rule to place a job, which tells the retry loop which nodes to leave out next.
+/// Failure of a rule to place a job. It determines which nodes the retry loop leaves out next.
 pub(crate) enum Failed {
     Never,
     Stop,

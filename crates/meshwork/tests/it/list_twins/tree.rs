@@ -30,9 +30,9 @@ impl Machine {
 
     /// Compares two switches as places for a job that still needs `missing` nodes.
     ///
-    /// If the two have too few free nodes, their parents are compared instead, and so on upwards.
-    /// The returned flag tells whether the first switch has all missing nodes, or its ancestor if
-    /// the ancestors are compared.
+    /// If both have too few free nodes, their parents are compared instead, and so on upwards. The
+    /// returned flag is whether the first switch, or else its compared ancestor, has all missing
+    /// nodes.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),

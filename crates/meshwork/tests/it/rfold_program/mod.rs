@@ -1,7 +1,7 @@
 //! Event loop of RFold's program, rewritten to call the allocators of the model.
 //!
-//! It defines which job is tried when, the order of events within an instant, what happens to
-//! shapes that were folded in vain, and which jobs are dropped.
+//! It defines when each job is tried, the order of events within an instant, the shape of a job
+//! after a fold that did not fit, and which jobs are dropped.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -52,7 +52,7 @@ pub(crate) struct Submitted {
     pub shape: [u32; 3],
 }
 
-/// Outcome of a job of the trace, with its start, if any, and its waits.
+/// Outcome of a job of the trace, with its start and its waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub id: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Row {
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
-    /// Time and reason of the job's last rejection.
+    /// Time and reason of the job's last rejection; `None` before the first.
     rejected: Option<(u64, usize)>,
 }
 
@@ -79,8 +79,8 @@ pub(crate) struct Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only an arrival ends the wait, because the queue was empty. Otherwise the end of a
-    /// job does too.
+    /// Whether only an arrival wakes the waiter, because the queue was empty. Otherwise the end of
+    /// a job wakes it too.
     for_arrival: bool,
     job: usize,
 }
@@ -91,15 +91,15 @@ enum Event {
     Idle,
     Begin,
     Arrival(usize),
-    /// Signal that a job has arrived or ended, with the waiting job that it wakes, if any.
+    /// Signal of an arrival or of the end of a job, with the waiter that it wakes, if any.
     Signal(Option<Waiter>),
     Woken(Waiter),
     Try(usize),
     NewGuard,
     /// Event that follows the start of a job.
     ///
-    /// The guard is the process of the program that waits for the next end of a job. The flag tells
-    /// whether no job was running for it to wait for when this event was queued.
+    /// The guard is the process of the program that waits for the next end of a job. The flag is
+    /// whether the guard was idle, without a job to wait for, when this event was queued.
     Running(bool),
     Timer(u64, usize),
 }
@@ -216,7 +216,7 @@ impl Program {
         self.push(end, 1, Event::Timer(self.timers, job));
     }
 
-    /// The waiting job that the arrival or end of a job wakes. It is returned only once.
+    /// The waiter that an arrival or the end of a job wakes. Each waiter is returned only once.
     fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
         let (waiter, used) = self.waiter.as_mut()?;
         if *used || waiter.for_arrival && !is_arrival {

@@ -24,8 +24,8 @@ struct Flit {
     arrives: u64,
 }
 
-/// A virtual channel of a link, with its flits in the input buffer of the router at the link's end.
-/// The channel may be granted to a packet, which then owns it.
+/// A virtual channel of a link, and the input buffer that the channel has at the end of the link.
+/// Only the packet to which the channel is granted may send flits into the buffer.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
@@ -40,7 +40,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// Number of occupied places in the buffer, as far as the sender knows from credits.
+    /// Number of flits in the buffer, as far as the sender knows from credits.
     fn taken(&self, now: u64, credit: u64) -> usize {
         self.entered - self.left.iter().filter(|&&left| left + credit <= now).count()
     }
@@ -50,8 +50,8 @@ impl Buffer {
     }
 }
 
-/// A link on a packet's path: its router, the class of virtual channels, the next router and its
-/// port.
+/// A link on a packet's path: its router, the class of virtual channels, the next router, and the
+/// port there.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
@@ -64,9 +64,9 @@ pub(crate) struct Twin<'a> {
     topology: &'a Topology,
     wires: &'a dyn Wires,
     manner: Manner,
-    /// Path of each packet, known from the time when the packet is first in its queue.
+    /// Path of each packet; `None` until the packet is first in the queue of its processor.
     ///
-    /// It is used only on machines that are no grids.
+    /// Paths are stored only for topologies that are no grids.
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
@@ -78,8 +78,7 @@ pub(crate) struct Twin<'a> {
     /// router buffers are those of receiving processors.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// State of sending of the first packet in each processor's queue: the number of flits sent so
-    /// far, and its channel.
+    /// Number of flits sent of the first packet in each processor's queue, and its virtual channel.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
     // Round-robin pointers.
@@ -155,7 +154,7 @@ impl<'a> Twin<'a> {
         self.wires.ports_beside_nodes()
     }
 
-    /// Router of a processor, and the processor's port there.
+    /// Router of a processor, and the router's port to it.
     fn home(&self, node: usize) -> (usize, usize) {
         (node / self.each(), self.local() + node % self.each())
     }
@@ -287,8 +286,8 @@ impl<'a> Twin<'a> {
         None
     }
 
-    /// Buffers of which a packet at a router may be granted one: those of the permitted channels of
-    /// its next link.
+    /// Buffers behind the permitted channels of a packet's next link. One of them may be granted to
+    /// it.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
@@ -328,8 +327,8 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Number of a buffer among the buffers of all channels that leave its router, for round-robin
-    /// choices.
+    /// Index of a buffer among those of all channels that leave its router. Round-robin choices use
+    /// it.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
@@ -356,8 +355,8 @@ impl<'a> Twin<'a> {
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
-    /// Packet whose head is first in a buffer and waits for the grant of the next buffer. Also the
-    /// cycle from which on it waits.
+    /// Packet whose head flit, the first in a buffer, waits for the grant of the next buffer. Also
+    /// the cycle from which on it waits.
     fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
         let buffer = &self.buffers[lane];
         let first = buffer.flits.front()?;
