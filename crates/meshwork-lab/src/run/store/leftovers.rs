@@ -51,10 +51,16 @@ pub(super) fn remove(folder: &Path) {
 /// Whether a name is the temporary name of a file in `WHOLE`, such as `summary.csv.17.tmp`.
 fn is_unfinished(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let name =
-        name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name);
-    WHOLE.contains(&name)
+    WHOLE.contains(&without_process(name))
+}
+
+/// Name without the number of a process at its end, which is absent in files of older versions.
+fn without_process(name: &str) -> &str {
+    name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a file name is that of unfinished per-job output or of an unfinished recording. Readers
@@ -68,11 +74,10 @@ fn is_unfinished(name: &str) -> bool {
 #[must_use]
 pub fn is_leftover(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
-    if name == "index.csv" {
+    if without_process(name) == "index.csv" {
         return true;
     }
     let parts: Vec<&str> = name.split('.').collect();
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_key = |text: &str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     matches!(&parts[..], [key, "csv" | "parquet" | "run", process, count]
         if is_key(key) && is_number(process) && is_number(count))

@@ -260,6 +260,7 @@ fn what_a_killed_run_left_is_removed_and_nothing_else() {
         format!("jobs/{key}.csv.17.0.tmp"),
         format!("jobs/{key}.parquet.17.3.tmp"),
         "jobs/index.csv.tmp".to_owned(),
+        "jobs/index.csv.17.tmp".to_owned(),
         "summary.csv.tmp".to_owned(),
         "runs.jsonl.tmp".to_owned(),
     ];
