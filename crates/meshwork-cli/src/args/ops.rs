@@ -448,6 +448,10 @@ pub(crate) struct Compare {
     /// The baseline of the comparison: the site as it is, or the first of the given files
     #[arg(long, default_value = "site", value_parser = ["site", "first"])]
     pub(crate) baseline: String,
+    /// The number of replayed copies of the history, which differ in the fractions of seconds that
+    /// accounting does not have [default: 20, fewer for more than 1,000 jobs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) copies: Option<u64>,
     #[command(flatten)]
     pub(crate) terms: Terms,
     /// Write an HTML page with the table, plots of the differences, and the utilization of each

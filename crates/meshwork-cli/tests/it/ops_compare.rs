@@ -60,9 +60,11 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
 }
 
+/// Command for one replay with the recorded times as they are, so that numbers are those by hand.
+const ONE_COPY: [&str; 5] = ["ops", "compare", "site", "--copies", "1"];
+
 fn compared(folder: &Path, more: &[&str]) -> Json {
-    let said: Said =
-        meshwork(folder, &[&["ops", "compare", "site", "--anyway", "--json"], more].concat());
+    let said: Said = meshwork(folder, &[&ONE_COPY[..], &["--anyway", "--json"], more].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     serde_json::from_str(&said.out).unwrap()
 }
@@ -123,7 +125,7 @@ fn what_another_list_changes_is_what_it_is_by_hand() {
     // Check the text output.
     let said = meshwork(
         folder.path(),
-        &["ops", "compare", "site", "fine.yaml", "--cleanup", "0", "--anyway"],
+        &[&ONE_COPY[..], &["fine.yaml", "--cleanup", "0", "--anyway"]].concat(),
     );
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     assert!(said.out.contains("from the site's own topology"), "{}", said.out);
@@ -167,6 +169,8 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     let arguments = [
         "ops",
         "compare",
+        "--copies",
+        "1",
         "site",
         "<fine>.yaml",
         "--cleanup",
@@ -424,4 +428,27 @@ fn a_conf_of_another_machine_is_refused_in_one_sentence() {
         assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
         assert_eq!(said.err, format!("error: o.conf: {says}\n"));
     }
+}
+
+/// Tests that copies of a history add their differences to the interval, and say how many they are.
+#[test]
+fn copies_of_a_history_widen_its_intervals() {
+    let folder = tempfile::tempdir().unwrap();
+    small(folder.path(), |_| {});
+    fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();
+    let words = ["ops", "compare", "site", "fine.yaml", "--anyway"];
+    let json = |copies: &str| -> Json {
+        let said = meshwork(folder.path(), &[&words[..], &["--json", "--copies", copies]].concat());
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let half =
+        |json: &Json| json["topologies"][1]["differences"]["wait"]["half_width"].as_f64().unwrap();
+    let (one, many) = (json("1"), json("20"));
+    assert_eq!((&one["copies"], &many["copies"]), (&json!(1), &json!(20)));
+    assert!(half(&many) > 0.0 && half(&one) > 0.0);
+    let said = meshwork(folder.path(), &words);
+    let text = said.out.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(text.contains("in 20 copies"), "{text}");
+    let said = meshwork(folder.path(), &[&words[..], &["--copies", "0"]].concat());
+    assert!(said.err.contains("0 is not in 1..=1000"), "{}", said.err);
 }

@@ -700,7 +700,8 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert!(said.out.contains("could start now if job 1 or job 2 or job 3 ended"), "{}", said.out);
 }
 
-/// Site of whole nodes with jobs as rows `id, submit, eligible, start, end, nodelist, by, priority`.
+/// Site of whole nodes. Rows of `jobs` are `id, submit, eligible, start, end, nodes, nodelist, by,
+/// priority`.
 fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let head = "id,attempt,submit,eligible,start,end,limit,nodes,nodelist,by,user,partition,qos,priority\n";
@@ -765,8 +766,9 @@ fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
     assert_eq!(reasons_at(folder.path(), 401), [("3".to_owned(), "Resources".to_owned())]);
 }
 
-/// Tests that the priorities of a history are those that its tables give, and not the last recorded
-/// ones. The recorded priority of job 2 was raised later.
+/// Tests that the priorities of a history come from its tables, not from its job records.
+///
+/// The recorded priority of job 2 was raised later.
 #[test]
 fn priorities_of_a_history_come_from_its_tables() {
     let conf = "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\n\

@@ -4,7 +4,7 @@
 //! behind it. So differences are taken job by job, and intervals are computed from the means of
 //! batches of consecutive jobs.
 
-use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
+use crate::findings::statistics::{Interval, Method, half_width, half_width_of_batches, mean};
 
 /// Number of batches into which consecutive jobs are grouped.
 pub const BATCHES: usize = 20;
@@ -29,15 +29,71 @@ pub fn batches(values: &[f64]) -> Vec<f64> {
     (0..count).map(batch).collect()
 }
 
-/// The mean of consecutive values, with its 95 % interval by batch means.
+/// Largest number of jobs for which a history is replayed in [`MOST_COPIES`] copies.
+const FEW_JOBS: usize = 1_000;
+/// Maximum number of replayed copies of a history.
+const MOST_COPIES: usize = 20;
+
+/// Mean of consecutive values, with its 95 % interval by batch means.
 ///
 /// # Complexity
 /// **O(n)** for *n* values.
 #[must_use]
 pub fn interval(values: &[f64]) -> Interval {
-    let half_width = half_width_of_batches(&batches(values));
+    interval_of_copies(&[values.to_vec()])
+}
+
+/// Number of copies in which a history of `jobs` jobs is replayed.
+///
+/// Recorded times are whole seconds, and the copies differ in the fractions of seconds that are
+/// assumed. Long histories have fewer copies.
+#[must_use]
+pub fn copies(jobs: usize) -> u64 {
+    (MOST_COPIES * FEW_JOBS / jobs.max(1)).clamp(1, MOST_COPIES) as u64
+}
+
+/// Element-wise mean of several lists of values of equal length.
+#[must_use]
+pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
+    let count = copies.first().map_or(0, Vec::len);
+    let at = |place: usize| copies.iter().map(|own| own[place]).sum::<f64>() / copies.len() as f64;
+    (0..count).map(at).collect()
+}
+
+/// Mean of consecutive values, with its 95 % interval, from several replayed copies of a history.
+///
+/// `copies` has a list of values for each copy, in the same order. The half width combines two
+/// parts as a root of squares: that of the batch means of values averaged over copies, and that of
+/// the means of the copies.
+///
+/// # Complexity
+/// **O(c n)** for *c* copies of *n* values.
+///
+/// ```
+/// use meshwork_lab::operator::paired::{interval, interval_of_copies};
+/// let alone = interval(&[1.0, 3.0, 2.0, 4.0]);
+/// let twice = interval_of_copies(&[vec![1.0, 3.0, 2.0, 4.0], vec![3.0, 5.0, 4.0, 6.0]]);
+/// assert_eq!((alone.mean, twice.mean), (Some(2.5), Some(3.5)));
+/// assert!(twice.half_width > alone.half_width, "the copies differ");
+/// ```
+#[must_use]
+pub fn interval_of_copies(copies: &[Vec<f64>]) -> Interval {
+    let values = mean_of_copies(copies);
+    let of_batches = half_width_of_batches(&batches(&values));
+    combined(copies, mean(&values), of_batches)
+}
+
+/// Interval of batch means whose half width also covers the differences between copies.
+pub(super) fn combined(
+    copies: &[Vec<f64>],
+    mean_of_all: Option<f64>,
+    of_batches: Option<f64>,
+) -> Interval {
+    let means: Vec<f64> = copies.iter().filter_map(|own| mean(own)).collect();
+    let of_copies = half_width(&means).unwrap_or(0.0);
+    let half_width = of_batches.map(|own| own.hypot(of_copies));
     Interval {
-        mean: mean(values),
+        mean: mean_of_all,
         half_width,
         replications: 1,
         method: half_width.is_some().then_some(Method::BatchMeans),

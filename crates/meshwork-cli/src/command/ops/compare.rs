@@ -69,7 +69,7 @@ pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cle
         (None, None) => (0, Cleanup::Unknown),
     };
     let unlisted = if asked.unlisted == "refuse" { Unlisted::Refuse } else { Unlisted::RoundUp };
-    (ReplayOptions { cleanup, unlisted }, source)
+    (ReplayOptions { cleanup, unlisted, copies: None }, source)
 }
 
 /// Prints facts that may distort the results of a site, above these results.
@@ -103,6 +103,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     jobs_that_ran(&folder).map_err(Stop::Wrong)?;
     let found = judge(&arguments.terms, &folder)?;
     let (terms, source) = terms(&arguments.terms, &found);
+    let terms = ReplayOptions { copies: arguments.copies, ..terms };
     let meter = Meter::new("job");
     let report = |done, all| meter.count(done, all);
     let mut compared = compare(&folder, &contenders, terms, &report).map_err(Stop::Wrong)?;
@@ -127,9 +128,15 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         true => ("topology", "the site's own topology"),
         false => ("file", "the site as it is"),
     };
+    let copies = match compared.copies {
+        1 => String::new(),
+        copies => format!(
+            ", in {copies} copies, because accounting has no fractions of seconds: numbers are means over them"
+        ),
+    };
     let text = format!(
-        "{jobs} happen again under each {kind}, with {cleanup} of clean-up, {}. Differences are from {}, job by \
-         job and batch by batch, with 95 % intervals; * marks one that excludes 0.",
+        "{jobs} happen again under each {kind}, with {cleanup} of clean-up, {}{copies}. Differences are from {}, \
+         job by job and batch by batch, with 95 % intervals; * marks one that excludes 0.",
         source.says(),
         if is_first { &compared.names[0] } else { own }
     );

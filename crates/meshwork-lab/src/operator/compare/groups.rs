@@ -29,9 +29,11 @@ pub struct JobGroup {
 ///
 /// # Complexity
 /// **O(n log n)** for *n* jobs.
-pub(super) fn groups(ground: &Ground<'_>, courses: &[TopologyReplay]) -> Vec<JobGroup> {
-    let waits: Vec<Vec<f64>> =
-        courses.iter().map(|own| ground.values(ReplayMeasure::Wait, own)).collect();
+pub(super) fn groups(ground: &Ground<'_>, courses: &[Vec<TopologyReplay>]) -> Vec<JobGroup> {
+    // Waits of the jobs under each topology, in each replayed copy.
+    let copy = |own: &TopologyReplay| ground.values(ReplayMeasure::Wait, own);
+    let waits: Vec<Vec<Vec<f64>>> =
+        courses.iter().map(|copies| copies.iter().map(copy).collect()).collect();
     let mut by_size: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut by_user: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, &place) in ground.common.iter().enumerate() {
@@ -40,18 +42,23 @@ pub(super) fn groups(ground: &Ground<'_>, courses: &[TopologyReplay]) -> Vec<Job
         by_user.entry(&stay.user).or_default().push(index);
     }
     let group = |by: &'static str, name: String, own: &[usize]| {
-        let of =
-            |course: usize| -> Vec<f64> { own.iter().map(|&index| waits[course][index]).collect() };
+        let mean_wait = |course: usize| {
+            let of = |copy: &Vec<f64>| own.iter().map(|&index| copy[index]).collect();
+            let copies: Vec<Vec<f64>> = waits[course].iter().map(of).collect();
+            mean(&paired::mean_of_copies(&copies)).unwrap_or(0.0)
+        };
         let difference = |course: usize| -> Interval {
-            let longer: Vec<f64> =
-                of(course).iter().zip(of(0)).map(|(one, other)| one - other).collect();
-            paired::interval(&longer)
+            let longer = |(one, other): (&Vec<f64>, &Vec<f64>)| {
+                own.iter().map(|&index| one[index] - other[index]).collect()
+            };
+            let copies: Vec<Vec<f64>> = waits[course].iter().zip(&waits[0]).map(longer).collect();
+            paired::interval_of_copies(&copies)
         };
         JobGroup {
             by,
             name,
             jobs: own.len(),
-            waits: (0..courses.len()).map(|course| mean(&of(course)).unwrap_or(0.0)).collect(),
+            waits: (0..courses.len()).map(mean_wait).collect(),
             differences: (1..courses.len()).map(difference).collect(),
         }
     };

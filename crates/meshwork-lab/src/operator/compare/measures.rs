@@ -8,7 +8,7 @@ use meshwork::job::Cause;
 use meshwork::topology::Node;
 
 use super::TopologyReplay;
-use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean};
+use crate::findings::statistics::{Interval, half_width_of_batches, mean};
 use crate::operator::history::{JobRecord, Second};
 use crate::operator::paired::{self, BATCHES};
 
@@ -229,6 +229,16 @@ impl Ground<'_> {
         }
     }
 
+    /// Values of a measure, each as the mean over replayed copies.
+    pub(super) fn mean_values(
+        &self,
+        measure: ReplayMeasure,
+        copies: &[TopologyReplay],
+    ) -> Vec<f64> {
+        let values: Vec<Vec<f64>> = copies.iter().map(|own| self.values(measure, own)).collect();
+        paired::mean_of_copies(&values)
+    }
+
     /// Utilization in windows of equal length.
     fn used(&self, course: &TopologyReplay) -> Vec<f64> {
         let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
@@ -258,38 +268,40 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// Value of a measure in one replay; `None` for a mean without values.
-    pub(super) fn value(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Option<f64> {
-        let values = self.values(measure, course);
+    /// Value of a measure, as the mean over replayed copies; `None` for a mean without values.
+    pub(super) fn value(&self, measure: ReplayMeasure, copies: &[TopologyReplay]) -> Option<f64> {
+        let values = self.mean_values(measure, copies);
         match measure.scope() {
             Scope::SumOfAll => Some(values.iter().sum()),
             Scope::MeanOfCommon | Scope::MeanOfTime => mean(&values),
         }
     }
 
-    /// Increase of a measure from the replay `other` to the replay `own`, with its interval.
+    /// Increase of a measure from the replays `other` to the replays `own`, with its interval.
+    ///
+    /// Both have the same copies of the history in the same order.
     pub(super) fn difference(
         &self,
         measure: ReplayMeasure,
-        own: &TopologyReplay,
-        other: &TopologyReplay,
+        own: &[TopologyReplay],
+        other: &[TopologyReplay],
     ) -> Interval {
-        let (own, other) = (self.values(measure, own), self.values(measure, other));
-        let differences: Vec<f64> =
-            own.iter().zip(&other).map(|(own, other)| own - other).collect();
+        let in_copy = |(own, other): (&TopologyReplay, &TopologyReplay)| -> Vec<f64> {
+            let (own, other) = (self.values(measure, own), self.values(measure, other));
+            own.iter().zip(&other).map(|(own, other)| own - other).collect()
+        };
+        let copies: Vec<Vec<f64>> = own.iter().zip(other).map(in_copy).collect();
         match measure.scope() {
-            Scope::MeanOfCommon => paired::interval(&differences),
+            Scope::MeanOfCommon => paired::interval_of_copies(&copies),
             Scope::SumOfAll => {
-                let each = paired::interval(&differences);
-                let all = |each: f64| each * differences.len() as f64;
+                let each = paired::interval_of_copies(&copies);
+                let all = |each: f64| each * self.all.len() as f64;
                 Interval { mean: each.mean.map(all), half_width: each.half_width.map(all), ..each }
             }
-            Scope::MeanOfTime => Interval {
-                mean: mean(&differences),
-                half_width: half_width_of_batches(&differences),
-                replications: 1,
-                method: Some(Method::BatchMeans),
-            },
+            Scope::MeanOfTime => {
+                let windows = paired::mean_of_copies(&copies);
+                paired::combined(&copies, mean(&windows), half_width_of_batches(&windows))
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ use super::controller::rules::SiteRules;
 use super::controller::{ControllerReplay, JobOutcome};
 use super::folder::{Folder, SlurmMachine};
 use super::history::{JobRecord, Second};
+use super::paired;
 use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
 use super::unmodelled::{self, Unmodelled};
@@ -131,6 +132,8 @@ pub struct ReplayOptions {
     pub cleanup: Second,
     /// Treatment of jobs whose size the topology does not list.
     pub unlisted: Unlisted,
+    /// Number of replayed copies of the history; `None` for [`paired::copies`].
+    pub copies: Option<u64>,
 }
 
 /// Result of replaying the jobs under one topology.
@@ -151,7 +154,9 @@ pub struct TopologyReplay {
 }
 
 impl TopologyReplay {
-    /// Replays jobs of a site on a machine. `report` is called with the number of started jobs.
+    /// Replays one copy of the jobs of a site on a machine; see [`ControllerReplay`].
+    ///
+    /// `report` is called with the number of started jobs.
     ///
     /// # Complexity
     /// The time of [`ControllerReplay::run_with_waits`].
@@ -161,12 +166,12 @@ impl TopologyReplay {
         site: &SlurmMachine,
         stays: &[JobRecord],
         terms: ReplayOptions,
+        copy: Option<u64>,
         report: &(dyn Fn(usize) + Sync),
     ) -> TopologyReplay {
         let submitted: Cow<'_, [JobRecord]> = submitted(machine, stays, terms.unlisted);
         let (rules, cleanup) = (&SiteRules::of(machine), terms.cleanup as f64);
-        let replay =
-            ControllerReplay { machine, rules, stays: &submitted, cleanup, copy: None, report };
+        let replay = ControllerReplay { machine, rules, stays: &submitted, cleanup, copy, report };
         let (outcomes, waited) = replay.run_with_waits().unwrap_or_default();
         let shares = submitted.iter().map(|stay| machine.shares_nodes(stay)).collect();
         let span = |(stay, outcome): (&JobRecord, &JobOutcome)| {
@@ -197,6 +202,8 @@ pub struct Comparison {
     /// Number of recorded jobs that ran in the history and start in the replay of every topology.
     pub common: usize,
     pub terms: ReplayOptions,
+    /// Number of copies of the history that were replayed under each topology.
+    pub copies: usize,
     /// Times of the first and of the last submission.
     pub span: (Second, Second),
     /// Values of all measures for each topology, in the order of [`ReplayMeasure::ALL`].
@@ -236,7 +243,7 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
     Ok(all)
 }
 
-/// Replays the jobs of a site under each topology, with one thread per processor.
+/// Replays copies of the jobs of a site under each topology, with one thread per processor.
 ///
 /// `report` is called from time to time with the number of started jobs and the number of all jobs,
 /// summed over all topologies.
@@ -254,46 +261,54 @@ pub fn compare(
 ) -> Result<Comparison, String> {
     let stays = &folder.history.stays;
     let all = jobs_that_ran(folder)?;
-    let (started, whole) = (AtomicUsize::new(0), all.len() * contenders.len());
-    let course = |own: &Contender| {
+    let copies = terms.copies.unwrap_or_else(|| paired::copies(all.len())).max(1);
+    let runs = contenders.len() * copies as usize;
+    let (started, whole) = (AtomicUsize::new(0), all.len() * runs);
+    // The first copy has the recorded times as they are.
+    let course = |(own, copy): (&Contender, u64)| {
+        let copy = (copy > 0).then_some(copy);
         let mut last = AtomicUsize::new(0);
         let count = |now: usize| {
             let more = now - last.swap(now, Relaxed);
             report(started.fetch_add(more, Relaxed) + more, whole);
         };
-        let course = TopologyReplay::of(&own.machine, &folder.machine, stays, terms, &count);
+        let course = TopologyReplay::of(&own.machine, &folder.machine, stays, terms, copy, &count);
         started.fetch_add(all.len().saturating_sub(*last.get_mut()), Relaxed);
         course
     };
-    let courses: Vec<TopologyReplay> = contenders.par_iter().map(course).collect();
+    let each = |own: &Contender| -> Vec<TopologyReplay> {
+        (0..copies).into_par_iter().map(|copy| course((own, copy))).collect()
+    };
+    let courses: Vec<Vec<TopologyReplay>> = contenders.par_iter().map(each).collect();
     let unmodelled = unmodelled::of(&folder.machine, &folder.history);
     let span_unit = folder.machine.site("").structure.span_unit();
     Ok(Comparison { unmodelled, span_unit, ..beside(stays, all, contenders, &courses, terms) })
 }
 
-/// Compares replays of the same jobs.
+/// Compares replays of the same jobs: a list of copies for each contender.
 fn beside(
     stays: &[JobRecord],
     all: Vec<usize>,
     contenders: &[Contender],
-    courses: &[TopologyReplay],
+    courses: &[Vec<TopologyReplay>],
     terms: ReplayOptions,
 ) -> Comparison {
-    let starts = |place: &usize| courses.iter().all(|own| own.outcomes[*place].start.is_some());
+    let starts =
+        |place: &usize| courses.iter().flatten().all(|own| own.outcomes[*place].start.is_some());
     let common: Vec<usize> = all.iter().copied().filter(starts).collect();
     let queued =
         |place: Option<&usize>| place.and_then(|&place| stays[place].queued()).unwrap_or(0);
     let span = (queued(all.first()), queued(all.last()));
     let (jobs, shared) = (all.len(), common.len());
     let ground = Ground { history: stays, all, common, span: span.0..span.1 };
-    let values = |own: &TopologyReplay| {
+    let values = |own: &Vec<TopologyReplay>| {
         ReplayMeasure::ALL.iter().map(|&one| ground.value(one, own)).collect()
     };
-    let differences = |own: &TopologyReplay| {
+    let differences = |own: &Vec<TopologyReplay>| {
         ReplayMeasure::ALL.iter().map(|&one| ground.difference(one, own, &courses[0])).collect()
     };
     let maps = contenders.iter().zip(courses);
-    let maps = maps.map(|(own, course)| maps::layers(&own.machine, course, &ground.span));
+    let maps = maps.map(|(own, course)| maps::layers(&own.machine, &course[0], &ground.span));
     let first = &contenders[0];
     let change = |own: &Contender| {
         let texts = |of: fn(&SlurmMachine) -> &str| {
@@ -314,6 +329,7 @@ fn beside(
         jobs,
         common: shared,
         terms,
+        copies: courses[0].len(),
         span,
         values: courses.iter().map(values).collect(),
         differences: courses.iter().skip(1).map(differences).collect(),
@@ -378,6 +394,7 @@ impl Comparison {
             .collect();
         json!({
             "jobs": self.jobs, "common": self.common, "cleanup_seconds": self.terms.cleanup,
+            "copies": self.copies,
             "unlisted": if self.terms.unlisted == Unlisted::RoundUp { "round_up" } else { "refuse" },
             "first": self.span.0, "last": self.span.1, "baseline": self.names.first(),
             "span_unit": self.span_unit,

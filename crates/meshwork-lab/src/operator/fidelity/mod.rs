@@ -403,12 +403,6 @@ fn given(
     (machine, found)
 }
 
-/// Largest number of jobs for which a history is replayed in [`MOST_COPIES`] copies.
-const FEW_JOBS: usize = 1_000;
-/// Maximum number of replayed copies of a history. Recorded times are whole seconds, so the copies
-/// differ in the fractions of seconds that are assumed.
-const MOST_COPIES: usize = 20;
-
 /// Recorded and predicted wait of one job, in seconds.
 struct JobWait<'a> {
     stay: &'a JobRecord,
@@ -428,7 +422,7 @@ fn predicted_waits<'a>(
     report: &(dyn Fn(usize) + Sync),
 ) -> Vec<JobWait<'a>> {
     let rules = &SiteRules::of(machine);
-    let copies = (MOST_COPIES * FEW_JOBS / stays.len().max(1)).clamp(1, MOST_COPIES) as u64;
+    let copies = paired::copies(stays.len());
     let of = |copy: u64| {
         let report = |started: usize| {
             if copy == 0 {
