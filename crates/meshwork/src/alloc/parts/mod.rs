@@ -69,34 +69,34 @@ pub struct PiecesAllocator {
     ranked: Vec<Ranked>,
     /// Number of uses of rankings so far. It serves to find the least recently used ranking.
     asked: u64,
-    /// Listed leaf or block in which the request that is being placed must be; `None` if anywhere.
+    /// Index of the listed leaf or block that must hold the current request; `None` if anywhere.
     within_part: Option<u32>,
     /// Nodes that other roles (kinds of pieces) of the current job use, with the amounts left on
     /// them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// Converts a number of nodes to the request that an allocator takes, such as for a block.
+/// Converts a number of nodes to a request for an allocator, such as a request for a block.
 ///
 /// The result is `None` if the machine has no such block.
 pub type FormOfNodes = Arc<dyn Fn(u32) -> Option<Request> + Send + Sync>;
 
 /// Allocator of whole nodes that chooses the nodes on which pieces are put.
 pub struct NodeAllocator {
-    /// The allocator, after no claim.
+    /// The allocator in its state before any claim.
     pub allocator: Box<dyn Allocator>,
-    /// Form in which the allocator takes a number of nodes.
+    /// Conversion of a number of nodes to a request that the allocator accepts.
     pub form: FormOfNodes,
-    /// Condition under which the allocator finds nodes.
+    /// Condition under which the allocator always finds a placement.
     pub finds: Finds,
 }
 
 impl NodeAllocator {
     /// A placement of `count` nodes among the nodes in `free`; `None` if none is found.
     ///
-    /// `site` has the nodes of the last query. An allocator whose answers depend on earlier claims
-    /// is told of all other nodes as if they had just been claimed, so that its answers depend on
-    /// the state of the machine alone.
+    /// In `site`, the nodes of the last query are free. If the allocator's answers depend on
+    /// earlier claims, a copy of it is asked, which is told that all nodes outside `free` have just
+    /// been claimed. So the answer depends on the state of the machine alone.
     fn choose(
         &mut self,
         count: u32,
@@ -122,7 +122,7 @@ impl NodeAllocator {
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// An allocator of whole nodes, and a site on which the nodes with room for pieces are free.
+    /// Ask an allocator of whole nodes, on a site whose free nodes are those with room for pieces.
     Asked(NodeAllocator, Box<Site>),
 }
 
@@ -228,7 +228,7 @@ impl PiecesAllocator {
 
     /// Places a request within one listed leaf or block, like [`place`](PiecesAllocator::place).
     ///
-    /// The parts on which the fewest pieces of the first role fit are tried first.
+    /// Leaves or blocks on which the fewest pieces of the first role fit are tried first.
     fn place_in_listed(
         &mut self,
         request: &Pieces,

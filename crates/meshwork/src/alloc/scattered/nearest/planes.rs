@@ -36,11 +36,11 @@ pub(super) struct Planes {
     ///
     /// Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension and node of a plane, the number of near nodes with its coordinate.
+    /// For each lower dimension and node of a plane, the number of near nodes with the node's
+    /// coordinate.
     ///
     /// Indexed by the number of planes in which the whole last shell is taken, then by radius plus
-    /// 1, then by node of the plane examined now. The first row of each table has only zeros, for
-    /// nodes out of reach.
+    /// 1, then by node of the current plane. The first row has only zeros, for nodes out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -100,8 +100,7 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// Numbers of nodes of `plane` within `distance` of [`LANES`] centres, and nearer than
-    /// `distance`.
+    /// For [`LANES`] centres, the numbers of free nodes of `plane` within `distance`, and nearer.
     ///
     /// The centres are nodes of the plane examined now, from index `first` on.
     pub(super) fn within(
