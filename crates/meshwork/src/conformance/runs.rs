@@ -84,9 +84,9 @@ impl Observer for Transcript {
     }
 }
 
-/// Observer that counts the events of a run and collects the start times of jobs.
+/// Observer that counts the events of a run and collects start times of jobs.
 ///
-/// It has the actual start times and those that the scheduler promised.
+/// Both the actual start times and those that the scheduler promised are collected.
 #[derive(Default)]
 struct Course {
     transcript: Transcript,
@@ -166,7 +166,7 @@ pub(super) enum Serves {
     All,
     /// More than ten jobs must start, or all jobs that fit the empty machine if they are fewer.
     Most,
-    /// No job need start, since the component may leave the machine idle.
+    /// No job has to start, since the component may leave the machine idle.
     Any,
 }
 
