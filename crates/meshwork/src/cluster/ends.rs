@@ -37,7 +37,7 @@ pub(super) struct OutOfService {
 pub struct BusyNodes<'a> {
     /// Index of the site of the nodes.
     pub site: usize,
-    /// The nodes.
+    /// Nodes that are held or out of service.
     pub placement: &'a Placement,
     /// When the job started or the outage began.
     pub since: Time,

@@ -17,7 +17,7 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Thousandths of GPUs on nodes that are in service and awake: of free GPUs, then of held GPUs.
+    /// Thousandths of free GPUs and of held GPUs, on nodes that are in service and awake.
     gpus: [u64; 2],
 }
 
@@ -282,8 +282,7 @@ impl Cluster<'_> {
             .map_or(0.0, |sleep_states| sleep_states.sleep.wake)
     }
 
-    /// Records that a node or GPU leaves service: a node is no longer idle, a GPU is out of
-    /// service.
+    /// Records that a node leaves service and is no longer idle, or that a GPU leaves service.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
         let out = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();

@@ -52,7 +52,7 @@ pub fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> V
 /// Observer that writes one line for every event of a run, with times exact to the last bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// The lines written so far.
+    /// Lines written so far, one for each event.
     pub text: String,
 }
 

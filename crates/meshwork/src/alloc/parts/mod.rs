@@ -36,7 +36,7 @@ use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
 use within::IslandRule;
 
-/// Maximum number of stored rankings of nodes, one for each kind of request.
+/// Maximum number of stored rankings of nodes; each kind of request has its own ranking.
 ///
 /// The least recently used ranking is dropped first.
 const MOST_RANKED: usize = 48;
@@ -67,7 +67,8 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of uses of rankings so far. It serves to find the least recently used ranking.
+    /// Number of uses of rankings so far, which serves as a clock to find the least recently used
+    /// one.
     asked: u64,
     /// Index of the listed leaf or block that must hold the current request; `None` if anywhere.
     within_part: Option<u32>,
@@ -122,7 +123,7 @@ impl NodeAllocator {
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// Ask an allocator of whole nodes, on a site whose free nodes are those with room for pieces.
+    /// By an allocator of whole nodes, on a site where the nodes with room for pieces are free.
     Asked(NodeAllocator, Box<Site>),
 }
 

@@ -35,7 +35,8 @@ pub struct OrderContext<'a> {
     pub types: &'a Arc<NodeTypes>,
     /// Requests of the first jobs of the workload, as examples of typical requests.
     ///
-    /// Empty if the registry entry does not [learn](NodeOrderEntry::learns).
+    /// Empty if the registry entry does not declare that the order
+    /// [learns](NodeOrderEntry::learns).
     pub typical: &'a [Pieces],
 }
 
