@@ -194,9 +194,9 @@ fn join(a: Busy, b: Busy) -> Busy {
 /// Combines, for each node, the values of all nodes of the block whose lowest corner is this node.
 ///
 /// `join` combines two values. Blocks wrap around all edges, and the caller reads only the values
-/// of valid corners. In each dimension, the values of a window of nodes are combined from
-/// overlapping windows whose lengths are powers of two, each of which is made of two windows of
-/// half its length.
+/// of valid corners. In each dimension, the value of a window of nodes is combined from overlapping
+/// shorter windows. Their lengths are powers of two, and each is made of two windows of half its
+/// length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,

@@ -16,7 +16,7 @@ use crate::topology::types::NodeTypes;
 /// identifiers differ when the memory is read again.
 pub struct MemoryWriter {
     waiting: BTreeMap<Ticket, u64>,
-    /// Whether jobs share nodes, so that reservations are of parts of nodes.
+    /// Whether jobs share nodes; if so, reservations hold parts of nodes.
     shares_nodes: bool,
     numbers: Vec<u64>,
     promises: Vec<(Ticket, Reservation)>,
@@ -354,7 +354,7 @@ impl<'c> MemoryReader<'c> {
 }
 
 impl MemoryReader<'_> {
-    /// Reads the parts of nodes of a reservation; `None` if it is of whole nodes.
+    /// Reads the parts of nodes that a reservation holds; `None` if it holds whole nodes.
     fn parts(&mut self, types: &NodeTypes) -> Result<Option<Parts>, RecallError> {
         let mut all = Parts::default();
         for _ in 0..self.count()? {

@@ -2,8 +2,8 @@
 //! node.
 //!
 //! The domain divides pieces of jobs (each of which lies on one node) among leaves or groups of the
-//! machine. It is one of the allocators of whole nodes. Where that allocator asks whether a node is
-//! free, here it is asked how many pieces fit on the node. Within the domain, pieces are placed on
+//! machine. It corresponds to one of the allocators of whole nodes. Instead of whether a node is
+//! free, it considers how many pieces fit on the node. Within the domain, pieces are placed on
 //! nodes in a given order. In each node, the cores and GPUs are chosen.
 
 pub mod nodes;
@@ -67,8 +67,7 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of uses of rankings so far, which serves as a clock to find the least recently used
-    /// one.
+    /// Number of uses of rankings so far: a clock that shows which ranking was used least recently.
     asked: u64,
     /// Index of the listed leaf or block that must hold the current request; `None` if anywhere.
     within_part: Option<u32>,

@@ -35,8 +35,7 @@ pub struct OrderContext<'a> {
     pub types: &'a Arc<NodeTypes>,
     /// Requests of the first jobs of the workload, as examples of typical requests.
     ///
-    /// Empty if the registry entry does not declare that the order
-    /// [learns](NodeOrderEntry::learns).
+    /// Empty unless the order [learns](NodeOrderEntry::learns) from such examples.
     pub typical: &'a [Pieces],
 }
 

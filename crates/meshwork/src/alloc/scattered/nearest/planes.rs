@@ -6,7 +6,7 @@ use super::axes::Axes;
 use super::balls::{Balls, Source};
 use super::lanes::{LANES, Lanes};
 
-/// For all centres of a plane, the number of nearest nodes around them that have each coordinate.
+/// Counts, by coordinate, of the nodes nearest to each centre of one plane.
 ///
 /// A plane consists of the nodes that agree in all coordinates except those of the lower
 /// dimensions. So planes are consecutive in row-major order. The last shell around a centre
@@ -16,9 +16,9 @@ use super::lanes::{LANES, Lanes};
 ///
 /// The number of nodes with a given coordinate along a lower dimension depends on the number of
 /// planes in which the whole last shell is taken, so it is stored for each such number of planes.
-/// It also depends on the remaining radius and on the position in the plane, but not on the centre.
-/// So it is computed once for all centres of a plane. Nodes are examined only in the one plane that
-/// is partly taken.
+/// It also depends on the part of the radius that remains within the plane and on the position in
+/// the plane, but not on the centre. So it is computed once for all centres of a plane. Nodes are
+/// examined only in the one plane that is partly taken.
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
