@@ -111,7 +111,7 @@ impl Machine {
         self
     }
 
-    /// Sets the speed of the site, relative to the machine of the workload.
+    /// Sets the speed of the site, relative to the workload's own machine.
     #[must_use]
     pub fn speed(self, speed: f64) -> Machine {
         self.with("speed", speed)
@@ -189,8 +189,8 @@ impl<T> Builder<T> {
         self.set("seed", whole(seed))
     }
 
-    /// Sets any key of a study, with dots as on the command line, such as `measure.by_size`. If a
-    /// key is set several times, the last value applies.
+    /// Sets any key of a study; dots separate nested tables, as in `measure.by_size`. If a key is
+    /// set several times, the last value applies.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         put(&mut self.table, key, value.into());
         self
@@ -358,9 +358,9 @@ fn whole(number: u64) -> Value {
     i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer)
 }
 
-/// Sets the value of a key with dots, such as `measure.by_size`.
+/// Sets the value of a key in which dots separate nested tables, such as `measure.by_size`.
 ///
-/// Values on the path that are no tables are replaced by tables.
+/// Values on the path that are not tables are replaced by tables.
 fn put(table: &mut Table, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else {
         table.insert(key.to_owned(), value);

@@ -19,8 +19,8 @@ use crate::workload::distribution::{
 };
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
-/// The family of topologies, which a study selects by name. A site also has a speed, and may have
-/// an allocator of its own.
+/// The family of topologies, which a study selects by name. The parameters common to all entries
+/// are those of a site: its speed, and an allocator of its own.
 pub static SITE_FAMILY: Family = Family {
     kind: "topology",
     key: "topology",
@@ -147,7 +147,7 @@ impl Catalogue {
     }
 }
 
-/// Lets functions accept a catalogue as well as the result of adding entries to one.
+/// Lets a function that takes a catalogue also take the result of adding an entry to one.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 

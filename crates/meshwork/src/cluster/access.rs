@@ -26,7 +26,7 @@ pub(super) struct Gate {
     edges: Vec<Time>,
 }
 
-/// Cached answers about partitions, and how many begins and ends of reservations have passed.
+/// Cache of which requests fit partitions, and the number of reservation begins and ends passed.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Whether a request fits the nodes of a partition when all of them are free. The key is the
@@ -141,7 +141,7 @@ impl Cluster<'_> {
         self.seen.is_edge
     }
 
-    /// The next instant at which a reservation begins or ends; `None` if no job waits.
+    /// The next begin or end of a reservation; `None` if there is none or if no job waits.
     #[cold]
     pub(super) fn next_edge(&self) -> Option<Time> {
         let gate = self.gate.as_ref().filter(|_| self.queue.len() > 0)?;

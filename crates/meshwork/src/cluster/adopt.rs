@@ -1,4 +1,4 @@
-//! Jobs that run already when a plan begins.
+//! Jobs that already run or are suspended when a plan begins.
 
 use super::ends::End;
 use super::interruptions::Suspended;
@@ -10,7 +10,7 @@ use crate::job::Time;
 use crate::machine::Placement;
 
 impl Cluster<'_> {
-    /// Sets the clock before the first event.
+    /// Sets the clock to the beginning of the plan, before any event.
     pub(crate) fn begin_at(&mut self, now: Time) {
         self.now = now;
     }
@@ -46,8 +46,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Slowdown of a job on the nodes of a placement, if the sizing gives the job this many nodes
-    /// now.
+    /// Slowdown of a job on the nodes of a placement. `None` if the sizing does not allow the job
+    /// this many nodes now.
     fn stretch_of(&self, ticket: Ticket, site: usize, placement: &Placement) -> Option<f64> {
         let held = u64::from(placement.len());
         let sizes = self.facility.sizes(site, self.job(ticket), self.now);
@@ -81,14 +81,14 @@ impl Cluster<'_> {
         })
     }
 
-    /// Restores the memory of selector, sizing and allocators.
+    /// Restores the saved state of selector, sizing and allocators.
     ///
-    /// `is_same` says whether exactly the same nodes are held as when the memory was saved.
+    /// `is_same` says whether exactly the same nodes are held as when the state was saved.
     pub(crate) fn recall(&mut self, memory: &[u64], is_same: bool) -> Result<(), RecallError> {
         self.facility.recall(memory, is_same)
     }
 
-    /// The memory of selector, sizing and allocators.
+    /// The state of selector, sizing and allocators, as numbers to be saved.
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.facility.memory()
     }

@@ -8,9 +8,9 @@ use crate::machine::Placement;
 use crate::offer::{ManagedSite, Proposal};
 use crate::registry::Origin;
 
-/// A contract that a component broke, such as an allocator that places a job on held nodes.
+/// Breach of contract by a component, such as an allocator that places a job on held nodes.
 ///
-/// A broken contract ends the run.
+/// A breach ends the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     pub(crate) by: Culprit,
@@ -57,11 +57,11 @@ impl Cluster<'_> {
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
 
-    /// The component that made a proposal which breaks a contract.
+    /// The component to blame for a proposal that breaks a contract: an allocator or the selector.
     ///
-    /// The result is the allocator of the site, or the selector. It is the selector if the site
-    /// does not exist, or if there are several sites and the site's allocator is a standard one
-    /// that proposes something else when asked again.
+    /// It is the selector if the proposed site does not exist. On a machine of several sites, it is
+    /// also the selector if the site's allocator is a standard one that proposes something else
+    /// when asked again. Otherwise it is the allocator of the site.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
@@ -110,7 +110,7 @@ impl Cluster<'_> {
 
     /// The component that leaves a job waiting although the job could start.
     ///
-    /// Also returns a phrase for the error message, such as "gives it no size".
+    /// Also returns a phrase that completes an error message, such as "gives it no size".
     #[cold]
     fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
@@ -132,10 +132,10 @@ impl Cluster<'_> {
         }
     }
 
-    /// The breach of contract because of which jobs wait for ever on an idle machine.
+    /// The breach of contract that makes jobs wait for ever on an idle machine.
     ///
-    /// The component at fault is found by what it does with the first waiting job. `None` if no job
-    /// waits.
+    /// The component to blame is determined by its treatment of the first waiting job. `None` if no
+    /// job waits.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;
@@ -147,8 +147,8 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait, no job runs and no outage is expected to end. If `ever` is set, also
-    /// requires that no nodes have been claimed or released in the run.
+    /// Whether jobs wait although no job runs and no outage is expected to end. If `ever` is set,
+    /// no nodes may have been claimed or released in the run either.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0

@@ -98,8 +98,8 @@ impl Cluster<'_> {
         self.queue.next_that(ticket, |key| chance.has(key))
     }
 
-    /// Whether a waiting job may start without delaying a protected reservation, as far as is
-    /// known.
+    /// Whether a waiting job's nodes and estimate let it start without delaying a protected
+    /// reservation.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
         self.may_start_beside(self.queue.scan_key(ticket), guard)

@@ -73,11 +73,10 @@ impl Cluster<'_> {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Asks for further proposals until a job's placement is clear of all nodes that close too
-    /// early.
+    /// Finds a placement for a job that is clear of all nodes that close too early.
     ///
     /// A node closes too early if a planned outage or access rule takes it before the job would
-    /// end. `None` if there is no such placement.
+    /// end. Proposals are requested until one is clear; `None` if none is.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -119,7 +118,7 @@ impl Cluster<'_> {
         (self.now + span).max(self.now.next())
     }
 
-    /// The first instant at or after `from` at which no closure conflicts with a reservation.
+    /// The first start at or after `from` of a reservation with which no closure conflicts.
     pub(super) fn clear_from(&self, ticket: Ticket, reservation: &Reservation, from: Time) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return from };
         let grid = self.site(reservation.site).grid();

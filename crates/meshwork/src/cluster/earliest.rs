@@ -1,4 +1,4 @@
-//! Earliest starts of waiting jobs, and guards that protect them.
+//! Earliest starts of waiting jobs, and guards: reservations that other jobs must not delay.
 
 use super::Cluster;
 use super::ends::held_at;
@@ -13,9 +13,9 @@ use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Length of a search's first step, in expected ends; each later step is longer.
+/// Number of expected ends in the first step of the search for a job's earliest start.
 ///
-/// The search is for the first instant at which a waiting job fits.
+/// Later steps are longer. The search is for the first instant at which a waiting job fits.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
@@ -34,8 +34,7 @@ impl Cluster<'_> {
 
     /// Guard that protects the reservation which [`earliest`](Cluster::earliest) returns.
     ///
-    /// Where only node counts matter, one walk along the expected ends finds the reservation and
-    /// the guard.
+    /// Where only node counts matter, one walk along the expected ends finds both.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
@@ -88,9 +87,9 @@ impl Cluster<'_> {
 
     /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
     ///
-    /// Returns `true` if the guard was updated. If more than node counts matters, returns `false`
-    /// and changes nothing. Where only node counts matter, only the start of the reservation and
-    /// the extra nodes can have changed.
+    /// Returns whether the guard was updated, which is possible only where node counts alone
+    /// matter. There, only the start of the reservation and the extra nodes can have changed.
+    /// Otherwise the guard stays as it is.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -292,7 +291,7 @@ impl Cluster<'_> {
         at
     }
 
-    /// How much of the reserved nodes is left for jobs that run on them past the reserved start.
+    /// Limits on what jobs that run past the reserved start may hold of the reserved nodes.
     ///
     /// `None` if the reservation holds whole nodes rather than parts of nodes, such as some
     /// processors.

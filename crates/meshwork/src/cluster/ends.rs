@@ -37,7 +37,7 @@ pub(super) struct OutOfService {
 pub struct BusyNodes<'a> {
     /// Index of the site of the nodes.
     pub site: usize,
-    /// The nodes.
+    /// Nodes that are held or out of service.
     pub placement: &'a Placement,
     /// When the job started or the outage began.
     pub since: Time,
@@ -70,7 +70,7 @@ impl End {
         }
     }
 
-    /// The key of the running job that ends; without meaning for an outage.
+    /// Key of the running job that ends; meaningless if this is the end of an outage.
     pub(super) fn key(&self) -> RunKey {
         RunKey { id: JobId(self.number), slot: self.slot }
     }
@@ -89,7 +89,7 @@ pub(super) fn held_at<'a>(
 }
 
 impl Ending for End {
-    /// Sorts by time; at one instant, ends of jobs come before ends of outages.
+    /// Order by time; at one instant, ends of jobs come before ends of outages.
     #[inline(always)]
     fn order(&self) -> (Time, u64) {
         (self.at, self.number | u64::from(self.is_outage) << 63)

@@ -36,7 +36,7 @@ impl Fits {
 
 /// Whether the allocator of some site would place a job on at most `most_held` nodes.
 ///
-/// The caller passes a machine that is empty, except for nodes withheld from the job.
+/// On the machine `empty` no job runs; only nodes that are withheld from the job are held.
 pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64) -> bool {
     (0..empty.sites().len()).any(|site| {
         let found = empty.propose_at(site, job, now);

@@ -91,10 +91,10 @@ impl Interruptions {
         history.waits_as(Some(checkpoint))
     }
 
-    /// Replaces the starting job, as it stood in the queue, by the job as submitted.
+    /// Replaces the queued version of a starting job by the job as it was submitted.
     ///
-    /// A requeued job waits with only its remaining run time. Also attaches the record of earlier
-    /// interruptions to the run.
+    /// The queued version of a requeued job has only its remaining run time. Also attaches the
+    /// record of earlier interruptions to the run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;

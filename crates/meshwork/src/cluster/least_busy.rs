@@ -1,4 +1,4 @@
-//! Placements on the nodes with the fewest holders, where a waiting job reserves its nodes.
+//! Placements on the nodes with the fewest holders (jobs or outages), for reservations.
 
 use super::Cluster;
 use super::queue::Ticket;
@@ -9,7 +9,7 @@ use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};
 
-/// How busy a set of nodes is: its number of holders, and the latest expected end of them.
+/// How busy a set of nodes is: its number of holders (jobs or outages), and their latest end.
 ///
 /// A node that is kept for another job counts as busier than a node with any number of holders.
 type Busy = (u64, Time);
@@ -130,8 +130,8 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
 /// The block at one of `bases` with the fewest holders; ties go to the earliest end.
 ///
 /// The end of a block is the latest expected end of its holders. It is compared only among the
-/// blocks with the fewest holders. If there are few such blocks, the ends are computed node by
-/// node, otherwise for all blocks at once.
+/// blocks with the fewest holders. If they are few, their ends are computed node by node, otherwise
+/// for all blocks at once.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -194,9 +194,9 @@ fn join(a: Busy, b: Busy) -> Busy {
 /// Combines, for each node, the values of all nodes of the block whose lowest corner is this node.
 ///
 /// `join` combines two values. Blocks wrap around all edges, and the caller reads only the values
-/// of valid corners. In each dimension, the values of a window of nodes are combined from
-/// overlapping windows whose lengths are powers of two, each of which is made of two windows of
-/// half its length.
+/// of valid corners. In each dimension, the value of a window of nodes is combined from overlapping
+/// shorter windows. Their lengths are powers of two, and each is made of two windows of half its
+/// length.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,

@@ -1,4 +1,4 @@
-//! Memory of schedulers as numbers, which lets one plan continue another.
+//! Saved state of schedulers as numbers, with which a later plan continues an earlier one.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::topology::types::NodeTypes;
 
 /// Writer of what a scheduler remembers between two passes.
 ///
-/// Jobs are written by their place among the waiting or the running jobs, because tickets and
+/// Jobs are written by their index among the waiting or the running jobs, because tickets and
 /// identifiers differ when the memory is read again.
 pub struct MemoryWriter {
     waiting: BTreeMap<Ticket, u64>,
-    /// Whether jobs share nodes, so that reservations are of parts of nodes.
+    /// Whether jobs share nodes; if so, reservations hold parts of nodes.
     shares_nodes: bool,
     numbers: Vec<u64>,
     promises: Vec<(Ticket, Reservation)>,
@@ -24,8 +24,8 @@ pub struct MemoryWriter {
 
 /// Reader of what a [`MemoryWriter`] wrote.
 ///
-/// Jobs that left the queue meanwhile are left out. Every method fails if the next numbers are not
-/// in the form that it reads.
+/// Jobs that left the queue meanwhile are left out. Every method fails if the next numbers do not
+/// encode a value of the kind that it reads.
 pub struct MemoryReader<'c> {
     cluster: &'c Cluster<'c>,
     /// The jobs that waited when the memory was written, in queue order; `None` for a job that
@@ -45,8 +45,7 @@ impl MemoryWriter {
         MemoryWriter { waiting, shares_nodes, numbers: Vec::new(), promises: Vec::new() }
     }
 
-    /// All numbers that were written, and the reservations of waiting jobs among the written
-    /// values.
+    /// All numbers that were written, and the reservations of waiting jobs that they encode.
     pub(crate) fn into_parts(self) -> (Vec<u64>, Vec<(Ticket, Reservation)>) {
         (self.numbers, self.promises)
     }
@@ -87,7 +86,7 @@ impl MemoryWriter {
         self.number(self.waiting.get(&ticket).copied().unwrap_or(GONE));
     }
 
-    /// Writes where in the queue a started job stood: the place of the waiting job before it.
+    /// Writes the former queue position of a started job: the index of the waiting job before it.
     pub(crate) fn started(&mut self, ticket: Ticket) {
         let before = self.waiting.range(..ticket).next_back();
         self.number(before.map_or(GONE, |(_, place)| *place));
@@ -175,12 +174,12 @@ impl<'c> MemoryReader<'c> {
         self.cluster
     }
 
-    /// Takes all numbers that are left.
+    /// Takes all numbers that have not been read yet.
     pub fn rest(&mut self) -> &'c [u64] {
         std::mem::take(&mut self.numbers)
     }
 
-    /// Fails if numbers are left.
+    /// Fails if some numbers have not been read.
     pub(crate) fn end(&self) -> Result<(), RecallError> {
         if self.numbers.is_empty() { Ok(()) } else { Err(wrong()) }
     }
@@ -279,11 +278,11 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Reads the queue position of a job that has started, as a ticket that belongs to no waiting
+    /// Reads the former queue position of a started job, as a ticket that belongs to no waiting
     /// job.
     ///
-    /// The ticket stands right behind the nearest job ahead of that position that still waits;
-    /// `None` if there is none. Tickets that are read from one memory must have different values of
+    /// The ticket stands right behind the last job before this position that still waits; `None` if
+    /// no such job waits. Tickets that are read from one memory must have different values of
     /// `index`.
     pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
         let place = self.number()?;
@@ -295,7 +294,7 @@ impl<'c> MemoryReader<'c> {
         Ok(before.iter().rev().find_map(|ticket| *ticket).map(|ticket| ticket.behind(index)))
     }
 
-    /// Reads the reservations of those jobs that still wait; none if no memory was written.
+    /// Reads the reservations of those jobs that still wait; empty if no memory was written.
     ///
     /// # Errors
     /// If a reservation cannot be read.
@@ -355,7 +354,7 @@ impl<'c> MemoryReader<'c> {
 }
 
 impl MemoryReader<'_> {
-    /// Reads the parts of nodes of a reservation; `None` if it is of whole nodes.
+    /// Reads the parts of nodes that a reservation holds; `None` if it holds whole nodes.
     fn parts(&mut self, types: &NodeTypes) -> Result<Option<Parts>, RecallError> {
         let mut all = Parts::default();
         for _ in 0..self.count()? {

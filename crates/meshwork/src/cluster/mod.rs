@@ -74,7 +74,7 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
-    /// Nodes and GPUs that are out of service, unless they never return.
+    /// Nodes and GPUs that are out of service and expected back.
     out: Slab<OutOfService>,
     /// Recycled records of finished jobs, reused for starting ones. A record is large and stays in
     /// one allocation from the job's start until the instant after its end.
@@ -100,7 +100,7 @@ pub struct Cluster<'a> {
     most_free: u64,
     /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
-    /// Number of processors that the job asked for that started last.
+    /// Number of processors requested by the job that started last.
     last_asked: u64,
     /// Number of claims and releases of nodes so far. `releases` is the number of releases alone.
     ///
@@ -113,9 +113,9 @@ pub struct Cluster<'a> {
     ///
     /// A guard is a reservation that other jobs must not delay.
     guards: Cell<u64>,
-    /// Requests found not to fit beside the last guard that protects parts of nodes.
+    /// Requests found not to fit on what the last guard for parts of nodes leaves to other jobs.
     ///
-    /// The first two values are the number of this guard, and the count of releases when the
+    /// The first two values are the number of this guard, and the value of `releases` when the
     /// requests were found not to fit.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
@@ -125,7 +125,7 @@ pub struct Cluster<'a> {
     waits: Option<waits::Waits>,
     /// Outages and interruption histories, if nodes fail or jobs are preempted.
     service: Option<Box<service::Service>>,
-    /// Numbers of the jobs turned away since this list was last taken; `None` if not recorded.
+    /// Numbers of the jobs turned away from the queue and not yet reported; `None` if not recorded.
     turned_away: Option<Vec<u64>>,
     /// Access rules, if not every node is open to every job.
     gate: Option<Arc<access::Gate>>,
@@ -249,8 +249,8 @@ impl<'a> Cluster<'a> {
         self.queue.next_that(ticket, |key| key.fewest <= self.most_free)
     }
 
-    /// Whether the machine is one site with fixed sizes whose allocator finds every free block.
-    /// Then a job that cannot start now cannot start until nodes are released.
+    /// Whether the machine is one site with fixed sizes whose allocator finds every free block. On
+    /// such a machine, a job that cannot start now cannot start until nodes are released.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.facility.only_complete_site().is_some()
     }
@@ -279,7 +279,7 @@ impl<'a> Cluster<'a> {
         &self.arrivals
     }
 
-    /// Number of processors that the job asked for that started last.
+    /// Number of processors requested by the job that started last.
     ///
     /// If jobs share nodes, a job that asked for whole nodes counts with their cores.
     pub(crate) fn last_asked(&self) -> u64 {
@@ -294,8 +294,8 @@ impl<'a> Cluster<'a> {
 
     /// Jobs for which a plan kept between scheduling passes has no reservation yet.
     ///
-    /// If the cluster [is disturbed](Cluster::is_disturbed), the plan must be rebuilt, so these are
-    /// all waiting jobs. Otherwise they are the new arrivals.
+    /// They are the new arrivals, or all waiting jobs if the plan must be rebuilt because the
+    /// cluster [is disturbed](Cluster::is_disturbed).
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
@@ -316,7 +316,7 @@ impl<'a> Cluster<'a> {
 
     /// Busy nodes in the order in which they are expected to be free.
     ///
-    /// Running jobs hold them, or they are out of service and expected back.
+    /// Busy nodes are held by running jobs, or are out of service and expected back.
     pub fn busy_nodes(&self) -> impl Iterator<Item = BusyNodes<'_>> {
         self.ends().iter().map(|end| {
             let (site, until, placement) = (end.site as usize, end.at, self.held_at(end));
@@ -373,16 +373,16 @@ impl<'a> Cluster<'a> {
         Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)
     }
 
-    /// Whether only running jobs can delay waiting jobs. Then no outage is planned, every node is
-    /// open to every job, and there is no power cap.
+    /// Whether only running jobs can delay waiting jobs: no outage is planned, every node is open
+    /// to every job, and there is no power cap.
     pub(crate) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
     }
 
-    /// Whether the machine is one site on which only node counts matter. Then any free nodes will
-    /// do, every job gets the size that it asked for, no outage is planned, every node is open to
-    /// every job, and there is no power cap.
+    /// Whether the machine is one site on which only node counts matter. This is so if any free
+    /// nodes will do, every job gets the size that it asked for, no outage is planned, every node
+    /// is open to every job, and there is no power cap.
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
         self.is_unbounded()

@@ -110,7 +110,7 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// The reservation, moved to the earliest instant from which its nodes are free for its length.
+    /// Moves a reservation to the earliest instant from which its nodes are free for its length.
     ///
     /// The reservation stays unchanged if there is no such instant before its start. It also stays
     /// unchanged if it is a number of nodes rather than particular nodes; for such a reservation
@@ -213,7 +213,7 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers the free amounts of each node, in a copy of a site, to their minimum in an interval.
+    /// Reduces the free amounts in a copy of a site to the least that is free during an interval.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -333,7 +333,7 @@ impl Outlook {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// A reservation for the job from instant `at` on that does not conflict with the plan.
+    /// A reservation for the job that starts at `at` and does not conflict with the plan.
     ///
     /// `None` if there is none. If `ended` is set, running jobs that are expected to end by `at`
     /// count as ended. Otherwise all running jobs count as running at `at`.

@@ -17,7 +17,7 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Thousandths of GPUs on nodes that are in service and awake: of free GPUs, then of held GPUs.
+    /// Thousandths of free GPUs and of held GPUs, on nodes that are in service and awake.
     gpus: [u64; 2],
 }
 
@@ -143,8 +143,8 @@ impl Cluster<'_> {
 
     /// Whether the power cap forbids a job to hold `held` more nodes.
     ///
-    /// The nodes of the placements `kept` that are still free are kept for other jobs, and count as
-    /// held.
+    /// The placements `kept` are kept for other jobs, so those of their nodes that are free count
+    /// as held.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
@@ -166,10 +166,10 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Number of nodes that others may hold under the power cap once a reservation has begun.
+    /// Number of nodes that other jobs may hold under the power cap once a reservation has begun.
     ///
-    /// Nodes of the reservation are not included, nor those of jobs that still run then by their
-    /// estimates. `u64::MAX` without a power cap.
+    /// Nodes held by jobs that are still expected to run at that time are already subtracted, as
+    /// are the reserved nodes. `u64::MAX` without a power cap.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -282,7 +282,7 @@ impl Cluster<'_> {
             .map_or(0.0, |sleep_states| sleep_states.sleep.wake)
     }
 
-    /// Marks a node as not idle, or a GPU as out of service, because it leaves service.
+    /// Records that a node leaves service and is no longer idle, or that a GPU leaves service.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
         let out = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();

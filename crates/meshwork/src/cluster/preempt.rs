@@ -128,7 +128,7 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Finds a placement for a waiting job that needs only the first few of the victims to end.
+    /// Finds a placement for a waiting job for which only the first few victims must end.
     ///
     /// The victims are removed from a copy of the machine in the given order. After each of them, a
     /// placement is sought, until one is found.

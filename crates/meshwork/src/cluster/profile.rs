@@ -12,8 +12,8 @@ use crate::job::Time;
 /// number to the chunk.
 ///
 /// # Complexity
-/// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. A search
-/// also visits the steps of chunks that have steps with enough and steps with too few free nodes.
+/// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. In addition,
+/// a search visits each step of the chunks that have both steps with enough and with too few nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     /// Chunks in order of time, at least one; the first step begins now. Numbers of free nodes may
@@ -28,7 +28,7 @@ pub(crate) struct Profile {
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    /// Number of free nodes at each step, to which `raised` is still to be added.
+    /// Number of free nodes at each step, minus the chunk's offset `raised`.
     levels: Vec<i64>,
     /// Offset that is to be added to all of `levels`.
     raised: i64,
@@ -62,8 +62,8 @@ impl Chunk {
         self.first_after(instant).saturating_sub(1)
     }
 
-    /// Index of the first step that begins at this instant or later. A linear count is used because
-    /// the steps are few and a binary search would wait for each load.
+    /// Index of the first step that begins at this instant or later. Steps are counted linearly,
+    /// which is faster than a binary search for so few of them.
     fn first_from(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from < instant)).sum()
     }
@@ -131,8 +131,8 @@ impl Profile {
     }
 
     /// Adds `count`, which may be negative, to the profile from `from` up to `until`. Instants
-    /// before the first step count as the first step. Steps begin at both ends, even if nothing
-    /// changes there.
+    /// before the profile are treated like its first instant. Steps begin at both ends, even if
+    /// nothing changes there.
     pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
         if let Some(until) = until {
             self.cut(until);
@@ -325,9 +325,9 @@ impl Profile {
         (before, free)
     }
 
-    /// The first instant from `begin` on, and before `limit`, with `count` nodes free long enough.
+    /// The first start, from `begin` on and before `limit`, of a gap with `count` nodes free.
     ///
-    /// The nodes must stay free up to the instant that `needed` returns for the first instant.
+    /// The gap must extend from its start up to the instant that `needed` returns for this start.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -344,9 +344,9 @@ impl Profile {
         }
     }
 
-    /// Intervals in which at least `count` nodes are free throughout. They are clipped to begin at
-    /// `begin` or later, and only those that begin before `limit` are returned. The last interval
-    /// may have no end.
+    /// Intervals in which at least `count` nodes are free throughout. Only intervals that begin
+    /// before `limit` are returned. They are clipped to begin at `begin` or later. The last one may
+    /// have no end.
     pub(crate) fn gaps(
         &self,
         begin: Time,
@@ -395,7 +395,7 @@ impl Profile {
 
 /// A cursor over the steps that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Earliest instant to return; the step in which the walk begins may have begun before.
+    /// Lower bound of the returned instants, since the first step may have begun earlier.
     begin: Time,
     count: i64,
     /// The current chunk and all chunks after it.
@@ -438,7 +438,7 @@ impl Walk<'_> {
 
     /// Advances to the next chunk that has a step with enough (or with too few) free nodes.
     ///
-    /// If `so` is `false`, the chunk has a step with enough free nodes, otherwise one with too few.
+    /// The flag `so` is `false` to seek a step with enough free nodes, `true` for one with too few.
     /// Returns `None` if no such chunk begins before `limit`.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);

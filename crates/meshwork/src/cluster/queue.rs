@@ -14,7 +14,7 @@ use crate::offer::QueueView;
 /// queue. This is the order of arrival, except for jobs requeued at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Position in the queue; jobs with smaller numbers are ahead.
+    /// Number that orders the queue; jobs with smaller numbers are ahead.
     ///
     /// The number is even for a job appended at the end, and odd for one requeued at its old
     /// position.
@@ -25,8 +25,8 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// A ticket right behind this one that belongs to no waiting job; for a job that left the
-    /// queue.
+    /// A ticket right behind this one that belongs to no waiting job. It stands for a job that has
+    /// left the queue.
     pub(super) fn behind(self, index: usize) -> Ticket {
         let id = JobId(u64::MAX - index as u64);
         Ticket { place: self.place + 1, id, slot: NO_SLOT }
@@ -127,7 +127,7 @@ struct Line {
 
 #[derive(Default)]
 struct Chunk {
-    /// The jobs of the chunk in queue order, after `gone` jobs that have been removed.
+    /// The jobs of the chunk in queue order, preceded by `gone` entries of removed jobs.
     ///
     /// Most jobs are removed from the front.
     jobs: Vec<(Ticket, ScanKey)>,
@@ -138,7 +138,7 @@ struct Chunk {
     least: Option<ScanKey>,
     taken_since: u32,
     /// Index, in the chunk, of the job that the last search found. Usually this job is removed
-    /// next, and the next search continues there.
+    /// next, and the next search continues at this index.
     found: Cell<usize>,
 }
 
@@ -181,7 +181,7 @@ impl Chunk {
     }
 
     /// Number of jobs of the chunk before a queue position. Uses the last found index if possible,
-    /// otherwise a linear count. The jobs are few, and a binary search would wait for each load.
+    /// otherwise a linear count, which is faster than a binary search for so few jobs.
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
@@ -257,7 +257,7 @@ impl Line {
         self.chunks.back()?.jobs.last().map(|(ticket, _)| *ticket)
     }
 
-    /// Frees most of the memory of an empty line, because there may be thousands of lines.
+    /// Frees most of the memory of an empty line, as there may be thousands of lines, one per form.
     fn shrink(&mut self) {
         if self.chunks.is_empty() && self.recycled.capacity() > 4 {
             *self = Line::default();
@@ -351,8 +351,8 @@ impl Queue {
         ticket
     }
 
-    /// Requeues a job at the end or at its original position. At its original position the job
-    /// comes before all jobs requeued at the end meanwhile.
+    /// Requeues a job at the end of the queue or at its original position. The original position is
+    /// before all jobs that were requeued at the end meanwhile.
     pub(crate) fn put_back(
         &mut self,
         id: JobId,
@@ -539,7 +539,7 @@ impl Queue {
 impl FormQueues {
     /// Adds a job to the line of its form (the requested size and shape).
     ///
-    /// The function `join` puts the job at the end of the line, or at its queue position.
+    /// The function `join` inserts the job into the line, at the end or at its queue position.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -600,7 +600,7 @@ impl FormQueues {
     }
 }
 
-/// Inserts a job that is the first with its requested size and shape into the list of such jobs.
+/// Inserts a job that is the first of its form (requested size and shape) into `firsts`.
 ///
 /// The list is in queue order, and the job nearly always comes last.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
@@ -655,7 +655,7 @@ mod tests {
         (size > 2).then(|| Form::numbered(9 - size as u32, size))
     }
 
-    /// Tests a queue in which one job was requeued at the end. The next job is requeued at its old
+    /// Checks the queue order when one job is requeued at the end, and a later one at its old
     /// position.
     #[test]
     fn no_two_jobs_have_one_place() {

@@ -82,7 +82,7 @@ pub struct Guard {
 /// For machines whose nodes are shared by jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
-    /// Number that identifies these limits and all copies of them.
+    /// Number that identifies these limits; copies have the same number.
     pub(super) number: u64,
     /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
@@ -128,10 +128,9 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers, by `held`, the number of nodes that the power cap still permits beside the
-    /// reservation.
+    /// Lowers the number of nodes that the power cap leaves to other jobs at the reserved start.
     ///
-    /// For a job that holds these nodes beyond the reserved start.
+    /// Called for a job that holds `held` nodes beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

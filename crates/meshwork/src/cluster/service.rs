@@ -1,6 +1,6 @@
-//! Outages and repairs of nodes, and the jobs that they interrupt. Every component sees a node out
-//! of service as held. The allocator is told that an outage holds it. Planners see it among the
-//! busy nodes until it is expected back.
+//! Outages and repairs of nodes, and the jobs that they interrupt. To every component, a node out
+//! of service appears as held. The allocator is informed that an outage holds it. Planners find it
+//! among the busy nodes until it is expected back.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::network::RunKey;
 use crate::observe::{Event, JobId, Running};
 use crate::topology::Node;
 
-/// Maximum interruptions of a job; a job with more of them is considered unable to finish.
+/// Maximum number of interruptions of a job; a job with more is assumed never to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
 /// Maximum number of outages and repairs while jobs wait but none runs or arrives. Also the maximum
-/// number of timer events of a scheduler that starts no job meanwhile.
+/// number of timer events of a scheduler during which it starts no job.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
 /// Reasons why a run with failures is stopped because it would never end.
@@ -72,7 +72,7 @@ type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of current outages of the node or GPU that stop jobs.
+    /// Number of current outages of the node or GPU that stop running jobs.
     ///
     /// The field `soft` has the number of current outages that let a running job end.
     hard: u32,
@@ -86,7 +86,7 @@ struct Affected {
 }
 
 impl Service {
-    /// State for a machine without failures, which only records preemptions and suspended jobs.
+    /// Creates the state for a machine without failures, to record preempted and suspended jobs.
     pub(super) fn without_outages(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
@@ -106,7 +106,7 @@ impl Service {
         }
     }
 
-    /// Replaces the starting job, as it stood in the queue, by the job as submitted.
+    /// Replaces the queued version of a starting job by the job as it was submitted.
     ///
     /// Also attaches the job's interruption history to its run.
     pub(super) fn starts(&mut self, running: &mut Running) {
@@ -150,10 +150,10 @@ impl Cluster<'_> {
         self.service.is_some() || self.gate.is_some()
     }
 
-    /// Instant of the next outage, of the next repair, or of a reservation's begin or end.
+    /// Next instant at which an outage or repair happens, or a reservation begins or ends.
     ///
-    /// `None` if none can affect a job. If nothing runs and all nodes that will ever be in service
-    /// are in service, such an event cannot help the waiting jobs. They then wait for ever, as on a
+    /// `None` if no such event can affect a job. If nothing runs and all nodes that will ever be in
+    /// service are in service, repairs cannot help the waiting jobs. They wait for ever, as on a
     /// machine without failures.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
@@ -185,7 +185,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Applies the begins and ends of reservations, repairs, and then failures that are due now.
+    /// Applies all events due now: begins and ends of reservations, then repairs, then failures.
     /// Returns whether anything changed.
     #[cold]
     pub(crate) fn apply_due_outages(&mut self, more_arrive: bool) -> Result<bool, Unsatisfiable> {
@@ -311,8 +311,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Stops a running job and releases its nodes. Before observers are told, `notify` records the
-    /// interruption, from the job's setup time and the current time.
+    /// Stops a running job and releases its nodes. Then `notify` records the interruption, given
+    /// the job's setup time and the current time. Observers are informed last.
     pub(super) fn stop(
         &mut self,
         key: RunKey,

@@ -16,7 +16,7 @@ use crate::offer::Proposal;
 /// A copy of the machine in which the nodes kept for some jobs are busy; cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// Time when the copy was made. `changes` and `releases` are the cluster's counts at that time.
+    /// When the copy was made. `changes` and `releases` are the cluster's counts at that time.
     at: Time,
     changes: u64,
     releases: u64,
@@ -44,7 +44,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
 
 /// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
 ///
-/// If `beside` is given, also takes from the copy what that reservation of parts of nodes needs.
+/// If `beside` is given, also limits the copy to what that reservation leaves of each node.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);
@@ -94,7 +94,7 @@ impl Default for StartOptions<'_> {
 }
 
 impl<'o> StartOptions<'o> {
-    /// Options for a start on the given nodes or not at all.
+    /// Options for a start on the given nodes; if they are not free, the job does not start.
     #[must_use]
     pub fn at(place: Place<'o>) -> StartOptions<'o> {
         StartOptions { place, ..StartOptions::default() }
@@ -317,7 +317,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposed placement leaves what kept placements of other jobs and a reservation
+    /// Whether a proposed placement leaves what the kept placements and a reservation of other jobs
     /// need.
     fn is_left_beside(
         &mut self,

@@ -7,12 +7,12 @@ use crate::job::{Cause, Request, Time};
 
 /// Reasons why jobs wait, in the current state of the machine.
 pub(super) struct Waits {
-    /// Reason that is given for a waiting job which could start.
+    /// Reason reported for a waiting job that could start: others have reservations or priority.
     held_up: Cause,
     /// For each request, the reason why jobs with this request wait; `None` if such a job could
     /// start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// The machine's number of changes when the cached reasons were found.
+    /// Value of the cluster's count of changes when the cached reasons were found.
     changes: u64,
 }
 

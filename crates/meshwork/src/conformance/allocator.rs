@@ -15,9 +15,9 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
-/// Seeds of the random histories. In histories with the seed `WITH_ADOPTIONS`, nodes are also
-/// claimed by another party, or fail and are repaired. A placement on a node that fails is
-/// released.
+/// Seeds of the random histories. In histories with the seed `WITH_ADOPTIONS`, some nodes are
+/// claimed without a proposal of the allocator, or fail and are repaired. A placement on a node
+/// that fails is released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
 
@@ -119,8 +119,8 @@ struct Trial<'a> {
     finds: Finds,
     /// Whether a parameter has changed the form of requests.
     ///
-    /// If so, the declaration that every placement is one block of the requested shape does not
-    /// apply.
+    /// If so, placements need not be one block of the requested shape, even if the registry entry
+    /// declares it.
     asks_otherwise: bool,
     /// The orientations (orders of its sides) in which the allocator tries a block.
     rotation: Rotation,
@@ -540,7 +540,7 @@ fn fail_or_repair(
     Some(Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into())
 }
 
-/// Returns one free node, which is to be held by another party than the allocator's jobs.
+/// Returns one free node, which is to be claimed without a proposal of the allocator.
 fn any_free_node(site: &Site, rng: &mut Stream) -> Option<Placement> {
     let from = rng.below(u64::from(site.nodes())) as u32;
     let base = site.free().first_from(from)?;

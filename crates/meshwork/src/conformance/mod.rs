@@ -165,14 +165,8 @@ pub const SITES: &str = "machine = { sites = [
 /// Returns all choices of parameters that a check tries for an entry, as tables of a study.
 ///
 /// They are all combinations of the words and flags that are values of parameters. A required
-/// integer takes its smallest value, and the value two above. A required list of integers has one
-/// of these two as its only element.
-///
-/// ```
-/// use meshwork::alloc::block::first_fit;
-/// let tables = meshwork::conformance::variants(first_fit::ENTRY.about.params);
-/// assert_eq!(tables.len(), 3 * 2, "a rotation is one of three words, a scan one of two");
-/// ```
+/// integer takes its smallest value, and this value plus 2. A required list of integers has one of
+/// these two as its only element.
 #[must_use]
 pub fn variants(params: &[Param]) -> Vec<Table> {
     let mut tables = vec![Table::new()];
@@ -230,7 +224,7 @@ fn component(name: &str, table: &Table) -> Value {
     Value::Table(component)
 }
 
-/// The text on parameters in the description of a case; empty if there are none.
+/// Text on parameters for the description of a checked case; empty if there are none.
 fn with_parameters(table: &Table) -> String {
     let words: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }

@@ -52,7 +52,7 @@ pub fn random_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> V
 /// Observer that writes one line for every event of a run, with times exact to the last bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// The lines written so far.
+    /// Lines written so far, one for each event.
     pub text: String,
 }
 
@@ -84,9 +84,9 @@ impl Observer for Transcript {
     }
 }
 
-/// Observer that counts the events of a run and collects the start times of jobs.
+/// Observer that counts the events of a run and collects start times of jobs.
 ///
-/// It has the actual start times and those that the scheduler promised.
+/// Both the actual start times and those that the scheduler promised are collected.
 #[derive(Default)]
 struct Course {
     transcript: Transcript,
@@ -166,7 +166,7 @@ pub(super) enum Serves {
     All,
     /// More than ten jobs must start, or all jobs that fit the empty machine if they are fewer.
     Most,
-    /// No job need start, since the component may leave the machine idle.
+    /// No job has to start, since the component may leave the machine idle.
     Any,
 }
 

@@ -116,7 +116,7 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// Checks promised start times under frame sliding, which may miss free blocks.
+/// Checks promised starts under frame sliding, an allocator that may miss free blocks.
 ///
 /// It may even miss a promised block when more nodes are free than expected. So a scheduler must
 /// promise a placement, not only an instant.

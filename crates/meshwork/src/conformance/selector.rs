@@ -109,9 +109,9 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Everything in a facility that a selector must not change.
+/// Everything in a facility (the sites of a machine) that a selector must not change.
 ///
-/// These are the free nodes, and the placement that each site would propose for each of `jobs`.
+/// This is the free nodes, and the placement that each site would propose for each of `jobs`.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

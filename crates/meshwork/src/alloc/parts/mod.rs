@@ -2,8 +2,8 @@
 //! node.
 //!
 //! The domain divides pieces of jobs (each of which lies on one node) among leaves or groups of the
-//! machine. It is one of the allocators of whole nodes. Where that allocator asks whether a node is
-//! free, here it is asked how many pieces fit on the node. Within the domain, pieces are placed on
+//! machine. It corresponds to one of the allocators of whole nodes. Instead of whether a node is
+//! free, it considers how many pieces fit on the node. Within the domain, pieces are placed on
 //! nodes in a given order. In each node, the cores and GPUs are chosen.
 
 pub mod nodes;
@@ -36,7 +36,7 @@ use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
 use within::IslandRule;
 
-/// Maximum number of stored rankings of nodes, one for each kind of request.
+/// Maximum number of stored rankings of nodes; each kind of request has its own ranking.
 ///
 /// The least recently used ranking is dropped first.
 const MOST_RANKED: usize = 48;
@@ -67,36 +67,36 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of uses of rankings so far. It serves to find the least recently used ranking.
+    /// Number of uses of rankings so far: a clock that shows which ranking was used least recently.
     asked: u64,
-    /// Listed leaf or block in which the request that is being placed must be; `None` if anywhere.
+    /// Index of the listed leaf or block that must hold the current request; `None` if anywhere.
     within_part: Option<u32>,
     /// Nodes that other roles (kinds of pieces) of the current job use, with the amounts left on
     /// them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// Converts a number of nodes to the request that an allocator takes, such as for a block.
+/// Converts a number of nodes to a request for an allocator, such as a request for a block.
 ///
 /// The result is `None` if the machine has no such block.
 pub type FormOfNodes = Arc<dyn Fn(u32) -> Option<Request> + Send + Sync>;
 
 /// Allocator of whole nodes that chooses the nodes on which pieces are put.
 pub struct NodeAllocator {
-    /// The allocator, after no claim.
+    /// The allocator in its state before any claim.
     pub allocator: Box<dyn Allocator>,
-    /// Form in which the allocator takes a number of nodes.
+    /// Conversion of a number of nodes to a request that the allocator accepts.
     pub form: FormOfNodes,
-    /// Condition under which the allocator finds nodes.
+    /// Condition under which the allocator always finds a placement.
     pub finds: Finds,
 }
 
 impl NodeAllocator {
     /// A placement of `count` nodes among the nodes in `free`; `None` if none is found.
     ///
-    /// `site` has the nodes of the last query. An allocator whose answers depend on earlier claims
-    /// is told of all other nodes as if they had just been claimed, so that its answers depend on
-    /// the state of the machine alone.
+    /// In `site`, the nodes of the last query are free. If the allocator's answers depend on
+    /// earlier claims, a copy of it is asked, which is told that all nodes outside `free` have just
+    /// been claimed. So the answer depends on the state of the machine alone.
     fn choose(
         &mut self,
         count: u32,
@@ -122,7 +122,7 @@ impl NodeAllocator {
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// An allocator of whole nodes, and a site on which the nodes with room for pieces are free.
+    /// By an allocator of whole nodes, on a site where the nodes with room for pieces are free.
     Asked(NodeAllocator, Box<Site>),
 }
 
@@ -228,7 +228,7 @@ impl PiecesAllocator {
 
     /// Places a request within one listed leaf or block, like [`place`](PiecesAllocator::place).
     ///
-    /// The parts on which the fewest pieces of the first role fit are tried first.
+    /// Leaves or blocks on which the fewest pieces of the first role fit are tried first.
     fn place_in_listed(
         &mut self,
         request: &Pieces,

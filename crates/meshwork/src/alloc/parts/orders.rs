@@ -35,7 +35,7 @@ pub struct OrderContext<'a> {
     pub types: &'a Arc<NodeTypes>,
     /// Requests of the first jobs of the workload, as examples of typical requests.
     ///
-    /// Empty if the registry entry does not [learn](NodeOrderEntry::learns).
+    /// Empty unless the order [learns](NodeOrderEntry::learns) from such examples.
     pub typical: &'a [Pieces],
 }
 
@@ -251,27 +251,26 @@ const REMEMBERED: usize = 1 << 12;
 /// At the next distinct piece, all pieces and scores are discarded.
 const MOST_TASKS: usize = 64;
 
-/// Key under which a node's score is kept: all facts on which it depends if no GPU is shared.
+/// Key of a stored score: all facts on which a node's score depends if no GPU is shared.
 ///
 /// The numbers are the index of the piece, the index of the type of node, the number of free cores,
 /// and one bit for each free GPU.
 type ScoreKey = (u16, u16, u32, u64);
 
-/// Order of nodes by a rule that scores nodes of GPU clusters.
+/// Order of nodes by a rule that was written to score nodes of GPU clusters.
 ///
-/// Such a rule works on its own description of nodes, to which the node is converted.
+/// The rule has its own description of a node, to which each node is converted.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    /// Pieces seen so far, each with its description as a task of a GPU cluster. The index `task`
-    /// is that of the piece asked about last.
+    /// Pieces seen so far, each with its description as a task of a GPU cluster. The field `task`
+    /// has the index of the piece that was scored last.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
     /// Whether scores are kept for later queries, as for a slow rule.
     remembers: bool,
-    /// Hash table of kept scores, with one score at each position; empty until the first one is
-    /// kept.
+    /// Hash table of stored scores, at most one at each position; empty until the first is stored.
     known: Vec<(ScoreKey, i64)>,
 }
 
@@ -392,9 +391,9 @@ mod tests {
         }
     }
 
-    /// Checks that the scores kept for nodes equal the scores that the rule computes anew.
+    /// Compares stored scores of nodes with scores that the rule computes anew.
     ///
-    /// There are nodes with whole GPUs and nodes with shared GPUs.
+    /// Some nodes have only whole GPUs free, others have shared GPUs.
     #[test]
     fn remembered_scores_are_computed_ones() {
         let types = NodeTypes::new(vec![kind("a", 64, 8), kind("b", 32, 4)], vec![0, 1]);

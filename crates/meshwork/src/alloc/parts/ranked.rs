@@ -25,13 +25,13 @@ pub(super) struct Ranked {
     pub(super) used: u64,
     /// For each type of node, whether pieces of this role (kind of pieces) may be on its nodes.
     suits: Vec<bool>,
-    /// End of the changes read so far: the number of the log of changes, and a position in it.
+    /// Number of the log of changes that was read last, and the position up to which it was read.
     followed: Option<(u64, usize)>,
-    /// End of a trial's changes read so far: the number of the trial, and a position in the log.
+    /// Number of the trial that was read last, and the position in the log up to which it was read.
     ///
     /// A trial consists of changes that are undone later.
     tried: Option<(u64, usize)>,
-    /// Nodes to read again in addition to those in the log of changes.
+    /// Nodes to read again at the next update, in addition to those in the log of changes.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
@@ -174,7 +174,6 @@ impl Ranked {
         }
     }
 
-    /// Marks nodes to be read again by the next call of `follow`.
     pub(super) fn doubt(&mut self, nodes: &[Node]) {
         if self.followed.is_some() && !nodes.is_empty() {
             self.doubted.extend_from_slice(nodes);
@@ -297,11 +296,11 @@ impl Ranked {
         Some(first + at as u32)
     }
 
-    /// Number of pieces to place on a node if `fits` pieces fit on it and `left` are not placed
-    /// yet.
+    /// Number of pieces to place on a node on which `fits` pieces fit, when `left` are still to
+    /// place.
     ///
-    /// The number is reduced, possibly to 0, if otherwise the remaining pieces would be fewer than
-    /// the minimum for a node.
+    /// The number is reduced, possibly to 0, if otherwise fewer pieces would remain than the
+    /// minimum for one node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);

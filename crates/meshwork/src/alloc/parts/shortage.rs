@@ -49,9 +49,9 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
 
 /// The reason why `count` equal pieces do not fit on nodes, if free amounts alone show it.
 ///
-/// `piece` and each of `nodes` are amounts of cores, memory, GPUs and `other`: requested by a
-/// piece, and free on a node. `together` is the number of pieces that must be on one node. The
-/// result is `None` if enough is free in total, and enough GPUs are free on one node.
+/// `piece` and each of `nodes` have amounts of cores, memory, GPUs and the resource `other`:
+/// requested by a piece, or free on a node. `together` is the number of pieces that must be on one
+/// node. The result is `None` if enough is free in total, and enough GPUs are free on one node.
 #[must_use]
 pub fn shortage_of(
     count: u64,

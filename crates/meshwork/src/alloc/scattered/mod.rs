@@ -1,6 +1,6 @@
 //! Allocators whose placements may consist of several separate blocks.
 //!
-//! Two of them share the module `nearest`.
+//! The allocators `mm` and `gen_alg` share the module `nearest`.
 
 mod nearest;
 pub mod naive;

@@ -39,16 +39,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// The multiple buddy strategy, on a grid of any number of dimensions.
 ///
-/// A job gets cells, which are blocks whose sides are all the same power of two. On a hypercube a
-/// cell would be the whole cube or one node. So a grid whose sides are all 2 is treated as a line
-/// of nodes in order of address. Repeated halving of this line gives subcubes. On a hypercube, a
-/// job gets one block for each 1 among the binary digits of its number of nodes.
+/// A job gets cells, which are blocks whose sides are all the same power of two. On a hypercube
+/// such cells would be single nodes or the whole cube. A grid whose sides are all 2 is therefore
+/// treated as a line of nodes in order of address, whose repeated halving gives subcubes. On a
+/// hypercube, a job gets one subcube for each 1 among the binary digits of its number of nodes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
     /// Number of dimensions of a cell.
     dimensions: usize,
-    /// Largest size of a cell, as the exponent of two of its side.
+    /// Base-2 logarithm of the side of the largest possible cell.
     highest: usize,
     is_line: bool,
 }
@@ -77,10 +77,10 @@ impl MultipleBuddy {
         Block { base, sides }
     }
 
-    /// Calls `change` for the nodes of a placement, divided into blocks that do not wrap around
-    /// rings.
+    /// Calls `change` for the parts of a placement, none of which wraps around a ring.
     ///
-    /// If the grid is treated as a line of addresses, the blocks are stretches of this line.
+    /// If the grid is treated as a line of addresses, the parts are runs of consecutive nodes.
+    /// Otherwise a part is a block, or a single node of a block that wraps around a ring.
     fn for_each_block(
         &mut self,
         placement: &Placement,

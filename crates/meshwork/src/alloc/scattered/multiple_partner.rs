@@ -37,10 +37,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// The multiple partner strategy, on a grid of any number of dimensions.
 ///
-/// A subcube of *m* dimensions joins a block of *m* − 1 dimensions with its partners, the blocks
-/// beside it along one more dimension. Blocks are tried in ascending order, and for each block the
-/// lowest dimension first. If sides differ, the partners in a subcube of dimension *m* lie along a
-/// dimension whose side equals that of the grid's dimension *m* − 1.
+/// The partners of a block of *m* − 1 dimensions are the blocks at all other coordinates along one
+/// further dimension. The block and its partners form a subcube of *m* dimensions. Blocks are tried
+/// in ascending order, and for each block the lowest further dimension first. If the sides of the
+/// grid differ, the further dimension must have the same side as the grid's dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
     /// Set of the free nodes that are not yet taken for the request; overwritten by each request.
@@ -106,8 +106,8 @@ impl MultiplePartner {
     /// Whether a block of `m - 1` dimensions and its partners along dimension `d` are a free
     /// subcube.
     ///
-    /// The partners are the blocks beside it along `d`. The block must be the first of them, and
-    /// all of them must be free.
+    /// The partners are the blocks at all other coordinates along `d`. The block must have
+    /// coordinate 0 along `d`, and it and all partners must be free.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

@@ -30,7 +30,7 @@ pub struct SharedBook {
     forgotten: usize,
     /// Requests with stored results, the most recent one last.
     requests: Vec<KnownRequest>,
-    /// Buffer that a decision uses, with one entry for each node.
+    /// Reused buffer for the choice of nodes, with one entry for each node.
     slots: Vec<u32>,
 }
 

@@ -59,8 +59,8 @@ impl Candidates {
 
     /// Takes the forced candidates, which must be taken first because of their low weight.
     ///
-    /// Returns the result of the attempt if it ends with them. Nodes that turn out to be unusable
-    /// are removed from the forced candidates.
+    /// Returns the result of the attempt if it ends with them, otherwise `None`. Nodes that turn
+    /// out to be unusable are removed from the forced candidates.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

@@ -14,7 +14,7 @@ use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
 
-/// Consequence of a failed attempt to place a job: another attempt without some nodes, or none.
+/// Consequence of a failed attempt to place a job: the nodes to leave out next, or no next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// Make no further attempt.
@@ -33,7 +33,7 @@ pub(super) enum Leave {
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Number of further nodes to be taken until the attempt has as many as it aims at.
+    /// Number of further nodes to be taken until the attempt has its target number of nodes.
     pub nodes: i64,
     /// Number of further nodes to be taken until the attempt may end.
     pub nodes_at_least: i64,
@@ -46,7 +46,7 @@ pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// For each node, the index in `fits` of what the job can get of the node.
+    /// For each node, the index in `fits` of the cores and GPUs that the job can get of it.
     ///
     /// The list is empty if a single node is examined.
     pub slots: Vec<u32>,
@@ -317,7 +317,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Removes from the taken nodes those of which the job can get no core.
+    /// Removes the taken nodes on which the job can get no core.
     pub(super) fn leave_out_empty(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -340,8 +340,8 @@ impl<'a> Attempt<'a> {
 
 /// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds.
 ///
-/// If several nodes may be taken, `weigh` is first called for each node. The function can change
-/// the node's rank, which is stored with what the job could take of the node.
+/// If several nodes may be taken, `weigh` is first called for each node. It receives what the job
+/// could take of the node, and can change the node's rank.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
@@ -431,7 +431,7 @@ fn one_node(
     None
 }
 
-/// Tries to place a job on several nodes, again and again with fewer nodes available.
+/// Tries to place a job on several nodes, in repeated attempts with fewer and fewer nodes.
 fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     let needs = attempt.needs;
     let most_nodes = attempt.nodes_left;

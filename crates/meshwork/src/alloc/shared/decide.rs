@@ -307,8 +307,8 @@ impl SharedLookup {
 
     /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, if free.
     ///
-    /// This is for a job that is known to run on these nodes, although the rules would not have
-    /// placed it there.
+    /// Used for a job that is known to run on these nodes although the rules would not have placed
+    /// it there.
     #[must_use]
     pub fn forced(
         &self,

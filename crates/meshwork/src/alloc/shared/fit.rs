@@ -41,11 +41,11 @@ pub(super) struct Fit {
     pub gpu_cpus: u32,
     /// Maximum number of tasks of the job on the node that its cores and GPUs allow.
     pub task_limit: u32,
-    /// Number of CPUs of the cores that the last selection of cores has chosen.
+    /// Number of CPUs of the cores chosen by the last selection of cores.
     pub usable: u32,
 }
 
-/// Rank, in the order in which nodes are taken, of a node without GPUs near the job.
+/// Rank of a node of a type without GPUs near the job; nodes are taken in ascending order of rank.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
@@ -394,8 +394,8 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05. In Slurm 22.05, fewer of the job's other needs
-    /// limit what it may take of a node.
+    /// Whether cores are selected as by Slurm 22.05. There, fewer of a job's needs limit what it
+    /// may take of a node.
     is_older: bool,
 }
 

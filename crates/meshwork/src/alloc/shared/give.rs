@@ -228,7 +228,7 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes the cores for the tasks on a node, those of a task on one socket where possible.
+/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket.
 ///
 /// First come the cores of whole tasks, socket by socket. The remaining cores are taken from all
 /// sockets in turn. Returns the number of cores, or `None` if the node has too few.
@@ -281,10 +281,10 @@ struct GpuPick<'a> {
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in the order in which they are selected: those with the best links to selected GPUs
-    /// first.
+    /// GPUs in the order in which they are selected, and for each GPU the sum of its ratings.
     ///
-    /// The other list has, for each GPU, the sum of the ratings of its links to the selected GPUs.
+    /// The sum is over the ratings of the GPU's links to the GPUs selected so far; GPUs with the
+    /// best links are selected first.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -301,7 +301,7 @@ impl<'a> GpuPick<'a> {
 
     /// The GPUs near a socket, free or not, as bits.
     ///
-    /// If `socket` is `None`, the GPUs that are near all sockets.
+    /// If `socket` is `None`, the result has the GPUs that are near all sockets.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);

@@ -43,8 +43,7 @@ pub struct Holdings {
     index: Index,
     /// For each type of node, the nodes of this type.
     types: Arc<Vec<NodeSet>>,
-    /// Free amounts of the machine when no job runs. `None` if this value itself describes that
-    /// machine.
+    /// Free amounts of the machine without jobs; `None` if this value itself describes it.
     idle: Option<Arc<Holdings>>,
 }
 

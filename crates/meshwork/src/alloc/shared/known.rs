@@ -112,7 +112,7 @@ pub(super) enum KnownChoice {
     Nodes(Chosen),
     /// The nodes do not suffice for the job.
     Nothing,
-    /// No decision is possible from what is stored of the nodes, so all nodes must be examined.
+    /// The stored fits do not suffice for a decision, so all nodes must be examined.
     Unknown,
 }
 
@@ -207,7 +207,7 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// Fit of the job on a node (what it could take) in the first pass; `None` if it is nothing.
+    /// Fit of the job on a node in the first pass: what it could take there; `None` if nothing.
     ///
     /// The first pass selects only cores near the GPUs.
     pub(super) fn fit(
@@ -302,9 +302,9 @@ impl Known {
         chosen.map_or(KnownChoice::Unknown, KnownChoice::Nodes)
     }
 
-    /// Nodes of the `seen` lightest weights on which a part of the job fits, as candidates.
+    /// Candidates: nodes of the `seen` lightest weights on which a part of the job fits.
     ///
-    /// Nodes of the `light` lightest weights must be taken first.
+    /// Nodes of the `light` lightest weights are forced candidates, which must be taken first.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());

@@ -106,7 +106,7 @@ pub(super) struct Needs {
     pub min_nodes: u32,
     /// Maximum number of nodes; `u32::MAX` without a limit.
     pub max_nodes: u32,
-    /// Number of nodes that an attempt to choose nodes aims at.
+    /// Target number of nodes of an attempt to choose nodes.
     pub want: u32,
     pub min_cpus: u32,
     /// Minimum number of CPUs of the job on each node.
@@ -243,7 +243,7 @@ impl SharedRequest {
         })
     }
 
-    /// Collects the options for GPUs, of which at most one may give a number of GPUs.
+    /// Collects the options for GPUs; `None` if there are none. Only one may give a number of GPUs.
     fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
         let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
         let mut models = all.iter().flatten().map(|gpus| gpus.model);
@@ -309,8 +309,7 @@ impl SharedRequest {
 }
 
 impl Gpus {
-    /// Number of GPUs of the whole job if it has `nodes` nodes; the CPUs for its GPUs follow from
-    /// it.
+    /// Number of GPUs of the whole job if it has `nodes` nodes.
     pub(super) fn for_job(&self, nodes: u64) -> u64 {
         if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }

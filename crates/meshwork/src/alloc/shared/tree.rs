@@ -51,8 +51,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
 
 /// Takes candidates below one switch, leaf by leaf, until the job has enough.
 ///
-/// Before them, the forced candidates are taken, which have lower weights. `cpus` has, for each
-/// switch, the number of usable CPUs of the nodes below it.
+/// The forced candidates, which have lower weights, are taken before all others. `cpus` has, for
+/// each switch, the number of usable CPUs of the nodes below it.
 pub(super) fn fill(
     attempt: &mut Attempt<'_>,
     list: &Tree,
@@ -106,13 +106,11 @@ pub(super) fn fill(
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Switches whose nodes a job gets, by which distances to other switches are computed.
-///
-/// They are called the switches in use.
+/// Switches whose nodes a job gets (the switches in use), stored to compute distances to them.
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
-    /// For each switch, the number of switches in use below it. It counts itself if it is in use.
+    /// For each switch, the number of switches in use among itself and the switches below it.
     below: Vec<u32>,
     total: u32,
     /// Sum of the depths of the switches in use.

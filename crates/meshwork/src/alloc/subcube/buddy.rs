@@ -71,7 +71,7 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("lists", Form::Lists), ("bitmap", Form::Bitmap)]);
 
-/// Rule for which block of a list is taken first.
+/// Rule that selects the block of a list which is taken first.
 #[derive(Clone, Copy)]
 enum Order {
     Address,
@@ -226,10 +226,9 @@ impl<L: BlockLists> Allocator for Buddy<L> {
 
 /// Visits the aligned blocks that make up a placement, each by its first node and dimension.
 ///
-/// Each subcube of the placement is divided into such blocks. If *k* is the lowest dimension along
-/// which the subcube does not extend, its blocks have dimension *k*: they extend along all
-/// dimensions below *k*. There is one block for each combination of the subcube's coordinates above
-/// *k*.
+/// Each block of the placement is a subcube. Let *k* be the lowest dimension along which the
+/// subcube does not extend. It consists of aligned blocks of dimension *k*, one for each
+/// combination of its coordinates above *k*.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);

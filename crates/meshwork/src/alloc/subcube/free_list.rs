@@ -74,7 +74,7 @@ struct FreeList {
     search: CubeSearch,
 }
 
-/// Selects the highest dimension in the mask `among`, along which a subcube is then halved.
+/// Selects the highest dimension in the mask `among`, for halving a subcube.
 fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
     among.ilog2()
 }

@@ -1,4 +1,4 @@
-//! Gray code: tries subcubes that are runs of consecutive nodes in one Gray code, in its order.
+//! Gray code: a job gets two free half-blocks that are neighbours in the order of a Gray code.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

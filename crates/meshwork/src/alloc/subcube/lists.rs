@@ -66,7 +66,7 @@ impl CubeLists {
         }
     }
 
-    /// The listed subcube that contains `cube`; `None` if several listed ones share its nodes.
+    /// The listed subcube that contains `cube`; `None` if no single listed subcube does.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
         masks
@@ -91,7 +91,7 @@ impl CubeLists {
         }
     }
 
-    /// Halves an unlisted subcube along a dimension in `among`, and puts one half into a list.
+    /// Halves a subcube that is in no list, along a dimension in `among`, and lists one half.
     ///
     /// If `keep_upper` accepts the halves, the lower half is listed, otherwise the upper one.
     /// Returns first the half that is not listed, then the listed one.

@@ -19,12 +19,12 @@ use crate::geometry::cube::Subcube;
 use crate::machine::Site;
 use crate::topology::Node;
 
-/// Encodes a subcube as a number, for the memory of an allocator.
+/// Encodes a subcube as a number, to save the state of an allocator.
 pub(super) fn number(cube: Subcube) -> u64 {
     u64::from(cube.base) << 32 | u64::from(cube.mask)
 }
 
-/// Decodes subcubes from the [numbers](number) of a saved memory.
+/// Decodes the free subcubes of an allocator from the [numbers](number) of its saved state.
 ///
 /// Together they must contain each free node of the site exactly once.
 pub(super) fn free_subcubes(memory: &[u64], site: &Site) -> Result<Vec<Subcube>, RecallError> {

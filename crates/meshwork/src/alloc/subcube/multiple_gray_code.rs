@@ -59,15 +59,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Largest dimension of a hypercube that the allocator serves. It needs 184,756 Gray codes there.
+/// Largest dimension of a supported hypercube; at this dimension 184,756 Gray codes are needed.
 const MAX_DIMENSIONS: u32 = 20;
 
 /// Multiple Gray codes, which are tried in the order of [`symmetric_chains`].
 ///
-/// A Gray code has an order of dimensions. For every set of *k* dimensions, the order of some code
-/// begins with these dimensions, and this code finds all subcubes along them. So no subcube is
-/// missed. If the first code finds nothing, all sets of dimensions with a free subcube are found at
-/// once, and codes that contain none of these sets are skipped.
+/// Each Gray code is given by an order of the dimensions. For every set of *k* dimensions, the
+/// order of some code begins with these dimensions, and this code finds all subcubes along them. So
+/// no subcube is missed. If the first code finds nothing, all sets of dimensions with a free
+/// subcube are found at once, and codes that contain none of these sets are skipped.
 ///
 /// # Complexity
 /// **O(2ⁿ)** for *n* dimensions if the first code finds a free subcube. Otherwise the cost of a
@@ -77,8 +77,7 @@ const MAX_DIMENSIONS: u32 = 20;
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// Sets of dimensions, as masks, for which a free subcube extends along exactly these
-    /// dimensions.
+    /// Masks along which a free subcube extends; a mask is a set of dimensions.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

@@ -1,5 +1,4 @@
-//! Tree collapsing: tries subcubes in the order of their dimensions (as a mask), then of their
-//! base.
+//! Tree collapsing: tries subcubes by their dimensions (as a mask), then by their base.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

@@ -60,10 +60,10 @@ impl Axis {
 
 /// Takes the first free nodes of a shell, at most `left`, and returns the number taken.
 ///
-/// The shell consists of the nodes at `distance` from the centre `here`, where distances are summed
-/// over the dimensions of `axes`. In all higher dimensions, these nodes have the coordinates of the
-/// node `row`. `count` is called with a dimension, a coordinate in it, and the number of nodes to
-/// add to those taken at this coordinate. `left` is reduced by the number of taken nodes.
+/// The shell consists of the nodes at `distance` from the centre `here`, measured along the
+/// dimensions of `axes`. In all other dimensions, they have the coordinates of the node `row`. For
+/// each coordinate, `count` is called with the dimension, the coordinate, and the number of nodes
+/// taken at this coordinate. `left` is reduced by the number of taken nodes.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],
@@ -99,7 +99,7 @@ pub(super) fn take_of_shell(
     taken
 }
 
-/// Takes nodes of a shell (nodes at one distance) in one dimension, where it has at most two nodes.
+/// Takes free nodes at one distance from a centre along a single dimension: at most two nodes.
 #[inline(always)]
 fn take_of_row(
     axis: &Axis,

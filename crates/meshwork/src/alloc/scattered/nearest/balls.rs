@@ -6,17 +6,17 @@ use crate::topology::{Grid, Node};
 
 /// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball consists of the nodes within a radius of a centre. Its count is a sum over the positions
-/// along one dimension. Each position adds the count of a ball over the preceding dimensions, whose
-/// radius is smaller by the distance of the position from the centre. If the radius grows by 1, the
-/// sum over the positions on one side of the centre becomes the present sum of the adjacent centre
-/// plus the count of one ball. So each count is computed from a few other counts, for all centres
-/// in parallel.
+/// A ball consists of the nodes within a radius of a centre. A ball *over* some dimensions has only
+/// nodes that agree with the centre in all others. Its count is a sum over the positions along one
+/// dimension. Each position adds the count of a ball over the preceding dimensions, whose radius is
+/// smaller by the distance of the position from the centre. If the radius grows by 1, the sum over
+/// the positions on one side of the centre becomes the present sum of the adjacent centre plus the
+/// count of one ball. So each count is computed from a few others, for all centres in parallel.
 ///
 /// For each dimension, the balls over all other dimensions are kept. They give the number of a
-/// ball's nodes with a given coordinate in this dimension. This number is the count of a ball over
-/// the other dimensions, with the centre moved to the coordinate and the radius reduced by the
-/// distance moved.
+/// ball's nodes with a given coordinate in this dimension: the count of a ball over the other
+/// dimensions, with the centre moved to the coordinate and the radius reduced by the distance
+/// moved.
 ///
 /// Balls within planes are kept too. A plane consists of the nodes that agree in all coordinates
 /// except those of the lower dimensions.
@@ -38,12 +38,12 @@ pub(super) struct Balls {
 /// Table of counts of free nodes in balls, by radius and then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The free nodes themselves, for balls over no dimension, which are single nodes.
+    /// Table `free` of the balls: a ball over no dimension is a single node.
     Free,
     Sum(usize),
 }
 
-/// Counts of balls, computed from counts of balls over one dimension fewer (the table `of`).
+/// Table of counts of balls, computed from the table `of` of balls over one dimension fewer.
 struct Sum {
     of: Source,
     dimension: usize,
@@ -77,7 +77,7 @@ pub(super) struct Reached {
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
-    /// Creates the tables for a grid of which the first `lower` dimensions count as the lower ones.
+    /// Creates the tables for a grid whose planes extend along the first `lower` dimensions.
     pub(super) fn new(grid: &Grid, lower: usize) -> Balls {
         let (free, sums) = (Vec::new(), Vec::new());
         let (planes, all) = (Source::Free, Source::Free);
@@ -91,10 +91,10 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the table for balls over all other dimensions of the
-    /// range.
+    /// For each dimension in `first..end`, the table of balls over all dimensions but this one.
     ///
-    /// Each is computed from the table `outside`, which covers the dimensions outside the range.
+    /// Balls extend over the dimensions of the table `outside`, from which the tables are computed,
+    /// and over the other dimensions in `first..end`.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];

@@ -39,7 +39,7 @@ pub(super) fn hops_side_by_side(
     sums
 }
 
-/// Adds `some` · (`all` − `some`) to each sum: the pairs of an item of `some` and any other item.
+/// Adds `some` · (`all` − `some`) in each lane: the number of pairs with just one item in `some`.
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

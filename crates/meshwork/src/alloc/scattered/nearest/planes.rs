@@ -6,7 +6,7 @@ use super::axes::Axes;
 use super::balls::{Balls, Source};
 use super::lanes::{LANES, Lanes};
 
-/// For all centres of a plane, the number of nearest nodes around them that have each coordinate.
+/// Counts, by coordinate, of the nodes nearest to each centre of one plane.
 ///
 /// A plane consists of the nodes that agree in all coordinates except those of the lower
 /// dimensions. So planes are consecutive in row-major order. The last shell around a centre
@@ -16,9 +16,9 @@ use super::lanes::{LANES, Lanes};
 ///
 /// The number of nodes with a given coordinate along a lower dimension depends on the number of
 /// planes in which the whole last shell is taken, so it is stored for each such number of planes.
-/// It also depends on the remaining radius and on the position in the plane, but not on the centre.
-/// So it is computed once for all centres of a plane. Nodes are examined only in the one plane that
-/// is partly taken.
+/// It also depends on the part of the radius that remains within the plane and on the position in
+/// the plane, but not on the centre. So it is computed once for all centres of a plane. Nodes are
+/// examined only in the one plane that is partly taken.
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
@@ -36,11 +36,11 @@ pub(super) struct Planes {
     ///
     /// Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension and node of a plane, the number of near nodes with its coordinate.
+    /// For each lower dimension and node of a plane, the number of near nodes with the node's
+    /// coordinate.
     ///
     /// Indexed by the number of planes in which the whole last shell is taken, then by radius plus
-    /// 1, then by node of the plane examined now. The first row of each table has only zeros, for
-    /// nodes out of reach.
+    /// 1, then by node of the current plane. The first row has only zeros, for nodes out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -100,8 +100,7 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// Numbers of nodes of `plane` within `distance` of [`LANES`] centres, and nearer than
-    /// `distance`.
+    /// For [`LANES`] centres, the numbers of free nodes of `plane` within `distance`, and nearer.
     ///
     /// The centres are nodes of the plane examined now, from index `first` on.
     pub(super) fn within(

@@ -41,7 +41,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Creates a stretch for a grid of which the first `lower` dimensions count as the lower ones.
+    /// Creates a stretch for a grid whose planes extend along the first `lower` dimensions.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];
