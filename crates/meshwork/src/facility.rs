@@ -329,7 +329,7 @@ impl Facility {
 
     /// Takes over cached denials (requests that do not fit) of an older copy, site by site.
     ///
-    /// If `still_true` is not set, each denial is evaluated again before use.
+    /// If `still_true` is false, each denial is evaluated again before use.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
@@ -338,9 +338,9 @@ impl Facility {
 
     /// Resets a copy of the facility to its original, on a [plain](Facility::only_plain_site) site.
     ///
-    /// On such a site, a copy differs from its original only in the free nodes. If `still_true` is
-    /// set, cached denials (requests that do not fit) stay valid. Otherwise each is evaluated again
-    /// before use.
+    /// On such a site, a copy differs from its original only in the free nodes. Cached denials
+    /// (requests that do not fit) stay valid if `still_true` is true. Otherwise each is evaluated
+    /// again before use.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -443,10 +443,10 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The rule of the machine that forbids a request on the site for ever, if there is such a
-    /// rule.
+    /// The rule of the machine by which the site can never hold a request; `None` if no rule
+    /// forbids it.
     ///
-    /// The text is one sentence without a full stop. A request that is too large violates no such
+    /// The text is one sentence without a full stop. A request that is merely too large violates no
     /// rule.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
@@ -464,7 +464,7 @@ impl SiteAhead {
         }
     }
 
-    /// The reason why a job cannot start on the site now, as for [`Facility::lacks`].
+    /// The reason why a job cannot start on the site now, in the sense of [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.lacks(&mut self.managed)

@@ -86,9 +86,9 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Checks the sizes for random demands in every form; returns their number.
+/// Checks the sizes for random demands in every form; returns the number of demands.
 ///
-/// An error has the step at which it occurred.
+/// An error contains the index of the demand at which it occurred.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,

@@ -17,8 +17,8 @@ pub(super) struct Followers {
     count: u64,
 }
 
-/// The held jobs that follow the jobs with one given number. Several jobs of a workload may have
-/// this number.
+/// Held jobs that wait for the ends of all jobs with one given number. Several jobs of a workload
+/// may have this number.
 #[derive(Default)]
 struct Led {
     /// How many jobs with the predecessor's number have not ended. The held jobs wait for all of

@@ -19,16 +19,16 @@ use crate::topology::Node;
 pub struct PlanState {
     /// The instant of the state.
     pub now: Time,
-    /// Running jobs, in the order in which the allocator is told of their nodes.
+    /// Running jobs. The allocator learns of their nodes in this order.
     pub running: Vec<HeldNodes>,
     /// Waiting jobs in queue order.
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// Memory of the policy after an earlier state.
+    /// Memory of the policy from the plan for an earlier state; `None` for a first plan.
     ///
-    /// With a memory, all running and waiting jobs must have different numbers, which stay from
-    /// state to state.
+    /// With a memory, all running and waiting jobs must have different numbers, and each job must
+    /// keep its number from state to state.
     pub memory: Option<PlanMemory>,
 }
 
@@ -58,7 +58,7 @@ pub struct WithheldNodes {
     pub site: usize,
     /// Numbers of the nodes on their site.
     pub nodes: Vec<Node>,
-    /// Begin of the interval.
+    /// Start of the interval.
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
@@ -80,7 +80,7 @@ pub struct HeldNodes {
     pub until: Time,
     /// Expected run time of the job at its start, divided by the requested run time.
     ///
-    /// `None` if this slowdown follows from the number of nodes.
+    /// `None` if this quotient follows from the number of nodes of the job.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
@@ -319,7 +319,7 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     Ok(plan)
 }
 
-/// Lets a job arrive and returns its ticket; `None` if the job does not fit the empty machine.
+/// Lets a job arrive and returns its queue ticket; `None` if it does not fit the empty machine.
 fn arrive(cluster: &mut Cluster<'_>, job: &Job) -> Option<Ticket> {
     if cluster.arrive(job.clone()) { cluster.arrivals().last().copied() } else { None }
 }
@@ -336,7 +336,7 @@ fn reserved(own: &WithheldNodes, waiting: &[Job]) -> Reserved {
     }
 }
 
-/// A job of a state or of the memory, by its index in the respective list.
+/// A job, by its index in a list of the state (running, waiting) or of the memory (ended).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Running(usize),
@@ -345,7 +345,7 @@ enum Who {
     Waiting(usize),
 }
 
-/// Events before the state, derived from the state and the memory.
+/// History of the jobs up to the instant of the state, derived from the state and the memory.
 struct Known {
     /// Instant of the earlier plan, or of the last start after it; `None` without memory.
     at: Option<Time>,
@@ -358,7 +358,7 @@ struct Known {
     waited: Vec<Option<usize>>,
     /// Arrivals of all waiting jobs.
     arrivals: Vec<Time>,
-    /// Whether exactly the nodes are held that were held after the earlier plan.
+    /// Whether the held nodes are exactly those that were held after the earlier plan.
     is_same_machine: bool,
 }
 

@@ -57,8 +57,8 @@ pub struct Simulation<'a> {
     /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Which jobs must have started if the machine is idle: all (`true`) or at least one (`false`).
-    /// `None` if no job must, because outages, access rules or energy can keep jobs from starting.
+    /// Which jobs must have started on an idle machine: all (`true`), or at least one (`false`).
+    /// `None` if none has to, because outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
     /// Whether no other events than arrivals and ends of jobs can happen in the run.
     only_jobs: bool,
@@ -185,9 +185,9 @@ impl<'a> Simulation<'a> {
         instant.filter(|&instant| self.until.is_none_or(|end| instant <= end))
     }
 
-    /// Processes one instant; returns `false` if no event was left and the run has ended. An
-    /// instant takes further steps if jobs with run time 0 start. With [`Passes::Event`] it takes
-    /// one step for each event.
+    /// Processes one instant; returns `false` if no event was left and the run has ended. If jobs
+    /// with run time 0 start, their instant takes several calls. With [`Passes::Event`] each event
+    /// takes one call.
     ///
     /// # Errors
     /// The errors of [`simulate`](super::simulate); after an error the run has ended.
@@ -378,7 +378,7 @@ impl<'a> Simulation<'a> {
         self.timer.filter(|_| arrival.is_some() || self.cluster.running_jobs() > 0 || waits)
     }
 
-    /// Whether a timer is set and may still lead to a start.
+    /// Whether the scheduler has set a timer that may still lead to the start of a job.
     fn may_wake(&self) -> bool {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }

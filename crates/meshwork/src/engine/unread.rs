@@ -31,7 +31,7 @@ pub(super) fn first(
     }
 }
 
-/// Reads the next job into `next`. Unusable lines are reported to the observer of the run.
+/// Reads the next job into `next`. Unusable lines of a log are reported to the observer of the run.
 #[inline(always)]
 pub(super) fn pull(
     jobs: &mut Submissions,

@@ -18,8 +18,8 @@ use crate::topology::{Grid, Node};
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and each side along it, the bases at which the current block is still
-    /// free.
+    /// For each dimension, sets of bases at which a block with the sides chosen so far is free; one
+    /// set for each side along the dimension.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,

@@ -126,7 +126,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Nodes of a site, or pages of nodes, called items, in a fixed order; each is free or held.
+/// Items in a fixed order, each of them free or held: nodes of a site, or pages of nodes.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -242,8 +242,8 @@ mod tests {
             }
         }
 
-        /// Tests that a grid's Hilbert order is that of the enclosing cube without the nodes
-        /// outside.
+        /// Tests that the Hilbert order of a grid is that of the enclosing cube without the nodes
+        /// outside the grid.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

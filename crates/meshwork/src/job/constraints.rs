@@ -24,7 +24,7 @@ pub(crate) const EXCLUSIVE: &str = "topo";
 pub struct Constraints {
     /// Smallest number of processors that the job accepts.
     pub nodes: u32,
-    /// Largest number of processors, which is taken if possible; `None` for a fixed size.
+    /// Largest number of processors, which the job gets if possible; `None` for a fixed size.
     pub nodes_max: Option<u32>,
     /// Number of processors of each segment into which the job is split; `None` if it is not split.
     ///

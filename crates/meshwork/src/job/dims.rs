@@ -36,7 +36,7 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored without a list.
 const MOST: usize = 32;
 
-/// Twos followed by ones. The sides of each aligned subcube are a slice of this list.
+/// List of twos followed by ones. The sides of each aligned subcube are a slice of this list.
 ///
 /// The slice has `of` entries, from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {

@@ -128,8 +128,8 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of earlier logs, by which a reader knows whether the log is still the one that it
-    /// read.
+    /// Number of dropped logs. A reader that knows another number has read a log that no longer
+    /// exists.
     pub(crate) number: u64,
     /// Length of the log without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,
@@ -137,9 +137,9 @@ pub(crate) struct ChangeLog<'a> {
     pub(crate) trial: Option<u64>,
 }
 
-/// Amounts of resources: each is a node, the index of a resource on the node, and the amount.
+/// List of amounts of resources: each is a node, the index of a resource on it, and the amount.
 ///
-/// They serve, for example, as limits on the free amounts that a query may use.
+/// For example, a list of limits on the free amounts that a query may use.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {

@@ -317,7 +317,7 @@ impl Site {
 
     /// Claims a number of nodes without naming them.
     ///
-    /// On a site whose nodes are claimed by number, no nodes may be claimed by placements.
+    /// On a site with such claims, no nodes may be claimed by placements.
     ///
     /// # Errors
     /// If fewer nodes are free.

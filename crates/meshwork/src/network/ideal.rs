@@ -22,9 +22,9 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: finish times of running jobs, and in each job's slot its remaining work.
+/// The ideal network: the finish times of running jobs, and the remaining work of each of them.
 ///
-/// The finish time of a job that is moved, resized or stopped follows from its slot.
+/// If a job is moved, resized or stopped, its former finish time is computed from its slot.
 #[derive(Default)]
 pub(super) struct Ideal {
     finishes: Ends<Finish>,
@@ -52,7 +52,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// When the job `run`, whose slot this is, finishes if its rate does not change.
+    /// When job `run` finishes if its rate does not change. `self` is the slot of this job.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }

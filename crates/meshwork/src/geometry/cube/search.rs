@@ -125,8 +125,8 @@ impl CubeSearch {
 
 /// The bases of all free subcubes that extend along the dimensions of one mask.
 ///
-/// The bases are stored as bits of words. The dimensions of the mask from 6 on are left out of the
-/// index of a word.
+/// The bases are stored as bits of words. The bits of a word's index stand for the dimensions from
+/// 6 on that are not in the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -232,7 +232,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases without a neighbour among the bases. Returns whether any is left.
+/// Sets `apart` to the bases that have no base as a neighbour. Returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);
