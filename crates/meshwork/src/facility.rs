@@ -111,8 +111,8 @@ impl Facility {
     /// The reason why a job cannot start now; `None` if the job fits on some site.
     ///
     /// The reason is a lack of nodes, or of nodes in a suitable shape. The call has no side
-    /// effects, not even on the allocators' random streams. A selector that would refuse the site
-    /// is not considered.
+    /// effects, not even on the allocators' random streams. The selector is not considered, even if
+    /// it would refuse the site.
     ///
     /// ```
     /// use meshwork::job::{Cause, Job, Request, Time};
@@ -153,7 +153,7 @@ impl Facility {
         self.sites.iter().filter_map(on).min()
     }
 
-    /// Tells the sizing that a job has joined the queue.
+    /// Informs the sizing that a job has joined the queue.
     pub fn arrived(&mut self, job: &Job) {
         self.sizing.arrived(&job.request);
     }
@@ -176,8 +176,8 @@ impl Facility {
         self.sites[site].choose(request, now)
     }
 
-    /// Takes the nodes of a placement, and tells the site's allocator. Any placement may be taken,
-    /// not only one that the allocator proposed.
+    /// Claims the nodes of a placement, and notifies the site's allocator. Any placement may be
+    /// claimed, not only one that the allocator proposed.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -190,8 +190,7 @@ impl Facility {
         self.claim_for(site, placement, now.into())
     }
 
-    /// Variant of [`claim`](Facility::claim) that tells the allocator which holder claims the
-    /// nodes.
+    /// Variant of [`claim`](Facility::claim) by which the allocator learns the holder of the nodes.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -205,7 +204,7 @@ impl Facility {
         self.sites[site].claim(placement, claim)
     }
 
-    /// Tells a site's allocator the estimated end of the job that has claimed a placement.
+    /// Informs a site's allocator of the estimated end of the job that has claimed a placement.
     pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
         self.sites[site].expect(placement, end);
     }
@@ -282,8 +281,8 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only complete site](Facility::only_complete_site), if its answers depend only on free
-    /// nodes.
+    /// The [only complete site](Facility::only_complete_site), if its placements depend only on
+    /// free nodes.
     ///
     /// The allocator of such a site considers nothing but the request and which nodes are free.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
@@ -357,7 +356,7 @@ impl Facility {
         }
     }
 
-    /// Releases the nodes of a placement and tells the site's allocator.
+    /// Releases the nodes of a placement and notifies the site's allocator.
     pub fn release(&mut self, site: usize, placement: &Placement) {
         self.sites[site].release(placement);
     }
@@ -485,7 +484,7 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Lowers free amounts of resources of nodes, down to 0 at most.
+    /// Lowers free amounts of resources of nodes, but not below 0.
     ///
     /// Each item is a node, the index of one of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {

@@ -114,7 +114,7 @@ fn demands(
 
 /// Checks the rules for one demand.
 ///
-/// `then` has an equal request, but other numbers of waiting and running jobs.
+/// `then` is another demand with an equal request, but other numbers of waiting and running jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

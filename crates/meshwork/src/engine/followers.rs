@@ -58,7 +58,7 @@ impl Followers {
         self.due.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Takes the next released job that arrives at `now`.
+    /// Removes and returns the next released job if it arrives at `now`.
     pub(super) fn take(&mut self, now: Time) -> Option<Job> {
         let first = self.due.first_entry().filter(|first| first.key().0 == now)?;
         Some(first.remove())

@@ -93,7 +93,7 @@ pub enum RunError {
         kind: &'static str,
         /// Name of the component; empty if it is in the [`Setup`] without a name.
         name: &'static str,
-        /// The job that the error is about, if it is about one.
+        /// The job that the error concerns; `None` if it concerns no single job.
         job: Option<JobId>,
         /// Instant at which the contract was broken.
         at: Time,

@@ -13,7 +13,7 @@ use crate::registry::Origin;
 pub struct Names {
     /// Registry entry from which the scheduler comes, to be named in errors.
     pub scheduler: Origin,
-    /// Whether a job that never starts is an error of the scheduler, as the scheduler declares by
+    /// Whether a job that never starts is an error of the scheduler. The scheduler declares this by
     /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
     /// Whether the scheduler resizes running jobs. Their rate of work is then proportional to their

@@ -43,7 +43,7 @@ pub struct PlanMemory {
     pub waiting: Vec<(u64, Time)>,
     /// Suspended jobs that waited after the plan, with the nodes on which they resume.
     ///
-    /// Each job has the run time and estimate with which it waits.
+    /// The run time and estimate of each job are those with which it waits to resume.
     pub suspended: Vec<HeldNodes>,
     /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,
@@ -354,7 +354,7 @@ struct Known {
     held: Vec<(Who, HeldNodes)>,
     /// Indices of the waiting jobs that already waited after the earlier plan.
     known: Vec<usize>,
-    /// Index of each job that waited after the earlier plan; `None` if it left the queue.
+    /// Queue index now of each job that waited after the earlier plan; `None` if it left the queue.
     waited: Vec<Option<usize>>,
     /// Arrivals of all waiting jobs.
     arrivals: Vec<Time>,

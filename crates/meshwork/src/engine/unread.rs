@@ -79,8 +79,7 @@ impl Unread {
     }
 }
 
-/// Checks that a job may arrive now or later. The numbers of a job from a log were checked when the
-/// log was read.
+/// Checks the run time and estimate of a job and, if `is_next`, that it arrives now or later.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

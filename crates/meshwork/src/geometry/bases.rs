@@ -121,7 +121,7 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps each base for which the node `step` coordinates ahead along a ring is a base too.
+    /// Keeps the bases from which a step of `step` coordinates along a ring leads to a base.
     ///
     /// If `other` is given, the bases are first replaced by its nodes. Returns whether any base is
     /// left.
@@ -147,7 +147,7 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to each node for which the node `step` coordinates ahead along `d` is in `from`.
+    /// Sets `to` to the nodes from which a step of `step` coordinates along `d` leads into `from`.
     ///
     /// On a ring, the step wraps around the edge. On any other dimension, nodes less than `step`
     /// coordinates from the edge are left out.

@@ -23,7 +23,7 @@ pub(crate) struct FreeCells {
 }
 
 impl FreeCells {
-    /// Creates the lists for a grid whose nodes are all free.
+    /// Creates the lists of free cells for a grid whose nodes are all free.
     pub(crate) fn new(grid: &Grid) -> FreeCells {
         let levels = grid.sides().iter().map(|side| side.next_power_of_two().trailing_zeros());
         let levels = levels.max().unwrap_or(0) as usize + 1;

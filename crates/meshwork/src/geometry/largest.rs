@@ -18,8 +18,8 @@ use crate::topology::{Grid, Node};
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension, sets of bases at which a block with the sides chosen so far is free; one
-    /// set for each side along the dimension.
+    /// For each dimension and each side along it, bases of free blocks with this and the chosen
+    /// sides.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,

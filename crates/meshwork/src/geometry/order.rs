@@ -126,7 +126,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Items in a fixed order, each of them free or held: nodes of a site, or pages of nodes.
+/// Items in a fixed order, each free or held. Items are the nodes of a site, or pages of its nodes.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -242,8 +242,8 @@ mod tests {
             }
         }
 
-        /// Tests that the Hilbert order of a grid is that of the enclosing cube without the nodes
-        /// outside the grid.
+        /// Tests that a grid has the Hilbert order of the enclosing cube, without the nodes outside
+        /// the grid.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

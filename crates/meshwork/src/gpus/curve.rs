@@ -22,8 +22,8 @@ impl LoadCurve {
     ///
     /// After each arrival, allocation and fragmentation are recorded under the arrived load,
     /// rounded to a whole per cent. The curve has the mean of the records at each per cent up to
-    /// `most`, rounded to two decimal places. Where a large task skips a per cent, the records at
-    /// the next lower and next higher per cent are used.
+    /// `most`, rounded to two decimal places. If a per cent has no record because of a large task,
+    /// the records at the next lower and next higher per cent are used.
     ///
     /// # Complexity
     /// For each task, the cost of the rule that places it, and O(n) for n nodes.

@@ -323,7 +323,7 @@ impl std::str::FromStr for Request {
     }
 }
 
-/// Text that does not describe a request.
+/// Error: a text that does not describe a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{given}` is no request: write a number of processors, such as 12, a block, such as 3x5, or a subcube, \

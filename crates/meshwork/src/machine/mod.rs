@@ -122,7 +122,7 @@ impl Site {
         }
     }
 
-    /// Lowers free amounts of resources, down to 0 at most.
+    /// Lowers free amounts of resources of nodes, but not below 0.
     ///
     /// Each item is a node, the index of one of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {

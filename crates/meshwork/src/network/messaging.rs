@@ -88,7 +88,7 @@ static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
 pub(super) struct Messaging {
     entry: &'static PatternEntry,
     pattern: Params,
-    /// Whether the pattern is one of this crate, whose receivers need no check.
+    /// Whether the pattern is built in, so that its receivers need no check.
     is_standard: bool,
     destinations: Destinations,
     num_messages: Option<u64>,

@@ -141,7 +141,7 @@ impl Bases<'_> {
         self.mask
     }
 
-    /// The free subcubes with this mask, lowest base first.
+    /// The free subcubes, lowest base first.
     pub fn iter(&self) -> impl Iterator<Item = Subcube> + '_ {
         let Bases { words, mask, whole } = *self;
         words.iter().enumerate().flat_map(move |(index, &word)| {
@@ -268,7 +268,7 @@ fn flipped(word: u64, d: u32) -> u64 {
 
 /// Reduces a set of free nodes to the bases of the free subcubes along the dimensions of `mask`.
 ///
-/// Every base stays at the bit of its node. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the
+/// The numbering of the bits does not change. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the
 /// mask.
 pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {

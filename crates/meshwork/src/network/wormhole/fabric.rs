@@ -57,7 +57,7 @@ impl Fabric {
         Ok(Fabric::outline(topology, setting)?.laid())
     }
 
-    /// Builds the link tables, which an outline does not have yet.
+    /// Builds the link tables that a fabric from [`outline`](Fabric::outline) lacks.
     pub(super) fn laid(mut self) -> Fabric {
         let links = self.wires.ports();
         self.next = vec![(NOWHERE, 0); self.routers() as usize * self.ports];
@@ -72,7 +72,7 @@ impl Fabric {
         self
     }
 
-    /// The fabric without its link tables; only ports, lengths and classes are known.
+    /// The fabric without link tables, with its ports, link lengths and classes of lanes only.
     ///
     /// # Errors
     /// [`NetworkError::NoLinks`] if the machine is flat, because a switch has no links to simulate.
