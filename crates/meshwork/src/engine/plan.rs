@@ -101,7 +101,8 @@ pub struct PolicyDecision {
     pub stopped: Vec<usize>,
     /// Running jobs that are moved or resized.
     pub moved: Vec<DecidedMove>,
-    /// When the scheduler must be asked again even if nothing happens before; `None` if not needed.
+    /// Instant at which the scheduler must be called even if nothing happens before; `None` if
+    /// none.
     pub wake: Option<Time>,
     /// Memory of the policy, for the plan of a later state.
     pub memory: PlanMemory,

@@ -62,7 +62,7 @@ pub struct Simulation<'a> {
     idles: Option<bool>,
     /// Whether no other events than arrivals and ends of jobs can happen in the run.
     only_jobs: bool,
-    /// Number of jobs refused before the first job that fits the machine; `None` once one has
+    /// Number of jobs refused before the first job that fits the machine; `None` once a job has
     /// fitted.
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.

@@ -320,8 +320,7 @@ impl NodeSet {
 
     /// Applies [`keep_if_above`](NodeSet::keep_if_above) to the words in the range `words` only.
     ///
-    /// Returns a part of the range. All words of the range outside this part are empty now.
-    /// **O(w)** for *w* words.
+    /// Returns a part of the range. The other words of the range are empty. **O(w)** for *w* words.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;

@@ -45,8 +45,8 @@ pub struct PartAmounts {
 impl NodePart {
     /// Part of a node of type `kind` that holds these amounts for `pieces` pieces.
     ///
-    /// The GPU use by which the pieces are counted is derived: pieces with less than a whole GPU
-    /// share one, and others divide the GPUs equally.
+    /// The number of GPUs of each piece is derived: pieces with less than a whole GPU share one,
+    /// and others divide the GPUs equally.
     #[must_use]
     pub fn new(node: Node, pieces: u32, amounts: &PartAmounts, kind: &NodeType) -> NodePart {
         let cores = amounts.cores.iter().enumerate().map(|(at, cores)| (CORES + at, *cores));

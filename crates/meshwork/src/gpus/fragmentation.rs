@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{GpuNode, GpuTask};
 
-/// Fraction of a workload's tasks that the typical requests must cover.
+/// Fraction of a workload's tasks that its typical, most frequent requests must cover.
 const COVERED: f64 = 0.95;
 
 /// Most frequent requests of a workload (its typical requests), each with its frequency.

@@ -377,7 +377,7 @@ impl Site {
     }
 }
 
-/// The amounts of nodes that a placement claims; all of its nodes if it names no amounts.
+/// The amounts that a placement claims on its nodes; whole nodes if it names no amounts.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,

@@ -69,7 +69,7 @@ pub struct PatternContext<'a> {
     pub params: &'a Params,
     /// Order of the receivers, if a process sends to several others.
     pub destinations: Destinations,
-    /// Number of messages to draw, for a pattern whose receivers are drawn.
+    /// Number of messages to draw, for patterns with random receivers.
     pub messages: u64,
     /// Key from which the random orders of receivers are derived.
     pub key: u64,
@@ -285,8 +285,7 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// The processes at distance `distance` to the right, left, below and above a process, where
-    /// they exist.
+    /// The processes at a distance to the right, left, below and above a process, where they exist.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;

@@ -36,8 +36,9 @@ impl Integrand {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index of a state variable that has a variant of its own; otherwise, as an error, the
-    /// function to integrate.
+    /// Index of a state variable that has a variant of its own.
+    ///
+    /// For any other variable, the error is the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,
