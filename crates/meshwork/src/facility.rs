@@ -222,10 +222,10 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The only site, if sizes are fixed and the allocator finds every free block; otherwise
-    /// `None`.
+    /// The site of a machine with one site and fixed sizes, whose allocator finds every free block.
     ///
-    /// On such a site, a request that cannot be placed stays unplaceable until nodes are released.
+    /// `None` on other machines. On such a site, a request that cannot be placed stays unplaceable
+    /// until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -233,7 +233,7 @@ impl Facility {
         }
     }
 
-    /// The only site, if every job gets the size that it requests; otherwise `None`.
+    /// The site of a machine with one site, if every job gets its requested size; otherwise `None`.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {

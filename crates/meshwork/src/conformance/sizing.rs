@@ -26,7 +26,7 @@ const STEPS: u64 = 200;
 /// - No size has fewer processors than the sizing [states](Sizing::fewest), however many jobs wait
 ///   and run.
 /// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.
-/// - Neither queries nor updates to a fork change its answers.
+/// - The sizes do not change because of queries, or of updates to a fork.
 /// - Under every scheduler that accepts sizings each job starts once and ends once, and the same
 ///   seed gives the same run.
 ///

@@ -101,8 +101,7 @@ pub struct PolicyDecision {
     pub stopped: Vec<usize>,
     /// Running jobs that are moved or resized.
     pub moved: Vec<DecidedMove>,
-    /// Instant at which the scheduler must be called even if nothing happens before; `None` if
-    /// none.
+    /// When the scheduler must be called even without an event before; `None` if not needed.
     pub wake: Option<Time>,
     /// Memory of the policy, for the plan of a later state.
     pub memory: PlanMemory,
@@ -355,7 +354,7 @@ struct Known {
     held: Vec<(Who, HeldNodes)>,
     /// Indices of the waiting jobs that already waited after the earlier plan.
     known: Vec<usize>,
-    /// Queue index now of each job that waited after the earlier plan; `None` if it left the queue.
+    /// Queue index of each job that waited after the earlier plan; `None` if it left the queue.
     waited: Vec<Option<usize>>,
     /// Arrivals of all waiting jobs.
     arrivals: Vec<Time>,

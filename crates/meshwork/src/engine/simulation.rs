@@ -17,11 +17,11 @@ const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
 ///
-/// The order within one instant is: departures, begins and ends of reservations, repairs, failures,
+/// The order within one instant is: departures, starts and ends of reservations, repairs, failures,
 /// arrivals, one scheduling pass. With [`Passes::Event`] there is a pass after each departure,
 /// after the outages, and after each arrival. Departures of one instant are ordered by the jobs'
-/// arrival. Jobs arrive in the order of the workload. Jobs whose predecessors have ended arrive
-/// after them. A job with run time 0 leaves before the next pass of the same instant.
+/// arrival. Jobs arrive in the order of the workload; then jobs arrive whose predecessors have
+/// ended. A job with run time 0 leaves before the next pass of the same instant.
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
 /// scheduler prolong it. A timer causes a pass and nothing else. If jobs wait and nothing runs or

@@ -76,11 +76,11 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes the set `bases`, and returns the node below which the members of the set are valid.
+    /// Computes candidates for free bases in `bases`; returns the node from which on there are
+    /// none.
     ///
-    /// From the returned node on there are no free bases, whatever the set contains. On a grid that
-    /// is not wrapped, the bases before it include some that are too near an edge. A block larger
-    /// than the grid has no free bases at all.
+    /// From the returned node on, the contents of `bases` are meaningless. On a grid that is not
+    /// wrapped, the candidates include some too near an edge. Larger blocks than the grid have none.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;

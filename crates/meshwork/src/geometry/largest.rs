@@ -1,4 +1,4 @@
-//! Search for the largest free block whose sides do not exceed given ones.
+//! Search for the largest free block whose sides do not exceed given maxima.
 
 use super::FreeBases;
 use crate::geometry::NodeSet;

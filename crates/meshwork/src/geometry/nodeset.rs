@@ -189,7 +189,7 @@ impl NodeSet {
 
     /// Copies from another set whether each of `count` consecutive nodes is a member.
     ///
-    /// Node `start` + *i* of this set follows node `from` + *i* of `other`. **O(count / 64)**.
+    /// Node `from` + *i* of `other` becomes node `start` + *i* of this set. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);
@@ -225,7 +225,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the nodes that two sets of one size share.
+    /// Replaces this set by the intersection of two sets for sites of equally many nodes.
     pub fn assign_intersection(&mut self, one: &NodeSet, other: &NodeSet) {
         for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
             *word = a & b;

@@ -11,8 +11,8 @@ use crate::topology::{Grid, Node};
 pub enum Order {
     /// Nodes come in order of their numbers.
     RowMajor,
-    /// Nodes come back and forth, so that each is adjacent to the one before. A coordinate runs
-    /// backwards where the sum of the coordinates in higher dimensions is odd.
+    /// Coordinates run back and forth, so that each node is adjacent to the one before. A
+    /// coordinate runs backwards where the sum of the coordinates in higher dimensions is odd.
     Snake,
     /// Nodes come in order of the interleaved bits of their coordinates. The bit of the highest
     /// dimension is first.

@@ -33,7 +33,7 @@ pub struct Constraints {
     pub segment: Option<u32>,
     /// Whether no two segments share a base block.
     pub spread_segments: bool,
-    /// Whether all segments lie in one block of a listed size.
+    /// Whether all segments lie in one block of a size that the site lists.
     pub consolidate_segments: bool,
     /// Largest number of leaf switches that the placement may touch; `None` for no limit.
     pub switches: Option<u32>,

@@ -388,7 +388,7 @@ impl Amounts {
         })
     }
 
-    /// The amounts that a job holds of a node if it has the whole node.
+    /// The amounts that a job holds on a node if it has the whole node.
     #[must_use]
     pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);

@@ -22,9 +22,9 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: the finish times of running jobs, and the remaining work of each of them.
+/// The ideal network: the finish times of running jobs, and a slot for each of them.
 ///
-/// If a job is moved, resized or stopped, its former finish time is computed from its slot.
+/// A slot has the remaining work of a job at its last change, from which its finish time follows.
 #[derive(Default)]
 pub(super) struct Ideal {
     finishes: Ends<Finish>,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the network with a list of jobs that is searched for each earliest finish.
+        /// Compares the network `ideal` with a list that is searched for each earliest finish.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

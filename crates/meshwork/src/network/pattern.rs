@@ -10,7 +10,7 @@ use crate::rng::{Stream, keyed};
 pub struct PatternEntry {
     /// Name, definition and parameters of the pattern.
     pub about: About,
-    /// Whether the job sends a number of messages, `num_messages`, to receivers drawn at random.
+    /// Whether the job sends `num_messages` messages to receivers drawn at random.
     ///
     /// Otherwise the pattern is a fixed list of messages.
     pub draws: bool,

@@ -5,7 +5,7 @@ use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// Gray code, given by the order of its dimensions, from the one that changes most often on.
+/// Gray code, given by the order of its dimensions; the one that changes most often comes first.
 ///
 /// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +14,7 @@ pub(crate) struct GrayCode {
 }
 
 impl GrayCode {
-    /// Creates a code from the order of its dimensions. The first of them changes at every second
-    /// step.
+    /// Creates a code from the order of its dimensions, the one that changes most often first.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }

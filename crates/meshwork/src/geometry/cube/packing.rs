@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// Numbers of subcubes of each dimension in a set of subcubes, packed into one number to compare.
+/// Number of subcubes of each dimension in a set of subcubes, packed into one comparable number.
 ///
 /// The count for each dimension takes six bits; larger dimensions take higher bits.
 type Vector = u64;
@@ -96,7 +96,7 @@ impl ExactPacking {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of subcubes of each dimension in a maximal set of disjoint subcubes of these nodes.
+    /// Number of subcubes of each dimension in a maximal set of disjoint subcubes of `free`.
     fn greatest(&self, free: u32) -> Vector {
         let Some(k) = self.largest(free) else { return 0 };
         if k <= 1 {
@@ -164,7 +164,7 @@ fn augment(
     false
 }
 
-/// Upper bound on the numbers of disjoint subcubes by dimension that these nodes can contain.
+/// Upper bound on the numbers of disjoint subcubes, by dimension, among the nodes in `free`.
 ///
 /// Only subcubes of at most `k` dimensions are counted.
 fn bound(free: u32, k: u32) -> Vector {

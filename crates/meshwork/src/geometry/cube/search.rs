@@ -6,8 +6,7 @@ use super::Subcube;
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// For each dimension `d` below 6, a word with the bits of the nodes whose coordinate along `d` is
-/// 0.
+/// For each dimension `d` below 6, a word whose set bits are the nodes with coordinate 0 along `d`.
 const LOWER: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -260,7 +259,7 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
     apart.iter().any(|&word| word != 0)
 }
 
-/// The word with its lower and upper halves along one of the six lowest dimensions exchanged.
+/// A word with its lower and upper halves along dimension `d`, below 6, exchanged.
 fn flipped(word: u64, d: u32) -> u64 {
     let (by, lower) = (1 << d, LOWER[d as usize]);
     (word & lower) << by | word >> by & lower

@@ -281,9 +281,9 @@ impl Network for JobNetwork {
 
 /// The tag by which an arriving message is recognized.
 ///
-/// It consists of the slot of the job, the number of its run, and the rank of the sender. Neither
-/// slots nor processes exceed the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) =
-/// 2²⁴.
+/// It consists of the slot of the job, the number of its run, and the rank of the sender. There are
+/// at most as many slots, and as many processes, as nodes of a machine: 2²⁴,
+/// [`MAX_NODES`](crate::topology::MAX_NODES).
 fn tag(slot: u32, number: u16, rank: usize) -> u64 {
     u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
 }
