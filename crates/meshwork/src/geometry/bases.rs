@@ -80,7 +80,7 @@ impl FreeBases {
     /// none.
     ///
     /// From the returned node on, the contents of `bases` are meaningless. On a grid that is not
-    /// wrapped, the candidates include some too near an edge. Larger blocks than the grid have none.
+    /// wrapped, some candidates are too near an edge. A block larger than the grid has none.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
