@@ -111,8 +111,8 @@ impl Facility {
     /// The reason why a job cannot start now; `None` if the job fits on some site.
     ///
     /// The reason is a lack of nodes, or of nodes in a suitable shape. The call has no side
-    /// effects, not even on the allocators' random streams. A selector that would refuse the site
-    /// is not considered.
+    /// effects, not even on the allocators' random streams. The selector is not considered, even if
+    /// it would refuse the site.
     ///
     /// ```
     /// use meshwork::job::{Cause, Job, Request, Time};
@@ -153,7 +153,7 @@ impl Facility {
         self.sites.iter().filter_map(on).min()
     }
 
-    /// Tells the sizing that a job has joined the queue.
+    /// Informs the sizing that a job has joined the queue.
     pub fn arrived(&mut self, job: &Job) {
         self.sizing.arrived(&job.request);
     }
@@ -176,8 +176,8 @@ impl Facility {
         self.sites[site].choose(request, now)
     }
 
-    /// Takes the nodes of a placement, and tells the site's allocator. Any placement may be taken,
-    /// not only one that the allocator proposed.
+    /// Claims the nodes of a placement, and notifies the site's allocator. Any placement may be
+    /// claimed, not only one that the allocator proposed.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -190,8 +190,7 @@ impl Facility {
         self.claim_for(site, placement, now.into())
     }
 
-    /// Variant of [`claim`](Facility::claim) that tells the allocator which holder claims the
-    /// nodes.
+    /// Variant of [`claim`](Facility::claim) by which the allocator learns the holder of the nodes.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -205,7 +204,7 @@ impl Facility {
         self.sites[site].claim(placement, claim)
     }
 
-    /// Tells a site's allocator the estimated end of the job that has claimed a placement.
+    /// Informs a site's allocator of the estimated end of the job that has claimed a placement.
     pub(crate) fn expect(&mut self, site: usize, placement: &Placement, end: Time) {
         self.sites[site].expect(placement, end);
     }
@@ -223,10 +222,10 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The only site, if sizes are fixed and the allocator finds every free block; otherwise
-    /// `None`.
+    /// The site of a machine with one site and fixed sizes, whose allocator finds every free block.
     ///
-    /// On such a site, a request that cannot be placed stays unplaceable until nodes are released.
+    /// `None` on other machines. On such a site, a request that cannot be placed stays unplaceable
+    /// until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -234,7 +233,7 @@ impl Facility {
         }
     }
 
-    /// The only site, if every job gets the size that it requests; otherwise `None`.
+    /// The site of a machine with one site, if every job gets its requested size; otherwise `None`.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
@@ -282,8 +281,8 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only complete site](Facility::only_complete_site), if its answers depend only on free
-    /// nodes.
+    /// The [only complete site](Facility::only_complete_site), if its placements depend only on
+    /// free nodes.
     ///
     /// The allocator of such a site considers nothing but the request and which nodes are free.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
@@ -329,7 +328,7 @@ impl Facility {
 
     /// Takes over cached denials (requests that do not fit) of an older copy, site by site.
     ///
-    /// If `still_true` is not set, each denial is evaluated again before use.
+    /// If `still_true` is false, each denial is evaluated again before use.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
@@ -338,9 +337,9 @@ impl Facility {
 
     /// Resets a copy of the facility to its original, on a [plain](Facility::only_plain_site) site.
     ///
-    /// On such a site, a copy differs from its original only in the free nodes. If `still_true` is
-    /// set, cached denials (requests that do not fit) stay valid. Otherwise each is evaluated again
-    /// before use.
+    /// On such a site, a copy differs from its original only in the free nodes. Cached denials
+    /// (requests that do not fit) stay valid if `still_true` is true. Otherwise each is evaluated
+    /// again before use.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -357,7 +356,7 @@ impl Facility {
         }
     }
 
-    /// Releases the nodes of a placement and tells the site's allocator.
+    /// Releases the nodes of a placement and notifies the site's allocator.
     pub fn release(&mut self, site: usize, placement: &Placement) {
         self.sites[site].release(placement);
     }
@@ -443,10 +442,10 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The rule of the machine that forbids a request on the site for ever, if there is such a
-    /// rule.
+    /// The rule of the machine by which the site can never hold a request; `None` if no rule
+    /// forbids it.
     ///
-    /// The text is one sentence without a full stop. A request that is too large violates no such
+    /// The text is one sentence without a full stop. A request that is merely too large violates no
     /// rule.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
@@ -464,7 +463,7 @@ impl SiteAhead {
         }
     }
 
-    /// The reason why a job cannot start on the site now, as for [`Facility::lacks`].
+    /// The reason why a job cannot start on the site now, in the sense of [`Facility::lacks`].
     pub fn lacks(&mut self, job: &Job, now: Time) -> Option<Cause> {
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
         attempt.lacks(&mut self.managed)
@@ -485,7 +484,7 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Lowers free amounts of resources of nodes, down to 0 at most.
+    /// Lowers free amounts of resources of nodes, but not below 0.
     ///
     /// Each item is a node, the index of one of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {

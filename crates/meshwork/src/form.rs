@@ -5,7 +5,7 @@
 pub enum Asks {
     /// A number of processors.
     Nodes,
-    /// A number of processors, and the job's constraints on which ones it gets.
+    /// A number of processors, and the job's constraints on their choice.
     Constrained,
     /// A block with one side for each dimension of the grid.
     Block,

@@ -26,7 +26,7 @@ const STEPS: u64 = 200;
 /// - No size has fewer processors than the sizing [states](Sizing::fewest), however many jobs wait
 ///   and run.
 /// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.
-/// - Neither queries nor updates to a fork change its answers.
+/// - The sizes do not change because of queries, or of updates to a fork.
 /// - Under every scheduler that accepts sizings each job starts once and ends once, and the same
 ///   seed gives the same run.
 ///
@@ -86,9 +86,9 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Checks the sizes for random demands in every form; returns their number.
+/// Checks the sizes for random demands in every form; returns the number of demands.
 ///
-/// An error has the step at which it occurred.
+/// An error contains the index of the demand at which it occurred.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,
@@ -114,7 +114,7 @@ fn demands(
 
 /// Checks the rules for one demand.
 ///
-/// `then` has an equal request, but other numbers of waiting and running jobs.
+/// `then` is another demand with an equal request, but other numbers of waiting and running jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

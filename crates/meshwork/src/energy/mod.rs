@@ -140,8 +140,8 @@ impl Energy {
 
     /// The largest number of processors that may be held under a power cap while the others idle.
     ///
-    /// `cap` is in watts. The result is `u64::MAX` if all processors may be held, and `None` if not
-    /// even one may.
+    /// `cap` is in watts. The result is `u64::MAX` if all processors may be held, and `None` if the
+    /// cap is too low even for one held processor.
     fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
         let fits = |held: u64| self.of_machine(processors, held) <= cap;
         if fits(processors) {

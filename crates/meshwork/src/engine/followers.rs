@@ -17,8 +17,8 @@ pub(super) struct Followers {
     count: u64,
 }
 
-/// The held jobs that follow the jobs with one given number. Several jobs of a workload may have
-/// this number.
+/// Held jobs that wait for the ends of all jobs with one given number. Several jobs of a workload
+/// may have this number.
 #[derive(Default)]
 struct Led {
     /// How many jobs with the predecessor's number have not ended. The held jobs wait for all of
@@ -58,7 +58,7 @@ impl Followers {
         self.due.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Takes the next released job that arrives at `now`.
+    /// Removes and returns the next released job if it arrives at `now`.
     pub(super) fn take(&mut self, now: Time) -> Option<Job> {
         let first = self.due.first_entry().filter(|first| first.key().0 == now)?;
         Some(first.remove())

@@ -82,8 +82,8 @@ pub enum RunError {
     /// Reading the workload failed.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// An entry of this crate or the engine broke its contract, which is a bug. The message reports
-    /// it.
+    /// A registry entry of this crate, or the engine, broke its contract. This is a bug, which the
+    /// message describes.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
     /// A component from outside this crate broke its contract.
@@ -91,9 +91,9 @@ pub enum RunError {
     Strategy {
         /// Kind of the component, such as "allocator".
         kind: &'static str,
-        /// Name of the component; empty if it is in the [`Setup`] without a name.
+        /// Name of the component; empty if the [`Setup`] does not name it.
         name: &'static str,
-        /// The job that the error is about, if it is about one.
+        /// The job that the error concerns; `None` if it concerns no single job.
         job: Option<JobId>,
         /// Instant at which the contract was broken.
         at: Time,

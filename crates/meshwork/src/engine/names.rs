@@ -13,10 +13,10 @@ use crate::registry::Origin;
 pub struct Names {
     /// Registry entry from which the scheduler comes, to be named in errors.
     pub scheduler: Origin,
-    /// Whether it is an error of the scheduler if a job never starts. The scheduler declares this
-    /// by [`serves_all`](crate::sched::SchedulerEntry::serves_all).
+    /// Whether a job that never starts is an error of the scheduler. The scheduler declares this by
+    /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
-    /// Whether the scheduler resizes running jobs, which work at a rate in proportion to their
+    /// Whether the scheduler resizes running jobs. Their rate of work is then proportional to their
     /// nodes.
     pub resizes: bool,
     /// Registry entry from which the site selector comes, to be named in errors.

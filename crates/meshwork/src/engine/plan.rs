@@ -19,16 +19,16 @@ use crate::topology::Node;
 pub struct PlanState {
     /// The instant of the state.
     pub now: Time,
-    /// Running jobs, in the order in which the allocator is told of their nodes.
+    /// Running jobs. The allocator learns of their nodes in this order.
     pub running: Vec<HeldNodes>,
     /// Waiting jobs in queue order.
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// Memory of the policy after an earlier state.
+    /// Memory of the policy from the plan for an earlier state; `None` for a first plan.
     ///
-    /// With a memory, all running and waiting jobs must have different numbers, which stay from
-    /// state to state.
+    /// With a memory, all running and waiting jobs must have different numbers, and each job must
+    /// keep its number from state to state.
     pub memory: Option<PlanMemory>,
 }
 
@@ -43,7 +43,7 @@ pub struct PlanMemory {
     pub waiting: Vec<(u64, Time)>,
     /// Suspended jobs that waited after the plan, with the nodes on which they resume.
     ///
-    /// Each job has the run time and estimate with which it waits.
+    /// The run time and estimate of each job are those with which it waits to resume.
     pub suspended: Vec<HeldNodes>,
     /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,
@@ -58,7 +58,7 @@ pub struct WithheldNodes {
     pub site: usize,
     /// Numbers of the nodes on their site.
     pub nodes: Vec<Node>,
-    /// Begin of the interval.
+    /// Start of the interval.
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
@@ -80,7 +80,7 @@ pub struct HeldNodes {
     pub until: Time,
     /// Expected run time of the job at its start, divided by the requested run time.
     ///
-    /// `None` if this slowdown follows from the number of nodes.
+    /// `None` if this quotient follows from the number of nodes of the job.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
@@ -101,7 +101,7 @@ pub struct PolicyDecision {
     pub stopped: Vec<usize>,
     /// Running jobs that are moved or resized.
     pub moved: Vec<DecidedMove>,
-    /// When the scheduler must be asked again even if nothing happens before; `None` if not needed.
+    /// When the scheduler must be called even without an event before; `None` if not needed.
     pub wake: Option<Time>,
     /// Memory of the policy, for the plan of a later state.
     pub memory: PlanMemory,
@@ -319,7 +319,7 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     Ok(plan)
 }
 
-/// Lets a job arrive and returns its ticket; `None` if the job does not fit the empty machine.
+/// Lets a job arrive and returns its queue ticket; `None` if it does not fit the empty machine.
 fn arrive(cluster: &mut Cluster<'_>, job: &Job) -> Option<Ticket> {
     if cluster.arrive(job.clone()) { cluster.arrivals().last().copied() } else { None }
 }
@@ -336,7 +336,7 @@ fn reserved(own: &WithheldNodes, waiting: &[Job]) -> Reserved {
     }
 }
 
-/// A job of a state or of the memory, by its index in the respective list.
+/// A job, by its index in a list of the state (running, waiting) or of the memory (ended).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Running(usize),
@@ -345,7 +345,7 @@ enum Who {
     Waiting(usize),
 }
 
-/// Events before the state, derived from the state and the memory.
+/// History of the jobs up to the instant of the state, derived from the state and the memory.
 struct Known {
     /// Instant of the earlier plan, or of the last start after it; `None` without memory.
     at: Option<Time>,
@@ -354,11 +354,11 @@ struct Known {
     held: Vec<(Who, HeldNodes)>,
     /// Indices of the waiting jobs that already waited after the earlier plan.
     known: Vec<usize>,
-    /// Index of each job that waited after the earlier plan; `None` if it left the queue.
+    /// Queue index of each job that waited after the earlier plan; `None` if it left the queue.
     waited: Vec<Option<usize>>,
     /// Arrivals of all waiting jobs.
     arrivals: Vec<Time>,
-    /// Whether exactly the nodes are held that were held after the earlier plan.
+    /// Whether the held nodes are exactly those that were held after the earlier plan.
     is_same_machine: bool,
 }
 

@@ -17,11 +17,11 @@ const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
 ///
-/// The order within one instant is: departures, begins and ends of reservations, repairs, failures,
+/// The order within one instant is: departures, starts and ends of reservations, repairs, failures,
 /// arrivals, one scheduling pass. With [`Passes::Event`] there is a pass after each departure,
 /// after the outages, and after each arrival. Departures of one instant are ordered by the jobs'
-/// arrival. Jobs arrive in the order of the workload. Jobs whose predecessors have ended arrive
-/// after them. A job with run time 0 leaves before the next pass of the same instant.
+/// arrival. Jobs arrive in the order of the workload; then jobs arrive whose predecessors have
+/// ended. A job with run time 0 leaves before the next pass of the same instant.
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
 /// scheduler prolong it. A timer causes a pass and nothing else. If jobs wait and nothing runs or
@@ -57,12 +57,12 @@ pub struct Simulation<'a> {
     /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Which jobs must have started if the machine is idle: all (`true`) or at least one (`false`).
-    /// `None` if no job must, because outages, access rules or energy can keep jobs from starting.
+    /// Which jobs must have started on an idle machine: all (`true`), or at least one (`false`).
+    /// `None` if none has to, because outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
     /// Whether no other events than arrivals and ends of jobs can happen in the run.
     only_jobs: bool,
-    /// Number of jobs refused before the first job that fits the machine; `None` once one has
+    /// Number of jobs refused before the first job that fits the machine; `None` once a job has
     /// fitted.
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.
@@ -185,9 +185,9 @@ impl<'a> Simulation<'a> {
         instant.filter(|&instant| self.until.is_none_or(|end| instant <= end))
     }
 
-    /// Processes one instant; returns `false` if no event was left and the run has ended. An
-    /// instant takes further steps if jobs with run time 0 start. With [`Passes::Event`] it takes
-    /// one step for each event.
+    /// Processes one instant; returns `false` if no event was left and the run has ended. If jobs
+    /// with run time 0 start, their instant takes several calls. With [`Passes::Event`] each event
+    /// takes one call.
     ///
     /// # Errors
     /// The errors of [`simulate`](super::simulate); after an error the run has ended.
@@ -378,7 +378,7 @@ impl<'a> Simulation<'a> {
         self.timer.filter(|_| arrival.is_some() || self.cluster.running_jobs() > 0 || waits)
     }
 
-    /// Whether a timer is set and may still lead to a start.
+    /// Whether the scheduler has set a timer that may still lead to the start of a job.
     fn may_wake(&self) -> bool {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }

@@ -31,7 +31,7 @@ pub(super) fn first(
     }
 }
 
-/// Reads the next job into `next`. Unusable lines are reported to the observer of the run.
+/// Reads the next job into `next`. Unusable lines of a log are reported to the observer of the run.
 #[inline(always)]
 pub(super) fn pull(
     jobs: &mut Submissions,
@@ -79,8 +79,7 @@ impl Unread {
     }
 }
 
-/// Checks that a job may arrive now or later. The numbers of a job from a log were checked when the
-/// log was read.
+/// Checks the run time and estimate of a job and, if `is_next`, that it arrives now or later.
 #[inline]
 fn check(job: &Job, cluster: &Cluster<'_>, is_next: bool) -> Result<(), Unread> {
     let (arrival, now) = (job.arrival, cluster.now());

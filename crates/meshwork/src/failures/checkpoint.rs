@@ -5,7 +5,7 @@
 pub(super) enum Every {
     /// Each job does the given amount of work between two checkpoints.
     Work(f64),
-    /// Each job does as much work as Daly's optimum gives for the failures of its nodes.
+    /// The work between two checkpoints is Daly's optimum for the failures of the job's nodes.
     ///
     /// `mtbf` is the mean time between failures of one failure unit (such as a node). The mean time
     /// between failures of the job is `mtbf` divided by the number of failure units among its

@@ -9,7 +9,7 @@ use crate::registry::{DefaultValue, Kind, Param, Range, Words};
 pub(super) static ON_FAILURE: Words<bool, 2> =
     Words::new([("requeue_front", false), ("restart", true)]);
 
-/// Text that, given as the interval between checkpoints, stands for Daly's optimum.
+/// Value that selects Daly's optimum as the interval between checkpoints.
 pub(super) const DALY: &str = "daly";
 
 /// The keys of the table `failures` of a scenario.

@@ -205,7 +205,7 @@ impl Failures {
 
 /// The planned outages that a table of `maintenance` or `drain` describes.
 ///
-/// There is one for each site of which the table names nodes.
+/// There is one outage for each site with nodes that the table names.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

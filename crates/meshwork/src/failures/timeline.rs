@@ -31,7 +31,7 @@ pub(crate) struct Step {
     pub(crate) gpu: Option<u32>,
     /// Expected end of the outage; infinite if it does not end. Unused if `what` is `End`.
     pub(crate) expected: Time,
-    /// Whether a job on the nodes may run to its end.
+    /// Whether a job on the nodes may run to its end before the nodes go out of service.
     pub(crate) drains: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Fixed {
     pub(super) is_planned: bool,
 }
 
-/// Event of the timeline that is still to come.
+/// Future event of the timeline; events are ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Item {
     at: Time,

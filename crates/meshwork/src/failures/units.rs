@@ -223,7 +223,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Row(one))
 }
 
-/// Switches of one site to which nodes are attached, as failure units: leaf switches or routers.
+/// The leaf switches or routers of one site, to which its nodes are attached, as failure units.
 ///
 /// On grids, each node has its own router.
 fn switches(topology: &Topology) -> Result<Kind, String> {
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Checks that the links of a machine that can fail are all pairs of neighbours, each once.
+    /// Tests that the failure units of scope `link` are all pairs of neighbours, each once.
     #[test]
     fn links_are_the_pairs_of_neighbours() {
         for topology in [

@@ -9,12 +9,12 @@ use crate::topology::{Grid, Node};
 ///
 /// All nodes of a block that is placed at a free base are free.
 ///
-/// A set of free nodes is reduced, by *log s* shifts and intersections, to the nodes at which a
-/// free run of length *s* begins. A run of length *a + b* begins where a run of length *a* begins,
-/// if a run of length *b* begins *a* nodes further on. Reductions along each dimension in turn
-/// leave the free bases of a block. Rows are not padded. So on a grid that is not wrapped, a run
-/// may seem to continue into the next row. Such a run belongs to a base too near the edge, which is
-/// removed at the end. Along a ring the runs are rotated around its edge instead.
+/// By *log s* shifts and intersections, a set of free nodes is reduced to the nodes at which a free
+/// run of length *s* begins. A run of length *a + b* begins at a node if a run of length *a* begins
+/// there, and a run of length *b* begins *a* nodes further on. Reductions along each dimension in
+/// turn leave the free bases of a block. Rows are not padded. So on a grid that is not wrapped, a
+/// run may seem to continue into the next row. Such a run belongs to a base too near the edge.
+/// These bases are removed at the end. Along a ring the runs are rotated around its edge instead.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
@@ -76,11 +76,11 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes the set `bases`, and returns a node: only the members below this node are valid.
+    /// Computes candidates for free bases in `bases`; returns the node from which on there are
+    /// none.
     ///
-    /// From that node on there are no free bases, whatever the set contains. On a grid that is not
-    /// wrapped, the bases before that node include some that are too near an edge. A block larger
-    /// than the grid has no free bases at all.
+    /// From the returned node on, the contents of `bases` are meaningless. On a grid that is not
+    /// wrapped, some candidates are too near an edge. A block larger than the grid has none.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -121,7 +121,7 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps each base for which the node `step` coordinates ahead along a ring is a base too.
+    /// Keeps the bases from which a step of `step` coordinates along a ring leads to a base.
     ///
     /// If `other` is given, the bases are first replaced by its nodes. Returns whether any base is
     /// left.
@@ -147,7 +147,7 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to each node for which the node `step` coordinates ahead along `d` is in `from`.
+    /// Sets `to` to the nodes from which a step of `step` coordinates along `d` leads into `from`.
     ///
     /// On a ring, the step wraps around the edge. On any other dimension, nodes less than `step`
     /// coordinates from the edge are left out.
@@ -185,7 +185,7 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and number of steps, the nodes from which so many steps cross no edge.
+/// For each dimension and number of steps *k*, the nodes from which *k* steps cross no edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {

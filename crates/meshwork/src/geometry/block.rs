@@ -121,9 +121,9 @@ impl Block {
     }
 }
 
-/// State of the walk over the rows of a block along one dimension.
+/// State of a walk over the rows of a block along one dimension.
 ///
-/// Offsets are numbers of nodes, from the first node of the grid line on.
+/// Offsets are in nodes, counted from the first node of a line of the grid along this dimension.
 struct Ring {
     stride: u32,
     /// Offset of the far edge of the grid. A walk that reaches it continues at offset 0.
@@ -489,7 +489,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares dispersal with its definition, by a search for the smallest block with all
+        /// Tests the dispersal of a placement by a search for the smallest block with all of its
         /// nodes.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(

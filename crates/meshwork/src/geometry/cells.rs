@@ -23,7 +23,7 @@ pub(crate) struct FreeCells {
 }
 
 impl FreeCells {
-    /// Creates the lists for a grid of which all nodes are free.
+    /// Creates the lists of free cells for a grid whose nodes are all free.
     pub(crate) fn new(grid: &Grid) -> FreeCells {
         let levels = grid.sides().iter().map(|side| side.next_power_of_two().trailing_zeros());
         let levels = levels.max().unwrap_or(0) as usize + 1;
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Division of a two-dimensional grid into squares, as in the literature.
+    /// Divides a rectangle of a grid into squares as in the literature; adds them to `free`.
     ///
     /// The largest square lies at the corner. Then come the strip to the right of the square and
     /// the strip above it.
@@ -184,7 +184,7 @@ mod tests {
             prop_assert_eq!(cells.free, free);
         }
 
-        /// Checks that the lists hold the free cells that are not part of a larger free cell.
+        /// Tests that the lists hold exactly the free cells that lie in no larger free cell.
         #[test]
         fn the_lists_hold_the_largest_free_cells(
             sides in prop::collection::vec(1_u32..7, 1..4),

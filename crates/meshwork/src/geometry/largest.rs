@@ -1,4 +1,4 @@
-//! Search for the largest free block whose sides do not exceed given ones.
+//! Search for the largest free block whose sides do not exceed given maxima.
 
 use super::FreeBases;
 use crate::geometry::NodeSet;
@@ -18,8 +18,8 @@ use crate::topology::{Grid, Node};
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and each side along it, the bases at which the current block is still
-    /// free.
+    /// For each dimension and each side along it, bases of free blocks with this and the chosen
+    /// sides.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,

@@ -187,9 +187,9 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies from `other` which of `count` consecutive nodes are in the set.
+    /// Copies from another set whether each of `count` consecutive nodes is a member.
     ///
-    /// Node `from` + *i* of `other` decides on node `start` + *i* of this set. **O(count / 64)**.
+    /// Node `from` + *i* of `other` becomes node `start` + *i* of this set. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);
@@ -225,7 +225,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the nodes that two sets of one size share.
+    /// Replaces this set by the intersection of two sets for sites of equally many nodes.
     pub fn assign_intersection(&mut self, one: &NodeSet, other: &NodeSet) {
         for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
             *word = a & b;
@@ -320,7 +320,7 @@ impl NodeSet {
 
     /// Applies [`keep_if_above`](NodeSet::keep_if_above) to the words in the range `words` only.
     ///
-    /// Returns the part of the range outside which all words are empty now. **O(w)** for *w* words.
+    /// Returns a part of the range. The other words of the range are empty. **O(w)** for *w* words.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
@@ -390,9 +390,9 @@ impl NodeSet {
         any != 0
     }
 
-    /// Replaces this set by the nodes of `other` for which the node ahead is in `other` too.
+    /// Replaces this set by the nodes of `other` whose successor along a ring is in `other` too.
     ///
-    /// The node ahead of a node in `straight_on` has a number higher by `by`. The node ahead of any
+    /// The successor of a node in `straight_on` has a number higher by `by`. The successor of any
     /// other node has a number lower by `back`. Returns whether any node is left. **O(n / 64)** for
     /// a site of *n* nodes, and twice as fast as a separate rotation of each ring if rings have a
     /// few words.
@@ -510,7 +510,7 @@ impl NodeSet {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` for each word of this set, with the word of the same index of a shifted set.
+    /// Calls `change` with each word of this set and the word of the same index of a shifted set.
     ///
     /// The shifted set has the nodes of `other`, each moved to the number lower by `by`.
     #[inline(always)]
@@ -562,10 +562,9 @@ impl NodeSet {
     }
 }
 
-/// Calls `visit(index, mask)` for every word that contains some of the `count` bits from `start`
-/// on.
+/// Calls `visit(index, mask)` for every word with some of the `count` bits from `start` on.
 ///
-/// The mask has these bits of the word.
+/// The mask selects these bits in the word.
 fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
     if count == 0 {
         return;

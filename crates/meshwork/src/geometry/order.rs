@@ -11,8 +11,8 @@ use crate::topology::{Grid, Node};
 pub enum Order {
     /// Nodes come in order of their numbers.
     RowMajor,
-    /// Nodes come back and forth, so that each is adjacent to the one before. A coordinate runs
-    /// backwards where the sum of the coordinates in higher dimensions is odd.
+    /// Coordinates run back and forth, so that each node is adjacent to the one before. A
+    /// coordinate runs backwards where the sum of the coordinates in higher dimensions is odd.
     Snake,
     /// Nodes come in order of the interleaved bits of their coordinates. The bit of the highest
     /// dimension is first.
@@ -126,7 +126,7 @@ fn along_hilbert(at: &mut [u32], bits: u32) {
     at.iter_mut().for_each(|part| *part ^= turned);
 }
 
-/// Nodes of a site, or pages of nodes, called items, in a fixed order; each is free or held.
+/// Items in a fixed order, each free or held. Items are the nodes of a site, or pages of its nodes.
 #[derive(Clone)]
 pub struct OrderedSet {
     things: Arc<[u32]>,
@@ -242,8 +242,8 @@ mod tests {
             }
         }
 
-        /// Tests that a grid's Hilbert order is that of the enclosing cube without the nodes
-        /// outside.
+        /// Tests that a grid has the Hilbert order of the enclosing cube, without the nodes outside
+        /// the grid.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

@@ -10,7 +10,7 @@ use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parts {
-    /// Held amounts for each node and role of the job. A role is one kind of pieces of a job.
+    /// Held amounts, one entry per node and role. A role is one kind of pieces of a job.
     pub parts: Vec<NodePart>,
     /// Number of cores that the job holds on all its nodes together.
     pub cores: u32,
@@ -45,8 +45,8 @@ pub struct PartAmounts {
 impl NodePart {
     /// Part of a node of type `kind` that holds these amounts for `pieces` pieces.
     ///
-    /// The tally of running pieces is derived: pieces with less than a whole GPU share one, and
-    /// others divide the GPUs equally.
+    /// The number of GPUs of each piece is derived: pieces with less than a whole GPU share one,
+    /// and others divide the GPUs equally.
     #[must_use]
     pub fn new(node: Node, pieces: u32, amounts: &PartAmounts, kind: &NodeType) -> NodePart {
         let cores = amounts.cores.iter().enumerate().map(|(at, cores)| (CORES + at, *cores));

@@ -45,7 +45,7 @@ impl Sites<'_> {
     /// `;`.
     ///
     /// # Errors
-    /// The end of a sentence that begins with the name of the study's key.
+    /// Words that complete a sentence whose subject is the name of the study's key.
     pub(crate) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
         let text = text.trim();
         let mut found: Vec<Vec<Node>> = vec![Vec::new(); self.0.len()];

@@ -4,7 +4,7 @@ use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement on these nodes, which are given in the order of the job's ranks.
+/// The placement on nodes that are given in the order of the job's ranks.
 ///
 /// Consecutive nodes of a row become one block. **O(r)** for *r* nodes.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {

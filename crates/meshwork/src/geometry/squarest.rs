@@ -106,7 +106,7 @@ struct Search<'a> {
     best: Option<(Score, Dims)>,
 }
 
-/// Rank of a block, where less is better.
+/// Sort key of a block; the block with the least key is the best.
 ///
 /// Blocks are compared by sum of sides, then number of nodes, then length along long sides of the
 /// grid, then length along the first dimensions.

@@ -7,11 +7,11 @@ use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 /// The arrived load is the demand of all tasks that have arrived, in per cent of all GPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
-    /// Mean percentage of allocated GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no
-    /// task arrived near this load.
+    /// Mean percentage of allocated GPUs; index *i* is for an arrived load of *i* per cent. `None`
+    /// if no task arrived within one per cent of this load.
     pub allocation: Vec<Option<f64>>,
-    /// Mean percentage of fragmented GPUs at an arrived load of 0, 1, 2, … per cent. `None` if no
-    /// task arrived near this load.
+    /// Mean percentage of fragmented GPUs; index *i* is for an arrived load of *i* per cent. `None`
+    /// if no task arrived within one per cent of this load.
     pub fragmentation: Vec<Option<f64>>,
 }
 
@@ -22,8 +22,8 @@ impl LoadCurve {
     ///
     /// After each arrival, allocation and fragmentation are recorded under the arrived load,
     /// rounded to a whole per cent. The curve has the mean of the records at each per cent up to
-    /// `most`, rounded to two decimal places. Where a large task skips a per cent, the records at
-    /// the next lower and next higher per cent are used.
+    /// `most`, rounded to two decimal places. If a per cent has no record because of a large task,
+    /// the records at the next lower and next higher per cent are used.
     ///
     /// # Complexity
     /// For each task, the cost of the rule that places it, and O(n) for n nodes.
@@ -66,8 +66,8 @@ impl LoadCurve {
 
 /// Mean of the records in bin `at`, or in its two neighbours if the bin is empty.
 ///
-/// `None` if the neighbours are empty too. A bin collects the records for one value of the arrived
-/// load, in whole per cent. It has their sum and their number.
+/// `None` if the neighbours are empty too. A bin stores the sum and the number of the records for
+/// one arrived load in whole per cent.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{GpuNode, GpuTask};
 
-/// Fraction of a workload's tasks that the typical requests must cover.
+/// Fraction of a workload's tasks that its typical, most frequent requests must cover.
 const COVERED: f64 = 0.95;
 
 /// Most frequent requests of a workload (its typical requests), each with its frequency.
@@ -74,8 +74,7 @@ impl TypicalTasks {
         self.wasted(node.cpu, &node.gpus, &node.model)
     }
 
-    /// [`fragmentation`](TypicalTasks::fragmentation) of a node with the given free processors and
-    /// GPUs.
+    /// Fragmentation of a node with the given free processors and GPUs.
     ///
     /// GPUs can be unusable for six reasons. The amounts for each reason are summed separately and
     /// then added in a fixed order. Another order would change the last bits, and with them scores

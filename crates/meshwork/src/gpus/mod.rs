@@ -90,7 +90,7 @@ impl GpuNode {
             && (task.gpus == 0 || task.allows(&self.model) && fitting.count() >= task.gpus as usize)
     }
 
-    /// The wholly free GPUs of the lowest numbers, as many as the task asks for.
+    /// The wholly free GPUs with the lowest indices; their number is what the task requests.
     fn whole_gpus(&self, task: &GpuTask) -> Vec<usize> {
         let free = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] == WHOLE_GPU);
         free.take(task.gpus as usize).collect()
@@ -104,7 +104,7 @@ impl GpuNode {
         fitting.min_by_key(|&gpu| self.gpus[gpu])
     }
 
-    /// Replaces the numbers of running tasks, by their use of GPUs, with the given numbers.
+    /// Sets the numbers of running tasks, by their use of GPUs.
     pub(crate) fn hold(&mut self, by_kind: impl Iterator<Item = u32>) {
         self.held.clear();
         self.held.extend(by_kind);
@@ -169,9 +169,9 @@ impl GpuTask {
 /// The order of the nodes breaks ties between scores.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
-    /// For each node, the number of its changes so far.
+    /// Number of changes of each node so far.
     ///
-    /// By this number, rules know whether a cached score of the node is still valid.
+    /// Rules compare this number to find out whether a cached score of the node is still valid.
     changes: Vec<u32>,
 }
 

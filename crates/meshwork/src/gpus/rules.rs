@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Processors of the largest node, in thousandths of a processor. Rules divide amounts by it.
+/// Processors of the largest node, in thousandths of a processor, by which rules divide amounts.
 const MOST_CPU: f64 = 128_000.0;
 
-/// GPUs of the largest node, in thousandths of a GPU. Rules divide amounts by it.
+/// GPUs of the largest node, in thousandths of a GPU, by which rules divide amounts.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.
@@ -83,7 +83,7 @@ pub static GPU_RULES: &[GpuRuleEntry] = &[
     },
 ];
 
-/// The scoring rule with this name in the published results; for an unknown name, `06-FGD`.
+/// The scoring rule with this name in the results of Weng et al.; for an unknown name, `06-FGD`.
 #[must_use]
 pub fn score_rules(name: &str, typical: Arc<TypicalTasks>) -> Arc<dyn ScoreRule + Send + Sync> {
     match name {

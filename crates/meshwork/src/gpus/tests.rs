@@ -1,6 +1,6 @@
 //! Tests of the rules for choosing GPUs and of the measure of fragmentation.
 //!
-//! They compare with cases computed by hand and with the definitions.
+//! Expected values were computed by hand, or follow from the definitions.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub(crate) const EXCLUSIVE: &str = "topo";
 pub struct Constraints {
     /// Smallest number of processors that the job accepts.
     pub nodes: u32,
-    /// Largest number of processors, which is taken if possible; `None` for a fixed size.
+    /// Largest number of processors, which the job gets if possible; `None` for a fixed size.
     pub nodes_max: Option<u32>,
     /// Number of processors of each segment into which the job is split; `None` if it is not split.
     ///
@@ -33,7 +33,7 @@ pub struct Constraints {
     pub segment: Option<u32>,
     /// Whether no two segments share a base block.
     pub spread_segments: bool,
-    /// Whether all segments lie in one block of a listed size.
+    /// Whether all segments lie in one block of a size that the site lists.
     pub consolidate_segments: bool,
     /// Largest number of leaf switches that the placement may touch; `None` for no limit.
     pub switches: Option<u32>,

@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 
 /// Side lengths of a block, one for each dimension of its grid, dimension 0 first.
 ///
-/// Up to four sides take no heap memory. The sides of an [aligned subcube](Dims::aligned) take none
-/// in any dimension, because only two numbers are stored. So a subcube is recognised without a look
-/// at each side.
+/// Up to four sides take no heap memory. The sides of an [aligned subcube](Dims::aligned) never
+/// take any, because only two numbers are stored. So a subcube is recognised without a look at each
+/// side.
 ///
 /// ```
 /// use meshwork::job::Dims;
@@ -36,7 +36,7 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored without a list.
 const MOST: usize = 32;
 
-/// Twos followed by ones. The sides of each aligned subcube are a slice of this list.
+/// List of twos followed by ones. The sides of each aligned subcube are a slice of this list.
 ///
 /// The slice has `of` entries, from index `MOST - dimension` on.
 static ALIGNED: [u32; 2 * MOST] = {

@@ -323,7 +323,7 @@ impl std::str::FromStr for Request {
     }
 }
 
-/// Text that does not describe a request.
+/// Error: a text that does not describe a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{given}` is no request: write a number of processors, such as 12, a block, such as 3x5, or a subcube, \
@@ -342,8 +342,7 @@ pub fn sides_text(sides: &[u32]) -> String {
     sides.join("x")
 }
 
-/// Owner of a job, its program, and where it was submitted, by the names in the log or table of
-/// jobs.
+/// Names of a job's owner and program, and of the queue and partition to which it was submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
     /// Name of the user; `None` if unknown.
@@ -382,7 +381,7 @@ pub struct After {
     pub think: f64,
 }
 
-/// A job as given by its workload, which does not change during a run.
+/// A job as its workload gives it. It does not change during a run.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Job {

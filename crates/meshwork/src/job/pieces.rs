@@ -43,7 +43,7 @@ pub struct Piece {
     /// Requested thousandths of each GPU. Below [`WHOLE_SHARE`] only for a piece that has a share
     /// of one GPU.
     pub share: u32,
-    /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
+    /// Amount of a node's resource `other` for each piece. A study defines the meaning of `other`.
     pub other: u32,
     /// Minimum number of pieces of this role on each node that gets some of them.
     pub per_node_min: u32,

@@ -20,17 +20,17 @@ const LONGEST_LOG: usize = 1 << 16;
 pub struct Amounts {
     types: Arc<NodeTypes>,
     cells: Vec<u32>,
-    /// Free cores and wholly free GPUs of each node, derived from the cells.
+    /// Free cores and wholly free GPUs of each node, derived from the other free amounts.
     sums: Vec<Sums>,
     free_cores: u64,
     /// Log of the nodes whose amounts have changed since the log began, in order of the changes.
     log: Vec<Node>,
-    /// Number of earlier logs, which were dropped because they were too long.
+    /// Number of earlier logs of changed nodes, which were dropped because they were too long.
     logs: u64,
     trial: Option<Trial>,
-    /// Number of trials so far.
+    /// Number of trials so far. A trial changes amounts to answer a query, and then restores them.
     trials: u64,
-    /// Buffer that the previous trial used, for the next one.
+    /// Buffer for the former amounts in a trial, kept from one trial to the next.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -44,8 +44,8 @@ struct Sums {
 struct Trial {
     /// Length of the log of changed nodes when the trial began.
     mark: usize,
-    /// Amounts that the trial has changed, with their former values. Each item is a node, the index
-    /// of a cell among all cells, and the former value of this cell.
+    /// Former values of the amounts that the trial has changed. Each item is a node, the index of
+    /// the amount among those of all nodes, and the former value.
     former: Vec<(Node, u32, u32)>,
 }
 
@@ -65,7 +65,7 @@ pub struct NodeAmounts<'a> {
 }
 
 impl<'a> NodeAmounts<'a> {
-    /// Creates the free amounts of a node of type `kind` from its cells.
+    /// Creates the view of a node of type `kind`; `cells` has its free amounts.
     #[must_use]
     pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
         let Sums { cores, gpus } = sums(kind, cells);
@@ -128,8 +128,8 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of earlier logs, by which a reader knows whether the log is still the one that it
-    /// read.
+    /// Number of dropped logs. A reader that knows another number has read a log that no longer
+    /// exists.
     pub(crate) number: u64,
     /// Length of the log without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,
@@ -137,9 +137,9 @@ pub(crate) struct ChangeLog<'a> {
     pub(crate) trial: Option<u64>,
 }
 
-/// Amounts of resources: each is a node, the index of a resource on the node, and the amount.
+/// List of amounts of resources: each is a node, the index of a resource on it, and the amount.
 ///
-/// They serve, for example, as limits on the free amounts that a query may use.
+/// For example, a list of limits on the free amounts that a query may use.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {
@@ -296,7 +296,7 @@ impl Amounts {
         }
     }
 
-    /// Changes cells of a node, and the sums derived from them.
+    /// Changes free amounts of a node (cells), and the sums derived from them.
     ///
     /// `cell` returns the index of a cell and an amount; its argument counts the changed cells,
     /// from 0 to `cells` - 1. `new` computes the new value of the cell from its former value and
@@ -388,7 +388,7 @@ impl Amounts {
         })
     }
 
-    /// The amounts that a job holds of a node if it has the whole node.
+    /// The amounts that a job holds on a node if it has the whole node.
     #[must_use]
     pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);

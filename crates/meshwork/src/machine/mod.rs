@@ -122,7 +122,7 @@ impl Site {
         }
     }
 
-    /// Lowers free amounts of resources, down to 0 at most.
+    /// Lowers free amounts of resources of nodes, but not below 0.
     ///
     /// Each item is a node, the index of one of its resources, and the amount to subtract.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
@@ -317,7 +317,7 @@ impl Site {
 
     /// Claims a number of nodes without naming them.
     ///
-    /// On a site whose nodes are claimed by number, no nodes may be claimed by placements.
+    /// On a site with such claims, no nodes may be claimed by placements.
     ///
     /// # Errors
     /// If fewer nodes are free.
@@ -377,7 +377,7 @@ impl Site {
     }
 }
 
-/// The amounts of nodes that a placement claims; all of its nodes if it names no amounts.
+/// The amounts that a placement claims on its nodes; whole nodes if it names no amounts.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,

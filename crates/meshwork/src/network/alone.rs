@@ -47,8 +47,8 @@ pub(super) struct Estimate {
     pub(super) messages: Messages,
 }
 
-/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. It is an
-/// error if the network cannot be built.
+/// Approximate memory of the routes in bytes, with `each_link` extra bytes for each link. Fails if
+/// the network cannot be built.
 pub(super) fn memory(
     params: &Params,
     machine: &NetworkContext<'_>,

@@ -15,7 +15,7 @@ pub(crate) trait Ending: Copy + PartialEq {
     }
 }
 
-/// Capacity of a chunk, small enough for quick insertion.
+/// Maximum number of ends in a chunk, small enough for quick insertion.
 const CHUNK: usize = 64;
 
 /// The ends of running jobs, in order of time.

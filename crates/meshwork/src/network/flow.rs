@@ -15,7 +15,7 @@ const UNIT: f64 = (1_u64 << 40) as f64;
 /// The jobs of a network that models each job's messages as a steady flow, without its flits.
 pub(super) struct Flow {
     alone: Alone,
-    /// The sum of the loads of jobs on each link, site after site; `None` if jobs do not slow each
+    /// The sum of the loads of jobs on each link, in order of site; `None` if jobs do not slow each
     /// other.
     loads: Option<Vec<u64>>,
     /// Index in `loads` of the first link of each site.

@@ -22,9 +22,9 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: finish times of running jobs, and in each job's slot its remaining work.
+/// The ideal network: the finish times of running jobs, and a slot for each of them.
 ///
-/// The finish time of a job that is moved, resized or stopped follows from its slot.
+/// A slot has the remaining work of a job at its last change, from which its finish time follows.
 #[derive(Default)]
 pub(super) struct Ideal {
     finishes: Ends<Finish>,
@@ -52,7 +52,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// When the job `run`, whose slot this is, finishes if its rate does not change.
+    /// When job `run` finishes if its rate does not change. `self` is the slot of this job.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the network with a list of jobs that is searched for each earliest finish.
+        /// Compares the network `ideal` with a list that is searched for each earliest finish.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

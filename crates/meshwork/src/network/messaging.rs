@@ -88,7 +88,7 @@ static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
 pub(super) struct Messaging {
     entry: &'static PatternEntry,
     pattern: Params,
-    /// Whether the pattern is one of this crate, whose receivers need no check.
+    /// Whether the pattern is built in, so that its receivers need no check.
     is_standard: bool,
     destinations: Destinations,
     num_messages: Option<u64>,
@@ -154,7 +154,7 @@ impl Messaging {
         Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })
     }
 
-    /// Checks that each message of an added pattern goes to another process of the job.
+    /// Checks that each message of an external pattern goes to another process of the job.
     fn check(&self, pattern: &dyn Pattern, ranks: u32) -> Result<(), NetworkError> {
         let mut messages =
             (0..ranks).flat_map(|rank| (0..pattern.messages(rank)).map(move |index| (rank, index)));

@@ -154,7 +154,7 @@ pub struct NetworkEntry {
 }
 
 impl NetworkEntry {
-    /// Creates the registry entry of a network without messages and with hardly any memory.
+    /// Creates the registry entry of a network that sends no messages and needs hardly any memory.
     #[must_use]
     pub const fn new(
         about: About,

@@ -10,7 +10,7 @@ use crate::rng::{Stream, keyed};
 pub struct PatternEntry {
     /// Name, definition and parameters of the pattern.
     pub about: About,
-    /// Whether receivers are drawn at random, as many as the parameter `num_messages` says.
+    /// Whether the job sends `num_messages` messages to receivers drawn at random.
     ///
     /// Otherwise the pattern is a fixed list of messages.
     pub draws: bool,
@@ -31,7 +31,7 @@ impl PatternEntry {
         PatternEntry { about, draws: false, in_powers_of_two: false, plan }
     }
 
-    /// Sets whether receivers are drawn at random, as many as `num_messages` says.
+    /// Sets whether the job sends `num_messages` messages to receivers drawn at random.
     #[must_use]
     pub const fn draws(mut self, draws: bool) -> PatternEntry {
         self.draws = draws;
@@ -69,7 +69,7 @@ pub struct PatternContext<'a> {
     pub params: &'a Params,
     /// Order of the receivers, if a process sends to several others.
     pub destinations: Destinations,
-    /// Number of messages to draw, for a pattern whose receivers are drawn.
+    /// Number of messages to draw, for patterns with random receivers.
     pub messages: u64,
     /// Key from which the random orders of receivers are derived.
     pub key: u64,
@@ -82,8 +82,7 @@ pub struct PatternContext<'a> {
 pub enum Destinations {
     /// Ascending by rank: 0, 1, 2, …
     Ascending,
-    /// Receivers come in ascending order, from the rank after the sender's on. After the last rank,
-    /// ranks from 0 on follow.
+    /// Ascending from the rank after the sender up to the last rank, then from rank 0 on.
     Rotate,
     /// Each sender has a random order of receivers of its own.
     Shuffle,
@@ -286,8 +285,7 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// The processes `distance` places to the right, left, below and above a process, where they
-    /// exist.
+    /// The processes at a distance to the right, left, below and above a process, where they exist.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;

@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// In the pattern `hotspot`, one packet in this number, on average, goes to the fixed node.
+/// Mean number of packets of the pattern `hotspot` for each packet to the fixed node.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -258,7 +258,7 @@ pub struct Carried {
     /// Mean cycles from the creation of a packet to the arrival of its tail. The mean is over
     /// packets that arrived in measured cycles; `None` if there were none.
     pub latency: Option<f64>,
-    /// Mean cycles from when a packet is at the head of its node's queue to its tail's arrival.
+    /// Mean cycles from a packet's arrival at the head of its node's queue to its tail's arrival.
     pub network_latency: Option<f64>,
     /// Mean number of cycles in which a packet did not advance although it would in an idle
     /// network.

@@ -17,10 +17,10 @@ pub enum Integrand {
     Surplus,
     /// Number of waiting jobs.
     Waiting,
-    /// Number of free processors while some site has enough for the oldest waiting job; otherwise
-    /// 0.
+    /// Number of free processors while they suffice for the oldest waiting job on some site;
+    /// otherwise 0.
     FreeInVain,
-    /// Value of another function of the state of the machine, which is given here.
+    /// Value of any other function of the state of the machine.
     Of(fn(&MachineState) -> f64),
 }
 
@@ -36,8 +36,9 @@ impl Integrand {
         matches!(self, Integrand::FreeInVain | Integrand::Of(_))
     }
 
-    /// Index of a state variable that has a variant of its own. Otherwise the function to
-    /// integrate, returned as an error.
+    /// Index of a state variable that has a variant of its own.
+    ///
+    /// For any other variable, the error is the function to integrate.
     pub(super) fn place(self) -> Result<usize, fn(&MachineState) -> f64> {
         Ok(match self {
             Integrand::Time => 0,

@@ -80,7 +80,7 @@ struct Batch {
 /// merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of functions besides the named state variables that are integrated over time.
+    /// Number of functions that are integrated over time, without the named state variables.
     further: usize,
     /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,

@@ -5,7 +5,7 @@ use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// Gray code, given by the order of its dimensions; the most often changed dimension is first.
+/// Gray code, given by the order of its dimensions; the one that changes most often comes first.
 ///
 /// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) struct GrayCode {
 }
 
 impl GrayCode {
-    /// Creates a code from the order of its dimensions; the first changes at every second step.
+    /// Creates a code from the order of its dimensions, the one that changes most often first.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
@@ -100,7 +100,7 @@ fn step(changing: &[u32], block: u32) -> u32 {
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// Gray codes such that the order of some code begins with any given set of dimensions.
+/// Gray codes such that each set of dimensions comes first in the order of some code.
 ///
 /// There are C(n, ⌊n/2⌋) codes for *n* dimensions, one for each set of ⌊n/2⌋ dimensions, in
 /// lexicographic order of the sets. To find the order of a code, the dimensions 0, 1, 2 … are read

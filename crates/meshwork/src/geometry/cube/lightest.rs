@@ -27,8 +27,8 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The dimensions along which the cube extends. The search refers to them by their indices in
-    /// this list.
+    /// The dimensions along which the searched cube extends. The search refers to each dimension by
+    /// its index in this list.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
@@ -36,7 +36,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Tries to extend subcubes along `wanted` more dimensions, and keeps the lightest result.
     ///
-    /// The dimensions to try have indices below `undecided`.
+    /// Only dimensions with indices below `undecided` are tried.
     ///
     /// `weights` has the weights of the subcubes that extend along the dimensions of `mask`, in
     /// order of base.

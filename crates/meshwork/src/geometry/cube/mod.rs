@@ -88,7 +88,7 @@ impl Subcube {
 
     /// The first subcube of a lower dimension within this subcube.
     ///
-    /// It is found by keeping the lower half along the highest of its dimensions, again and again.
+    /// While the dimension is too high, the lower half along the highest dimension is kept.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -145,8 +145,8 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true for every word (of 64 nodes) of the set in which the subcube has
-    /// nodes.
+    /// Whether `holds` is true for every word of the set that has nodes of the subcube. A word has
+    /// 64 nodes.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -181,10 +181,10 @@ impl Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The subcube that consists of the nodes of `block`; `None` if they are no subcube.
+    /// The subcube that consists of the nodes of `block`; `None` if they form no subcube.
     ///
-    /// They are no subcube if the grid is not a hypercube, or if the block does not lie on the grid
-    /// or reaches around an edge.
+    /// They form none if the grid is not a hypercube, or if the block does not lie on the grid or
+    /// reaches around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// Number of subcubes of each dimension in a set of subcubes, as one number that can be compared.
+/// Number of subcubes of each dimension in a set of subcubes, packed into one comparable number.
 ///
 /// The count for each dimension takes six bits; larger dimensions take higher bits.
 type Vector = u64;
@@ -20,11 +20,11 @@ type Vector = u64;
 /// cubes taken before.
 ///
 /// # Complexity
-/// The search is exponential, but few branches remain, because a bound is often met at once. The
-/// bound follows from two counts: the free nodes with an even number of set bits, and the free
-/// nodes with an odd number. Every cube except a single node has equally many nodes of both kinds.
-/// Disjoint pairs of neighbours are found as a matching of the two kinds. Results for sets of nodes
-/// are cached, and all clones share the cache.
+/// The search is exponential, but few branches remain, because an upper bound is often reached
+/// soon. The bound follows from two counts: the free nodes with an even number of set bits, and the
+/// free nodes with an odd number. Every cube except a single node has equally many nodes of both
+/// kinds. Disjoint pairs of neighbours are found as a matching of the two kinds. Results for sets
+/// of nodes are cached, and all clones share the cache.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
     /// For each dimension, all subcubes in order, each with its nodes as bits.
@@ -75,7 +75,7 @@ impl ExactPacking {
         set
     }
 
-    /// Numbers of subcubes by dimension in the maximal set of the free nodes outside `taken`.
+    /// Number of subcubes of each dimension in the maximal set for the free nodes outside `taken`.
     ///
     /// Each number takes six bits, and larger dimensions take higher bits, so that results can be
     /// compared as numbers.
@@ -91,12 +91,12 @@ impl ExactPacking {
         self.cubes.iter().rposition(has_one)
     }
 
-    /// Locks the cache, which has the result for each set of free nodes searched before.
+    /// Locks the cache of the results for sets of free nodes.
     fn known(&self) -> MutexGuard<'_, BTreeMap<u32, Vector>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Numbers of subcubes by dimension in a maximal set of disjoint subcubes of these nodes.
+    /// Number of subcubes of each dimension in a maximal set of disjoint subcubes of `free`.
     fn greatest(&self, free: u32) -> Vector {
         let Some(k) = self.largest(free) else { return 0 };
         if k <= 1 {
@@ -141,7 +141,7 @@ impl ExactPacking {
 
 /// Finds a partner for a node with an even number of set bits; returns whether there is one.
 ///
-/// If necessary, other nodes change their partners.
+/// If necessary, other nodes are given new partners.
 fn augment(
     even: usize,
     free: u32,
@@ -164,7 +164,7 @@ fn augment(
     false
 }
 
-/// Upper bound on the numbers of disjoint subcubes by dimension that these nodes can contain.
+/// Upper bound on the numbers of disjoint subcubes, by dimension, among the nodes in `free`.
 ///
 /// Only subcubes of at most `k` dimensions are counted.
 fn bound(free: u32, k: u32) -> Vector {

@@ -6,8 +6,7 @@ use super::Subcube;
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// For each dimension `d` below 6, a word with the bits of the nodes whose coordinate along `d` is
-/// 0.
+/// For each dimension `d` below 6, a word whose set bits are the nodes with coordinate 0 along `d`.
 const LOWER: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -125,8 +124,8 @@ impl CubeSearch {
 
 /// The bases of all free subcubes that extend along the dimensions of one mask.
 ///
-/// The bases are stored as bits of words. The dimensions of the mask from 6 on are left out of the
-/// index of a word.
+/// The bases are stored as bits of words. The bits of a word's index stand for the dimensions from
+/// 6 on that are not in the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -141,7 +140,7 @@ impl Bases<'_> {
         self.mask
     }
 
-    /// The free subcubes with this mask, lowest base first.
+    /// The free subcubes, lowest base first.
     pub fn iter(&self) -> impl Iterator<Item = Subcube> + '_ {
         let Bases { words, mask, whole } = *self;
         words.iter().enumerate().flat_map(move |(index, &word)| {
@@ -232,7 +231,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases without a neighbour among the bases. Returns whether any is left.
+/// Sets `apart` to the bases that have no base as a neighbour. Returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);
@@ -260,7 +259,7 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
     apart.iter().any(|&word| word != 0)
 }
 
-/// The word with its lower and upper halves along one of the six lowest dimensions exchanged.
+/// A word with its lower and upper halves along dimension `d`, below 6, exchanged.
 fn flipped(word: u64, d: u32) -> u64 {
     let (by, lower) = (1 << d, LOWER[d as usize]);
     (word & lower) << by | word >> by & lower
@@ -268,7 +267,7 @@ fn flipped(word: u64, d: u32) -> u64 {
 
 /// Reduces a set of free nodes to the bases of the free subcubes along the dimensions of `mask`.
 ///
-/// Every base stays at the bit of its node. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the
+/// The numbering of the bits does not change. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the
 /// mask.
 pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {

@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit that marks a receiver of credits as a processor that sends flits into a buffer.
+/// Bit that is set in a receiver of credits if it is a processor that sends flits into a buffer.
 ///
 /// Without the bit, the receiver is an output lane of a router. A credit announces free space in a
 /// buffer.
@@ -90,7 +90,7 @@ pub(super) struct CycleEngine {
     now: Cycle,
     moved: Cycle,
     packets: Packets,
-    /// For each packet, the packet behind it in the lane in which its tail is.
+    /// For each packet, the next packet in the lane that holds its tail.
     behind: Vec<PacketId>,
     lanes: Vec<Lane>,
     masks: Vec<Masks>,
@@ -111,7 +111,7 @@ pub(super) struct CycleEngine {
     source_credits: Vec<u32>,
     /// Processors that may be able to send a flit.
     sending: BitSet,
-    /// Whether each processor has nothing to send, so that it is not asked until it is woken.
+    /// For each processor, whether it has nothing to send and is not asked until it is woken.
     idle: Vec<bool>,
     /// Processors to ask for a packet in this cycle. `asking_next` has those for the next cycle.
     asking: Vec<Node>,

@@ -57,7 +57,7 @@ impl Fabric {
         Ok(Fabric::outline(topology, setting)?.laid())
     }
 
-    /// Builds the link tables, which an outline does not have yet.
+    /// Builds the link tables that a fabric from [`outline`](Fabric::outline) lacks.
     pub(super) fn laid(mut self) -> Fabric {
         let links = self.wires.ports();
         self.next = vec![(NOWHERE, 0); self.routers() as usize * self.ports];
@@ -72,7 +72,7 @@ impl Fabric {
         self
     }
 
-    /// The fabric without its link tables; only ports, lengths and classes are known.
+    /// The fabric without link tables, with its ports, link lengths and classes of lanes only.
     ///
     /// # Errors
     /// [`NetworkError::NoLinks`] if the machine is flat, because a switch has no links to simulate.
@@ -205,7 +205,7 @@ impl Fabric {
         (next, usize::from(there))
     }
 
-    /// Extra cycles of the links through a port with this index, compared with latency 1.
+    /// Extra cycles of the links through the ports of index `port`, compared with latency 1.
     pub(super) fn length(&self, port: usize) -> Cycle {
         self.length[port]
     }
@@ -222,7 +222,7 @@ impl Fabric {
         self.wires.most_legs()
     }
 
-    /// Whether the engine must decide for each packet, by the lengths of queues, if it takes a
+    /// Whether the engine must decide for each packet, by the lengths of queues, whether it takes a
     /// detour.
     pub(super) fn adapts(&self) -> bool {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// Checks the proof that packets cannot deadlock.
+    /// Tests that packets cannot deadlock.
     ///
     /// The nodes of a graph are the links of the network, each with a class of lanes. Two of them
     /// are joined if they follow each other on a route. The graph must have no cycle.

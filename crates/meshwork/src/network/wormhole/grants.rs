@@ -159,7 +159,7 @@ impl Grants {
     }
 
     /// Grants all requests that can be granted. Appends the router, the input lane and the output
-    /// lane of each.
+    /// lane of each grant to a list.
     pub(super) fn decide(&mut self, granted: &mut Vec<(u32, u8, u8)>) {
         for word in 0..self.stirred.words() {
             for bit in Bits(self.stirred.take_word(word)) {

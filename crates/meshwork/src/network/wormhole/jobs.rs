@@ -22,10 +22,10 @@ struct Jobs {
     grid: Grid,
     flits: u64,
     /// For each node, the slot of the job that holds it, and the node's index among the job's
-    /// nodes.
+    /// nodes. A slot is a small number unique among running jobs.
     holders: Vec<(u32, u32)>,
     runs: Vec<Option<Run>>,
-    /// For each slot, the number of runs in it that were stopped before their end, modulo 2¹⁶.
+    /// For each slot of a job, the number of stopped runs that used the slot before, modulo 2¹⁶.
     stopped: Vec<u16>,
     /// Finished jobs that have not been reported yet.
     finished: Vec<(Time, RunKey)>,
@@ -34,7 +34,7 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of runs in the slot that were stopped before this run began.
+    /// Number of stopped runs that used the slot of the job before this run.
     ///
     /// The number tells late messages of a stopped run from those of this run.
     number: u16,
@@ -76,7 +76,7 @@ impl JobNetwork {
         JobNetwork { engine, jobs }
     }
 
-    /// Runs the network until the first cycle that is not before instant `to`; returns this cycle.
+    /// Runs the network to the first cycle at or after instant `to`; returns this cycle.
     fn advance(&mut self, to: Time) -> Result<Cycle, NetworkError> {
         let cycle = libm::ceil(to.units().max(0.0)) as Cycle;
         self.engine
@@ -281,9 +281,9 @@ impl Network for JobNetwork {
 
 /// The tag by which an arriving message is recognized.
 ///
-/// It consists of the slot of the job, the number of its run, and the rank of the sender. Neither
-/// slots nor processes exceed the nodes of a machine, [`MAX_NODES`](crate::topology::MAX_NODES) =
-/// 2²⁴.
+/// It consists of the slot of the job, the number of its run, and the rank of the sender. There are
+/// at most as many slots, and as many processes, as nodes of a machine: 2²⁴,
+/// [`MAX_NODES`](crate::topology::MAX_NODES).
 fn tag(slot: u32, number: u16, rank: usize) -> u64 {
     u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
 }

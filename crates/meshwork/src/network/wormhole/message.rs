@@ -34,7 +34,7 @@ pub struct Delivery {
     pub alone: Cycle,
 }
 
-/// Answer of a node that is asked for its next message to send.
+/// Next message of a node, or when the node is to be asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The message to send now, which is the first in the node's queue.

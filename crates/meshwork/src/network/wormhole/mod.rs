@@ -145,7 +145,7 @@ pub enum Lanes {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WormholeConfig {
-    /// The simulator whose router timing is used.
+    /// Simulator, ProcSimity or BookSim, whose router timing is used.
     pub preset: Preset,
     /// Cycles in which a router of ProcSimity routes a head.
     pub router_delay: u32,
@@ -169,9 +169,9 @@ pub struct WormholeConfig {
     /// number plus twice the flits that the first link of the detour holds. `None` is 30 for
     /// BookSim's router, otherwise 0.
     pub ugal_threshold: Option<u32>,
-    /// Cycles that a flit takes across a link, and a credit takes back; at least 1.
+    /// Latency of a link in cycles, for flits and for credits on their way back; at least 1.
     pub local_latency: u32,
-    /// Cycles that a flit takes across a link between groups, and a credit takes back; at least 1.
+    /// Latency of a link between groups in cycles, for flits and for credits; at least 1.
     pub global_latency: u32,
 }
 
@@ -202,7 +202,7 @@ pub const MAX_FLITS: u32 = 1 << 16;
 /// The largest number of lanes of a router, since lanes are bits of a word.
 const MAX_LANES: usize = 64;
 
-/// The largest total number of flits for which the buffers of a network have space.
+/// Maximum total size of all buffers of a network, in flits.
 const MAX_PLACES: u64 = 1 << 28;
 
 impl WormholeConfig {
@@ -380,7 +380,7 @@ impl Engine {
         Ok(Engine { kind, timing: setting.timing(), setting: *setting, links })
     }
 
-    /// The current cycle; what moves in this cycle has not moved yet.
+    /// The current cycle, in which no flit has moved yet.
     #[must_use]
     pub fn now(&self) -> Cycle {
         match &self.kind {

@@ -8,7 +8,7 @@ use super::timing::Alone;
 use crate::topology::Node;
 use crate::topology::wires::Leg;
 
-/// Index of a packet in the store, which is reused when the packet has arrived.
+/// Index of a packet among [`Packets`], which is reused when the packet has arrived.
 pub(super) type PacketId = u32;
 
 /// The packets in the network. Their number is bounded by the buffers, even if the queues of the

@@ -11,7 +11,7 @@ use super::bits::{Bits, first_from};
 pub(super) struct Switch {
     ports: usize,
     channels: usize,
-    /// The port of each lane.
+    /// Port of the router to which each lane belongs.
     port_of: [u8; 64],
     /// For each output port, the input port that round robin considers first.
     ///

@@ -116,12 +116,12 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles for which a packet is at its queue's front, in an otherwise empty network.
+    /// Cycles for which a packet is at the front of its queue in an otherwise empty network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// The cycles in which a packet has left its processor's queue and in which its tail arrives.
+    /// Two cycles: when a packet has left its processor's queue, and when its tail arrives.
     ///
     /// The network is otherwise empty. Cycles are counted from when the packet reaches the front of
     /// the queue.
