@@ -135,7 +135,8 @@ impl JobRecord {
     /// scheduler then runs without delay.
     #[must_use]
     pub fn was_killed(&self) -> bool {
-        ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL"].contains(&self.state.as_str())
+        ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL", "TIMEOUT"]
+            .contains(&self.state.as_str())
     }
 
     /// Whether the job was refused at submission: it failed without a start.
