@@ -225,8 +225,8 @@ impl Question<'_> {
         Some(format!(" {verb} {}.", apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on metrics that are best at another value of the key than the first metric. All
-    /// metrics in the sentence are best at the same value.
+    /// Sentence on metrics whose best value of the key is not the best value for the first metric.
+    /// It names only metrics with one common best value.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,

@@ -34,8 +34,8 @@ fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
 
 /// Slow reference implementation of a rule: a function that returns the nodes chosen for a job.
 ///
-/// The arguments are the weights of nodes, the job, the required nodes, the free nodes, and the
-/// misreading to follow.
+/// The arguments are the weights of nodes, the job, the required nodes, the free nodes, and a
+/// deliberate misreading of the rule, which the test must detect.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
 /// Compares a rule with its slow reference implementation on one machine.

@@ -88,7 +88,7 @@ struct Order {
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// Decisions of the scheduler cycles of one second, if its events come in a given order.
+/// Scheduling decisions in one second, for one assumed order of its submissions, ends and cycles.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
     /// Numbers of GPUs on which the weights of nodes depend, after the cycles.

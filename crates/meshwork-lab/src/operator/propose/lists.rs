@@ -234,7 +234,7 @@ impl SearchSpace {
         first
     }
 
-    /// Random neighbour of the given lists, which differs from them by a few changes.
+    /// Random lists of placements that differ from the lists `from` in a few changes.
     #[must_use]
     pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();

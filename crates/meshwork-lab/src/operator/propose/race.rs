@@ -43,7 +43,7 @@ pub struct ListRace {
     pub finalists: usize,
     /// Number of lists that were not dropped, because no other list was certainly better.
     pub survivors: usize,
-    /// Number of resampled histories on which the lists were tried.
+    /// Number of resampled histories on which the lists of placements were compared.
     pub histories: u64,
     /// Length in seconds of the stretches into which the history is cut.
     pub stretch: Second,

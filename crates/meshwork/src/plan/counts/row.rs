@@ -1,8 +1,8 @@
 //! Rows: waiting jobs next to each other in the queue that have equal node counts and spans.
 //!
-//! A span is a job's run time by its estimate. In a row, the *n*-th job in order of arrival has the
-//! *n*-th reserved start in order of time. A row stores its starts, each with a number of jobs,
-//! apart from its jobs. So a start is moved without looking up a job.
+//! A span is a job's estimated run time. Jobs of a row are interchangeable: the first to arrive
+//! gets the earliest reserved start. A row therefore has one list of jobs, and one list of starts
+//! with the number of jobs at each. A start can be moved without looking up a job.
 
 use std::collections::VecDeque;
 

@@ -177,7 +177,7 @@ impl Slurm {
         }
     }
 
-    /// Earliest time of the main pass after an event; `None` if no event occurred since the last.
+    /// Earliest time of the next main pass; `None` if no event occurred since the last main pass.
     fn main_at(&self) -> Option<Time> {
         let last = self.last_main.map(|last| last + self.settings.main_delay);
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))

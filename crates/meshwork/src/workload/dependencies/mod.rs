@@ -160,7 +160,7 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
     }))
 }
 
-/// Number of each job that is a predecessor, and the count of jobs that have this number.
+/// Job numbers that other jobs name as predecessors, each with the count of jobs that bear it.
 ///
 /// Several jobs can share a number: the parts of a split job, and in some logs the lines of one
 /// job.

@@ -46,9 +46,9 @@ pub struct Sizes {
 /// Quantity that a drawn integer measures, such as a side of a block or a number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Each integer is one side of a block.
+    /// The drawn integers are the sides of a block.
     Block,
-    /// The integer is the length of every side of a block with this number of dimensions.
+    /// The drawn integer is the length of every side of a block with this number of dimensions.
     Square(usize),
     /// The integer is the dimension of a subcube.
     Subcube,

@@ -106,8 +106,8 @@ impl Step {
         }
     }
 
-    /// Moves the begin of the step to a later instant, and keeps its blockers (failed requests). A
-    /// request that fails up to an instant within the step also fails from any instant of the step.
+    /// Moves the begin of the step to a later instant, and keeps its blockers (failed requests).
+    /// The free nodes are the same during the whole step, so these requests still fail.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {
