@@ -74,7 +74,8 @@ pub(crate) fn ratio(
 /// difference is the value of the first scenario minus the value of the second one. It is also
 /// given as a fraction of the second scenario's mean.
 ///
-/// # Complexity **O(n)** for each metric of *n* runs.
+/// # Complexity
+/// **O(n)** for each metric of *n* runs.
 #[must_use]
 pub(super) fn paired(
     study: &Study,
@@ -129,8 +130,8 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 /// Values of a metric in two scenarios, paired by run and by batch of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of values from batches of the same jobs, if there is only one pair of runs or one run
-    /// stands for all replications. Otherwise, and for windows of a log, it is `None`.
+    /// Pairs of values from batches of the same jobs; `None` if unused. They are used for a single
+    /// pair of runs, or if a run stands for all replications, but never for windows of a log.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
