@@ -3,8 +3,8 @@
 //! A thousand races are run in each of several scenarios in which the means of all candidates are
 //! known. The table says how often the chosen candidate is worse than the best by more than the
 //! indifference zone, and how many runs a race takes. In the first scenarios, candidates are random
-//! numbers with known means. The other scenarios are studies, which [`choose`] races as the command
-//! does. The means of their candidates are known from 2,000 replications of every candidate.
+//! numbers with known means. The other scenarios are studies, raced by [`choose`]. The means of
+//! their candidates are known from 2,000 replications of every candidate.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::path::Path;

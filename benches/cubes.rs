@@ -1,5 +1,4 @@
-//! Benchmarks of the hypercube allocators: searches for subcubes, and pairs of a claim and a
-//! release.
+//! Benchmarks of the hypercube allocators: searches for subcubes, and claims paired with releases.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -30,7 +29,7 @@ const ALLOCATORS: [&str; 12] = [
     "noncubic",
 ];
 
-/// A half-full hypercube, and an allocator that was told of all claims.
+/// A half-full hypercube, and an allocator that has recorded all claims on it.
 ///
 /// The held subcubes are at random free places and have up to half as many dimensions as the
 /// hypercube. The result depends only on the arguments.
@@ -62,7 +61,7 @@ fn half_full(named: &str, dimension: u32) -> (Site, Box<dyn Allocator>) {
 
 /// Requests for subcubes of every dimension from 0 up to one less than that of the hypercube.
 ///
-/// The requests have the form that an allocator takes.
+/// Each has the form that the allocator accepts, such as a subcube, a block, or a count of nodes.
 fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     let side = |k: u32| move |d| if d < k { 2 } else { 1 };
     let request = |k: u32| match asks {
@@ -74,7 +73,7 @@ fn requests(asks: Asks, dimension: u32) -> Vec<Request> {
     (0..dimension).map(request).collect()
 }
 
-/// Measures searches for a free subcube on a half-full hypercube, of each dimension in turn.
+/// Measures searches for a free subcube on a half-full hypercube, cycling through all dimensions.
 ///
 /// Small free subcubes exist and are found. Large free subcubes do not exist, so that the search
 /// for them fails.
@@ -98,9 +97,9 @@ fn search(criterion: &mut Criterion) {
 /// Measures how fast an allocator handles jobs that come and go.
 ///
 /// One step is a search for a subcube, its claim, and the release of the subcube claimed before.
-/// The requested dimensions are, in turn, all dimensions of which a free subcube exists. For
-/// `buddy`, which does not look at the site, the step is also measured without the updates of the
-/// site.
+/// The steps cycle through all dimensions in which the half-full hypercube has a free subcube. For
+/// `buddy`, which does not read the state of the site, the step is also measured without updates of
+/// the site.
 fn come_and_go(criterion: &mut Criterion) {
     for dimension in DIMENSIONS {
         for named in ALLOCATORS {

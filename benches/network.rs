@@ -9,9 +9,9 @@ use meshwork::topology::Topology;
 
 /// A case of the benchmark: one network under one load.
 ///
-/// It has a name, the topology, the number of virtual channels of a link, the flits that a buffer
-/// holds, whether virtual channels share their link, the timing of the router, the load, and the
-/// number of cycles.
+/// The fields are a name, the topology, the virtual channels per link, the flits per buffer,
+/// whether virtual channels share their link, the timing of the router, the load, and the number of
+/// cycles.
 type Case = (&'static str, Topology, u32, u32, Lanes, Preset, f64, u64);
 
 fn cases() -> Vec<Case> {

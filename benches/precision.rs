@@ -3,9 +3,8 @@
 //! The rule adds replications of a scenario until an interval of the mean is narrow enough. Two
 //! variants are compared: one watches Meshwork's confidence sequence, the other an ordinary
 //! interval. A thousand scenarios are replicated by each variant. The table says how often the
-//! watched interval misses the mean, and how many replications a scenario takes. It also says how
-//! often the mean is missed by the interval that tables print as ±, which is the ordinary interval
-//! of all replications made.
+//! watched interval misses the mean, how many replications a scenario takes, and how often the mean
+//! is missed by the ordinary interval of all replications (printed as ± in tables).
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::observe::recorder::Measured;

@@ -1,5 +1,4 @@
-//! Benchmarks of searches for a free block, and of the shifts of bit sets of which searches
-//! consist.
+//! Benchmarks of searches for a free block, and of the bit-set shifts that make up these searches.
 
 use std::hint::black_box;
 
@@ -27,7 +26,7 @@ const NAMES: [&str; 11] = [
     "buddy_2d",
 ];
 
-/// Measures one search for a free block on a half-full machine, for several requests in turn.
+/// Measures a search for a free block on a half-full machine, cycling through random requests.
 fn search(criterion: &mut Criterion) {
     let machines = [
         Topology::mesh(&[200, 200]),
@@ -57,7 +56,7 @@ fn search(criterion: &mut Criterion) {
 
 /// Measures a shift of a bit set, the basic operation of searches for free blocks.
 ///
-/// Of the free nodes of a 200 × 200 mesh, the shift keeps each node *i* for which node *i* + `by`
+/// The bit set has the free nodes of a 200 × 200 mesh. The shift keeps node *i* if node *i* + `by`
 /// is free too.
 fn shifts(criterion: &mut Criterion) {
     let topology = Topology::mesh(&[200, 200]).expect("these sides are right");
@@ -77,7 +76,7 @@ fn shifts(criterion: &mut Criterion) {
 }
 
 /// Measures how the cost of a search grows with the machine. Held and requested blocks have sides
-/// up to a quarter of the machine's, so that machines of all sizes hold about equally many blocks.
+/// up to a quarter of the machine's sides, so that the number of held blocks hardly grows.
 fn growth(criterion: &mut Criterion) {
     let squares = [50, 100, 200, 400].map(|side| Topology::mesh(&[side, side]));
     let cubes = [16, 32, 64].map(|side| Topology::mesh(&[side, side, side]));

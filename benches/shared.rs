@@ -1,4 +1,4 @@
-//! Benchmark of one decision about parts of nodes by Slurm's rules.
+//! Benchmark of one decision, by Slurm's rules, about a job that requests parts of nodes.
 //!
 //! The machine is half full, and has 5,000 nodes of 8 GPUs in a tree.
 

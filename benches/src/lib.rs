@@ -16,10 +16,10 @@ use meshwork::workload::swf::{Record, write_record};
 use meshwork::workload::{Inputs, NoInputs, Rows, Submission, WorkloadError};
 use toml::Table;
 
-/// Site of which at least half of the nodes are held, and the held blocks in the order of claims.
+/// Site of which at least half of the nodes are held, and the held blocks in order of their claims.
 ///
-/// The blocks are at random free places. A side of a block is random: from 1 to `share` times the
-/// machine's side, or to 3 if that is more. The result depends only on the arguments.
+/// The blocks are at random free positions. A side is drawn from 1 to `share` times the machine's
+/// side, or from 1 to 3 if `share` allows fewer. The result depends only on the arguments.
 #[must_use]
 pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     let mut site = Site::new(topology.clone(), 1.0);
@@ -40,7 +40,7 @@ pub fn half_full(topology: &Topology, share: f64) -> (Site, Vec<Placement>) {
     (site, held)
 }
 
-/// Allocator with default parameters that was told of the claims `held`, one per unit of time.
+/// Allocator with default parameters that has recorded the claims `held`, one per unit of time.
 #[must_use]
 pub fn allocator_of(name: &str, topology: &Topology, held: &[Placement]) -> Box<dyn Allocator> {
     let mut allocator = allocator(name, topology);
@@ -64,7 +64,7 @@ pub fn requests(topology: &Topology, share: f64, count: usize) -> Vec<Request> {
     (0..count).map(|_| Request::Block(sides.iter().map(&mut side).collect())).collect()
 }
 
-/// Requests as from [`requests`], in the form that an allocator takes.
+/// Random requests as made by [`requests`], converted to the form that the named allocator accepts.
 ///
 /// Requests that the allocator could never serve are left out.
 #[must_use]
@@ -74,15 +74,15 @@ pub fn requests_to(name: &str, topology: &Topology, share: f64, count: usize) ->
     blocks.iter().filter_map(shape).collect()
 }
 
-/// Whether an allocator, named by a text with its parameters, works on a machine.
+/// Whether the allocator with the given name works on a machine.
 #[must_use]
 pub fn works_on(name: &str, topology: &Topology) -> bool {
     entry::<AllocatorEntry>(ALLOCATORS, name).works_on(topology)
 }
 
-/// Allocator that a text names.
+/// Allocator that is described by a text such as `first_fit rotation='best'`.
 ///
-/// Parameters follow the name, separated by `; `, as in `first_fit rotation='best'`.
+/// The text is a name, optionally followed by a space and parameters that are separated by `; `.
 #[must_use]
 pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let (name, given) = named.split_once(' ').unwrap_or((named, ""));
@@ -95,14 +95,14 @@ pub fn allocator(named: &str, topology: &Topology) -> Box<dyn Allocator> {
         .unwrap_or_else(|problem| panic!("the benchmark gives what is right: {problem}"))
 }
 
-/// Form of request, such as a block or a count, that the allocator named by a text takes.
+/// Form of request, such as a block or a count, that an allocator accepts.
 #[must_use]
 pub fn asks(named: &str) -> Asks {
     let name = named.split(' ').next().unwrap_or(named);
     entry(ALLOCATORS, name).asks
 }
 
-/// Log in memory. If a study asks for an input file, it gets this log for every path.
+/// Log in memory. A study that opens an input file gets this log, whatever the path.
 #[derive(Clone)]
 pub struct Log(Arc<[u8]>);
 
@@ -126,7 +126,7 @@ impl Log {
         Log(text.into())
     }
 
-    /// Log that gives a run a queue of constant length.
+    /// Log for a run with a queue of constant length.
     ///
     /// `queue` jobs wait from the beginning, and `more` jobs arrive as fast as jobs end. A job
     /// requests up to an eighth of the machine's nodes. Requests have `counts` different counts of

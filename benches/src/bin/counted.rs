@@ -1,6 +1,6 @@
-//! One run of the scenario in its argument; prints the number of finished jobs and the last end.
+//! Program that runs one scenario, and prints the number of finished jobs and the end of the last.
 //!
-//! The program is for counting instructions, which do not depend on the load of the computer:
+//! It is for counting instructions, independently of the computer's load. Its argument is TOML:
 //!
 //! ```text
 //! cargo build --release -p meshwork-benches --bin counted

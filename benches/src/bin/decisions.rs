@@ -1,9 +1,9 @@
 //! Times of decisions about jobs of 1 to 64 GPUs, on 5,000 half-full nodes of 8 GPUs in a tree.
 //!
 //! Decisions are timed for each order in which nodes are filled (key `order`), and for two
-//! allocators. Other jobs end between decisions, so that the machine stays half full. Where the
-//! system reports CPU time, it is measured, so that other programs do not matter much. Words after
-//! `--` select orders.
+//! allocators. Other jobs end between decisions, so that the machine stays half full. CPU time is
+//! measured if the system reports it, so that other programs hardly disturb. Names after `--` limit
+//! the run to these orders.
 //!
 //! ```text
 //! cargo run --release -p meshwork-benches --bin decisions -- first fgd

@@ -4,11 +4,11 @@
 //! cargo run --release -p meshwork-benches --bin growth
 //! ```
 //!
-//! A point of the table is the CPU time per event, in a run whose queue has constant length: its
-//! jobs are there from the beginning, and others arrive as fast as jobs end. It is the CPU time of
-//! the run up to the 4000th end of a job minus that up to the 2000th, divided by the arrivals and
-//! ends in between. An exponent is the slope of a line through all points of a row on logarithmic
-//! axes.
+//! A point of the table is the CPU time per event in a run with a queue of constant length: the
+//! queue is full from the beginning, and jobs arrive as fast as jobs end. The run is made twice, up
+//! to the 2000th and up to the 4000th end of a job. The difference of the CPU times is divided by
+//! the arrivals and ends in between. The exponent of a row is the slope through its points on
+//! logarithmic axes.
 
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use meshwork_benches::{Log, scenario};
 
-/// Number of ends of jobs between the two measurements of a point.
+/// Number of job ends in a point's first run; the second run has twice as many.
 const ENDS: u64 = 2_000;
 
 /// Smallest difference between the CPU times of a point's two runs that is more than noise.
@@ -74,7 +74,7 @@ impl Point<'_> {
     }
 }
 
-/// Exponent of the growth: the slope of a line through these points on logarithmic axes.
+/// Exponent of the growth: the slope of a line through `points`, as (x, y), on logarithmic axes.
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = logs.len() as f64;

@@ -4,7 +4,7 @@
 //! trees, dragonflies, pods of TPU slices, flat machines and several sites; `meshwork ops` is for
 //! clusters under Slurm or Kueue.
 //!
-//! A program with strategies of its own gets the whole command, which then knows them:
+//! A program can add its own strategies to a catalogue, and run the command with this catalogue:
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -81,7 +81,7 @@ pub struct CommandOutput {
     pub all_well: bool,
 }
 
-/// Reason, in one sentence, why a command gave no answer.
+/// Reason, in one sentence, why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The request itself was wrong.
@@ -92,7 +92,7 @@ pub enum Refusal {
 
 /// Runs one command for a program and returns its output.
 ///
-/// The words follow the name of the command; warnings go to standard error.
+/// `words` are the arguments after `meshwork`. Warnings go to standard error.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;

@@ -62,7 +62,7 @@ pub(crate) enum Verdict {
     RunFailed,
     /// Some runs of a sweep have not finished: exit status 3.
     Incomplete,
-    /// The command stopped between two runs. The same command continues them: exit status 75.
+    /// The command stopped between two runs; running it again continues: exit status 75.
     Stopped,
 }
 
@@ -119,7 +119,7 @@ impl Output {
         self.raw(&format!("\u{1b}[1m{}\u{1b}[0m\n", visible(line)))
     }
 
-    /// Writes an object as one line of JSON; JSON escapes keep the original characters.
+    /// Writes an object as one line of JSON, in which control characters are escaped.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Stop> {
         self.line(&value.to_string())
     }

@@ -1,5 +1,4 @@
-//! Draws a machine as rows of characters. Nodes have positions, and the letters of the jobs that
-//! hold them.
+//! Draws a machine as rows of characters. A held node is drawn as the letter of its job.
 
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 
@@ -17,14 +16,12 @@ pub(crate) enum Cell {
 /// A plane has node 0 at the top left. Further dimensions are layers, side by side if they fit. A
 /// hypercube is a Karnaugh map: half of the dimensions are columns and half are rows, both in Gray
 /// code, so that adjacent nodes are neighbours. A single dimension is broken into rows. Positions
-/// are computed, not stored: a map of millions of nodes costs only the positions that are looked
-/// at.
+/// are computed when needed, so that a map of millions of nodes takes no memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// Word for a layer in the label of the picture, such as switch or group if the wiring has
-    /// them.
+    /// Name of a layer in the labels of the picture, such as `switch` or `group`, by the wiring.
     layer: &'static str,
 }
 
@@ -222,8 +219,8 @@ impl Letters {
         self.next.checked_sub(1).map(|last| char::from(LETTERS[last]))
     }
 
-    /// Letters restored from those in use and the one assigned last; `None` if a character is no
-    /// letter.
+    /// Restores the state from all letters in use and the last assigned letter. Returns `None` if a
+    /// character is no letter.
     pub(crate) fn of(given: impl Iterator<Item = char>, last: Option<char>) -> Option<Letters> {
         let place = |letter| LETTERS.iter().position(|&known| char::from(known) == letter);
         let mut letters = Letters::default();

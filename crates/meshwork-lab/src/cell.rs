@@ -3,7 +3,7 @@
 //! Names of users, queues and jobs come from outside, and spreadsheets evaluate text that begins
 //! with `=`, `+`, `-` or `@`, even if that fetches a page or starts a program. Such a text is
 //! written with a leading apostrophe, which marks text in spreadsheets; the table readers of this
-//! crate remove it again. Numbers are unchanged.
+//! crate remove it again. Numbers are written unchanged.
 
 use std::borrow::Cow;
 

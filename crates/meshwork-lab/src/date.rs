@@ -53,8 +53,8 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(seconds - (ahead * 60) as f64)
 }
 
-/// Numbers in a text that are separated by the character `between`. `digits` are the exact numbers
-/// of digits of all the numbers, in order; `None` if the text differs.
+/// Numbers in a text, separated by the character `between`. It is `None` if their count differs
+/// from the length of `digits`, or a number has not as many digits as `digits` says.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {

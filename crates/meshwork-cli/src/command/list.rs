@@ -355,9 +355,9 @@ fn print_one(
     Ok(())
 }
 
-/// Text that tells which values a parameter accepts.
+/// Describes the values that a parameter accepts.
 ///
-/// If it accepts names of entries, the text has the command that lists these entries.
+/// If these are names of catalogue entries, the text includes the command that lists them.
 fn may_be(param: &Param) -> String {
     match param.kind {
         Kind::Component(family) | Kind::Components(family) => {

@@ -16,7 +16,7 @@ use super::list::KINDS;
 use crate::args::Arguments;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Prints a shell's completion script, which knows the names of kinds, entries and papers.
+/// Prints a shell's completion script, with the names of kinds, catalogue entries and papers.
 pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell) -> Ended {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_values(catalogue), program(), &mut script);

@@ -1,4 +1,4 @@
-//! `meshwork report`: writes the page of a results folder.
+//! `meshwork report`: writes the HTML page of a results folder.
 
 use std::path::{Path, PathBuf};
 

@@ -18,7 +18,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Name of the paper whose experiment is not a study.
+/// Name of the one paper whose experiment is not defined by a study.
 ///
 /// Its tasks have no times and never end.
 const FGD: &str = "fgd";

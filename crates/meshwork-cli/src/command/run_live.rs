@@ -59,7 +59,7 @@ struct State {
     /// Results of runs so far, by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
-    /// Number of changes of the runs so far. By it, a page knows whether its results are current.
+    /// Version of the results, by which a page detects changes: the number of changes so far.
     version: u64,
     has_ended: bool,
     /// Time of the last request of a page, `None` before the first request.
@@ -286,9 +286,7 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     Ok(server)
 }
 
-/// Keeps the server running after the last run, for as long as `until` says.
-///
-/// The wait ends when open pages have fetched the final results, or when the user ends the server.
+/// Keeps the server running after the last run, for a time that depends on `until`.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
     let stays = match until {

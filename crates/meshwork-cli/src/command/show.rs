@@ -58,7 +58,7 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// Random speeds of the sites, in each replication that is certain to be run.
+/// Random speeds of the sites, one list for each replication that is run in any case.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,

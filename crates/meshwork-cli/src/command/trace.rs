@@ -26,7 +26,7 @@ const BYTES_PER_JOB: u64 = 270;
 
 const DAY: f64 = 86_400.0;
 
-/// Labels of those lines in the header of a log that tell where the log comes from.
+/// Labels of the header lines that describe the origin of a log.
 const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
 
 pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {

@@ -179,7 +179,7 @@ fn wired(path: &str, site: &Value) -> Result<Topology, Problem> {
     (entry(TOPOLOGIES, params.name()).build)(&params)
 }
 
-/// Formats a problem as a sentence that begins with the argument that causes it.
+/// Formats a problem as a sentence that begins with the command-line option at fault.
 fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
     let argument = match problem.path.as_str() {
         "packet_length" => "--packet",

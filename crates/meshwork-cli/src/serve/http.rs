@@ -1,4 +1,4 @@
-//! The part of HTTP/1.1 that `run --serve` needs, as functions over bytes.
+//! Parser of requests and writer of answers for the part of HTTP/1.1 that `run --serve` needs.
 
 /// Largest size of an HTTP request in bytes.
 const MAX_BYTES: usize = 8 << 10;
@@ -107,7 +107,7 @@ fn is_loopback(host: &[u8], port: u16) -> bool {
     is_name && given == port.to_string()
 }
 
-/// Headers of every answer. They forbid caching, sniffing, and framing or reading by other pages.
+/// Headers of every answer. They forbid caches, guesses of the media type, and use by other pages.
 const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
      X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n\r\n";
 

@@ -42,7 +42,7 @@ pub(crate) struct Answer {
 
 /// Source of the contents that a server sends.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// Current content of a resource; `None` if its tag is `known`.
+    /// Current content of a resource; `None` if the client has it already, with the tag `known`.
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer>;
 }
 
@@ -108,7 +108,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// Permission for one more connection, which is given back when dropped.
+/// One of the limited number of open connections, counted until it is dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {

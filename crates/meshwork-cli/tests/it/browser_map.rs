@@ -89,7 +89,7 @@ fn plural(count: usize, one: &str, more: &str) -> String {
 }
 
 impl Shown {
-    /// Moves the slider to a share of its width as a user does, and returns the instant shown then.
+    /// Moves the slider to a share of its width as a user does. Returns the instant shown.
     fn slide(&self, share: f64) -> f64 {
         self.page.act(&format!(
             "const slider = document.querySelector('.machine input[type=range]');
@@ -157,7 +157,7 @@ impl Shown {
         assert_eq!(drawn, json!(holders));
     }
 
-    /// Makes the checks that hold for the map of any machine.
+    /// Checks the map at three instants, and at several widths of the window in light and dark.
     fn is_right(&self) {
         let mut pictures: Vec<Value> = Vec::new();
         for share in [0.2, 0.5, 0.85] {
@@ -196,8 +196,7 @@ impl Shown {
 
 /// JavaScript expression for the processors whose drawn colour is wrong.
 ///
-/// The colour of a wrong processor says that it is free although a job holds it, or the other way
-/// round.
+/// A colour is wrong if it shows a held processor as free, or a free processor as held.
 fn wrong_pixels() -> String {
     format!(
         "(() => {{
@@ -228,7 +227,7 @@ fn wrong_pixels() -> String {
     )
 }
 
-/// Node numbers in the drawing of the first site, by pane, row and column.
+/// Node numbers in the drawing of the first site, by pane (a drawn layer), row and column.
 fn panes(shown: &Shown) -> Vec<Vec<Vec<u32>>> {
     let found = shown.page.value(&format!(
         "{MACHINE}.layouts[0].panes.map((pane) => Array.from({{ length: pane.rows }}, (_, y) =>

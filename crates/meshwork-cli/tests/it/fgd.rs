@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::{Numbers, meshwork};
 use crate::skip::skip;
 
-/// Writes traces of ten nodes with four GPUs each, and of tasks of which two thirds share a GPU.
+/// Writes traces of ten nodes with four GPUs each, and of tasks. Two in three tasks share a GPU.
 fn traces(folder: &Path) {
     let mut nodes = "sn,cpu_milli,memory_mib,gpu,model\nplain,64000,9999,0,\n".to_owned();
     for node in 0..10 {
@@ -78,9 +78,9 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     refused(&FILES, "tasks.csv has no task with a GPU");
 }
 
-/// Tests that reproduced means of two workloads agree with the published ones.
+/// Tests that reproduced means of two workloads agree with the published means.
 ///
-/// The tolerance is 0.15 percentage points, or 1.5 of the published standard deviations.
+/// The tolerance is 0.15 percentage points, or 1.5 times the published standard deviation.
 #[test]
 fn published_means_are_reached() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

@@ -1,6 +1,6 @@
-//! Tests of files that users name.
+//! Tests of files whose names the user gives, as input or as output.
 //!
-//! They check which files are replaced, which are found again, and how much of a file is read.
+//! They check which files are replaced, where files are looked up, and how much of a file is read.
 
 use std::fs;
 use std::path::Path;

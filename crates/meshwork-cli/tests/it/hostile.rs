@@ -11,13 +11,13 @@ use crate::common::{Said, command, meshwork, said};
 /// reverses the writing direction.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
 
-/// A name with control characters, as an attacker may choose it.
+/// Name with control characters, as an attacker may choose it.
 const NAME: &str = "a\u{1b}[31m\u{9b}2J\u{7}\r\u{202e}\nINJECTED";
 
-/// Value of `NAME`, as it is escaped in a key or a string of TOML.
+/// The hostile name `NAME` as it is escaped in a key or a string of TOML.
 const IN_TOML: &str = "a\\u001b[31m\\u009b2J\\u0007\\r\u{202e}\\nINJECTED";
 
-/// Value of `NAME` without line breaks, for files in which a name must stay on one line.
+/// The hostile name `NAME` without line breaks, for files with one name per line.
 const WORD: &str = "a\u{1b}[31m\u{9b}2J\u{7}\u{202e}b";
 
 fn is_clean(text: &str, what: &str) {

@@ -219,9 +219,9 @@ fn the_example_of_every_page_of_the_reference_runs() {
     });
 }
 
-/// Runs the commands of a session in order, and returns the session with their outputs.
+/// Runs the commands of a console session in order, and returns the session with their outputs.
 ///
-/// An output that the page shows must be right. A line of `…` in it stands for any number of lines.
+/// An output that is shown in the page must be right. A line of `…` in it matches any lines.
 fn session(folder: &Path, page: &str, text: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_meshwork"));
     let path = std::env::join_paths(
@@ -331,8 +331,8 @@ fn every_command_of_the_manual_gives_what_it_shows() {
 
 /// Compares the figures that the commands of a page write with those stored in `docs/img`.
 ///
-/// The stored `img/FOLDER/NAME.svg` corresponds to `FOLDER/NAME.svg`; pictures of `meshwork manual`
-/// have no folder.
+/// A figure `FOLDER/NAME.svg` is stored as `img/FOLDER/NAME.svg`. Pictures without a folder are
+/// skipped, because `meshwork manual` writes them.
 fn figures_are_kept(page: &str, text: &str, folder: &Path) {
     for rest in text.split("](img/").skip(1) {
         let name = rest.split(')').next().unwrap();

@@ -327,7 +327,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
 
 /// Writes a site of four nodes for a test of backfill.
 ///
-/// One job holds three nodes, a wide job waits for all four, and a short job fits on the free one.
+/// One job holds three nodes, a wide job waits for all four, and a short job fits on the free node.
 /// If `limited`, each user may run only one job at a time.
 fn beside(folder: &Path, limited: bool) {
     let stay = |id: &str, user: &str, submit: i64, runs: i64, nodes: u32| JobRecord {

@@ -25,7 +25,7 @@ const BLOCKS: &str = "- topology: t
 ";
 const CONF: &str = "SchedulerParameters=bf_interval=10\nNodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
-/// Writes a site whose jobs were placed by the rule of its own topology.
+/// Writes a site with a history that the model of the site has generated.
 ///
 /// After each job, `cleanup` seconds pass until its nodes are free.
 fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut History)) {

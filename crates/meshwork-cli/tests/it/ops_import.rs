@@ -26,8 +26,8 @@ const CONF: &str =
 
 /// Records of `sacct` for jobs of many kinds.
 ///
-/// They are two tasks of an array, a requeued job, a job with segments, a job with steps, a refused
-/// job, a job cancelled while pending, and a job still pending.
+/// The jobs are two tasks of an array, a requeued job, a job with segments, a job with steps, a
+/// refused job, a job cancelled while pending, and a job still pending.
 const SACCT: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|SegmentSize|Exclusive|AllocTRES|Priority|Flags|SubmitLine
 101|100_0|ada|main|1000|1000|1001|1010|COMPLETED|1|2|2|n[0-1]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
 100|100_1|ada|main|1000|1000|1001|1012|COMPLETED|1|2|2|n[2-3]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
@@ -457,7 +457,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
     }
 }
 
-/// Tests that files which Slurm's commands print are kept with the site.
+/// Tests that the import copies the output of Slurm's commands into the site's folder.
 ///
 /// Without a topology file the machine is flat.
 #[test]

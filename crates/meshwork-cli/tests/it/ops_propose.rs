@@ -1,7 +1,6 @@
-//! Tests of `meshwork ops propose`, which searches better placement lists.
+//! Tests of `meshwork ops propose`, which searches for better placement lists.
 //!
-//! It must find a better list that the test has planted, and propose nothing where no list is
-//! better.
+//! It must find a better list that the test has planted, and propose nothing if no list is better.
 
 use std::fmt::Write;
 use std::fs;

@@ -85,7 +85,7 @@ fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32
     }
 }
 
-/// Whether `job` starts if only the jobs with the numbers in `running` run.
+/// Whether `job` could start if, of the running jobs, only those with the given indices ran.
 fn starts_beside(state: &MachineState, running: &[usize], job: &JobRecord) -> bool {
     let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(state.machine.site("").clone());
     for &place in running {
@@ -638,7 +638,7 @@ fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
     assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|2\n"), WaitReason::Turn);
 }
 
-/// Tests that a job on parts of nodes is told which of them it lacks, and which ends would help.
+/// Tests that a job on parts of nodes gets a list of lacking parts, and of jobs that must end.
 #[test]
 fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of `meshwork place`, used as the author of a scheduler uses it.
+//! Tests of `meshwork place` in the role of an allocator for an external scheduler.
 
 use crate::common;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use crate::common::{Said, command, said};
 
-/// Runs `meshwork place` with these lines as its whole input.
+/// Runs `meshwork place` with `lines` as its whole input.
 fn place(arguments: &[&str], lines: &[u8]) -> Said {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(lines).unwrap();

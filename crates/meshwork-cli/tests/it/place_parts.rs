@@ -31,10 +31,9 @@ fn answers(folder: &Path, lines: &str) -> Vec<Json> {
     said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Short text for an answer.
+/// Short form of an answer, for comparisons.
 ///
-/// It has the numbers of tasks and CPUs, and what the job gets on each group of nodes: cores,
-/// memory and GPUs.
+/// It has the numbers of tasks and CPUs, and the cores, memory and GPUs on each group of nodes.
 fn short(answer: &Json) -> String {
     if answer.get("released").is_some() {
         return "ends".to_owned();
@@ -57,7 +56,7 @@ fn short(answer: &Json) -> String {
     text
 }
 
-/// Checks which parts of nodes jobs 1, 2, … get. Each case is a job's options and the expected
+/// Checks which parts of nodes jobs 1, 2, … get. Each case has a job's options and the expected
 /// answer; the options `!5` end job 5.
 fn check(conf: &str, gres: &str, topology: &str, cases: &[(&str, &str)]) {
     let folder = site(conf, gres, topology);

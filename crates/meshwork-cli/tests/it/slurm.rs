@@ -65,7 +65,7 @@ trait Sweeping {
     fn is_idle(&self) -> bool;
 }
 
-/// A process that writes a segment, and the Slurm task that started it.
+/// A process that writes a segment (the file with its runs), and the Slurm task that started it.
 struct Writer {
     process: u32,
     job: String,
@@ -80,7 +80,7 @@ impl Sweeping for Slurm {
         object["done"].as_u64().unwrap_or(0)
     }
 
-    /// The last line of each segment of the sweep.
+    /// The last line of each segment of the sweep; a segment has the runs of one process.
     fn notes(&self) -> String {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let last = |path: PathBuf| {
@@ -90,7 +90,7 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| last(entry.path())).collect::<Vec<_>>().join("\n")
     }
 
-    /// Processes that currently write segments.
+    /// Processes that currently write segments; a segment has the runs of one process.
     fn writers(&self) -> Vec<Writer> {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let writer = |name: String| {
@@ -111,9 +111,8 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| writer(entry.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Whether no task is pending or running.
-    ///
-    /// Requeued tasks are released meanwhile, so that they start at once.
+    /// Whether no task is pending or running. Requeued tasks are released, so that they start at
+    /// once.
     fn is_idle(&self) -> bool {
         let said = self.ask("squeue", &["--noheader", "--array", "--format", "%i %T"]);
         for line in said.out.lines() {

@@ -1,10 +1,10 @@
 //! Measures the winner of a race again, on fresh replications and on a held-out part of a log.
 //!
 //! The winner is the best candidate on the data of the race, so its lead on these data is too
-//! large. Here it is compared with the baseline on data that no race reads. Fresh replications use
-//! the next seed; the interval of the change comes from a fixed number of pairs of replications.
-//! The held-out part is the end of the log, which the race did not read. Winner and baseline run
-//! the whole log once each, and the interval of the change comes from batches of the same jobs.
+//! large. Here it is compared with the baseline on other data. Fresh replications use the next
+//! seed; the interval of the change comes from a fixed number of pairs of replications. The
+//! held-out part is the end of the log, which the race did not read. Winner and baseline run the
+//! whole log once each, and the interval of the change comes from batches of the same jobs.
 
 use std::sync::Mutex;
 
@@ -28,8 +28,7 @@ const FRESH: u64 = 20;
 /// Largest number of classes of job sizes for which the change from the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// End of the candidates' logs, which is held out from the race. Holds the time at which this end
-/// begins for each candidate, and the candidates with their whole logs.
+/// Held-out ends of the candidates' logs: the time at which each begins, and the whole logs.
 pub(crate) struct Held {
     begins: Vec<f64>,
     /// Candidates with their whole logs.
@@ -102,7 +101,7 @@ pub struct Gain {
     /// Ends of the 95 % interval of the change; `None` if there is too little data.
     pub ends: Option<[f64; 2]>,
     pub pairs: u64,
-    /// Whether the whole interval is on the side where the winner is better.
+    /// Whether the winner is better in the whole interval.
     pub is_clear: bool,
     /// Change of a metric for each class of job sizes; empty on a held-out log.
     pub classes: Vec<ClassChange>,
@@ -117,8 +116,7 @@ pub struct ClassChange {
     /// Change as a fraction of the baseline's metric. `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether the winner is certainly worse for these jobs: the whole interval is on the worse
-    /// side.
+    /// Whether the winner is certainly worse for these jobs: it is worse in the whole interval.
     pub loses: bool,
 }
 
@@ -222,7 +220,7 @@ impl Confirmation<'_> {
         Ok(results)
     }
 
-    /// Compares the winner's and the baseline's fresh replications in pairs, on the race's scale.
+    /// Compares winner and baseline by pairs of fresh replications, on the scale of the race.
     fn fresh(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         let [ours, theirs] = [&results.runs[0], &results.runs[1]];
@@ -300,8 +298,8 @@ impl Confirmation<'_> {
     }
 }
 
-/// Pairs of values that both lists have for the same replication. A list has pairs of a replication
-/// number and a value, in order of the number.
+/// Pairs of values with the same replication number, one of each list. The lists have replication
+/// numbers with values, in order of the number.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let other = |replication: u64| {
         let at = theirs.binary_search_by_key(&replication, |pair| pair.0).ok()?;

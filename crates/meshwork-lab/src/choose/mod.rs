@@ -125,7 +125,7 @@ impl Scale {
     }
 }
 
-/// Error: a value has no logarithm, because it is 0 or negative.
+/// Error: a value has no logarithm, because it is not positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotPositive(f64);
 
@@ -140,7 +140,7 @@ pub(crate) struct Raced<'a> {
     pub(crate) rules: RaceRules,
     pub(crate) options: Vec<String>,
     within: Within,
-    /// Largest number of replications of a candidate, which the windows of a log may limit.
+    /// Largest number of replications of a candidate; at most the number of windows of its log.
     most: u64,
 }
 
@@ -464,7 +464,7 @@ pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }
 
-/// Arrival times of the jobs in a scenario's log, which tell where the held-out time begins.
+/// Arrival times of the jobs in a scenario's log, from which the begin of held-out time follows.
 pub(crate) use windows::arrivals;
 
 #[cfg(test)]

@@ -77,8 +77,8 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all stored runs, and the stored runs of each candidate. `find`
-    /// returns the results of a run if it is stored, given its key.
+    /// State of the race after all stored runs, and these runs of each candidate. `find` returns
+    /// the results of a run with the given key, if it is stored.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,
@@ -127,7 +127,7 @@ pub struct RaceRound {
 }
 
 impl Raced<'_> {
-    /// Next round of the race after the stored runs, which `find` returns by key.
+    /// Next round of the race, if the stored runs have been read. `find` looks up a run by its key.
     ///
     /// Once candidates can be dropped, a round adds half as many replications as the survivors have
     /// run. So there are fewer but larger rounds than in a race in one process.

@@ -53,9 +53,9 @@ const PLUGINS: [(&str, &str); 4] = [
 /// `SchedulerType` that Slurm uses if `slurm.conf` gives none.
 const BACKFILL: &str = "sched/backfill";
 
-/// Parameters of the scheduler `slurm` without a line of their own in `slurm.conf`.
+/// Parameters of the scheduler `slurm` that have no line in `slurm.conf`.
 ///
-/// The text beside a parameter tells where Slurm has this setting.
+/// Each has a text that says how the setting is made in Slurm instead.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("bf_rounding", "the version of Slurm decides"),
     ("PriorityWeightSite", "the site factor of jobs counts in full"),
@@ -96,10 +96,10 @@ impl<'a> GivenScheduler<'a> {
         }
     }
 
-    /// Text of a `slurm.conf` in which these parameters have the values of the scheduler.
+    /// Text of a `slurm.conf` changed so that Slurm schedules like this scheduler.
     ///
-    /// `included` is the text of the files that it includes. Their lines are not changed, but hold
-    /// unless a later line sets the same key.
+    /// Only the parameters `keys` are set. `included` is the text of the included files, which is
+    /// not changed. It is read to find out which lines are missing.
     fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
         let value_of =
@@ -185,11 +185,11 @@ fn put_line(text: &mut String, key: &str, value: &str) {
     *text = rows.join("\n") + "\n";
 }
 
-/// Change of `slurm.conf` and of `topology.yaml` from the baseline to the winner.
+/// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner.
 ///
-/// It is a unified diff of each file. If the study names no `slurm.conf`, only the lines that set
-/// the scheduler are compared, below the name of the file. Then follow differing keys for which
-/// Slurm has no line. The result is empty if the machine is not read from Slurm files.
+/// The result has a unified diff of each file, and then the differing keys for which Slurm has no
+/// line. If the study names no `slurm.conf`, only the lines that set the scheduler are compared.
+/// The result is empty if the machine is not read from Slurm files.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);
@@ -289,7 +289,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
 mod tests {
     use super::*;
 
-    /// Lines of a `slurm.conf` that must change so that Slurm's scheduler has the given parameters.
+    /// Changed lines of a `slurm.conf`, after the parameters of a scheduler were put into it.
     fn change(conf: &str, scheduler: &str) -> String {
         change_beside("", conf, scheduler)
     }

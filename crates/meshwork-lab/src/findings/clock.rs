@@ -57,8 +57,8 @@ impl LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
-    /// Label that tells in which time zone dates are shown. It is the name of the log's time zone,
-    /// or `local time` if only the offset from UTC is known, or else `UTC`.
+    /// Label of the time zone in which dates are shown. It is the name of the log's time zone, or
+    /// `local time` if only the offset from UTC is known, or else `UTC`.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.offset, &self.zone) {
@@ -151,7 +151,7 @@ impl Clock {
         shared
     }
 
-    /// Length of a shown unit in seconds, and local time of clock time 0 in seconds since 1970.
+    /// Length of the shown unit in seconds, and local time of clock time 0 in seconds since 1970.
     ///
     /// `None` if the unit or the start is unknown.
     #[must_use]

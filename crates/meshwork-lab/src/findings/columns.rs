@@ -9,8 +9,8 @@ use meshwork::scenario::Scenario;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
 
-/// Metrics that have a column only if the study names them. They are counts, for which a note
-/// appears instead if they are not 0, and measures that few studies need.
+/// Metrics that have a column only if the study names them. Few studies need them. Some are counts,
+/// which are reported in a note if they are not 0.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
 /// Metrics that tables show as columns, and the reasons why other metrics have none.
@@ -23,7 +23,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects the metrics that the study names, according to `scenario`.
+    /// Selects the metrics that the study names in `measure.metrics` of `scenario`.
     ///
     /// If the study names none, all measured metrics are selected except those shown only on
     /// request, and except shares that are 0 or equal to another share in all scenarios.
@@ -63,7 +63,7 @@ impl Shown {
     }
 }
 
-/// Names of the metrics of which higher values are better.
+/// Names of the metrics for which higher values are better.
 pub const HIGHEST: [&str; 10] = [
     "utilization",
     "utilization_asked",
@@ -123,7 +123,7 @@ impl fmt::Debug for Meanings {
     }
 }
 
-/// Mean and interval of the metric with this name; without numbers if the metric is not among them.
+/// Mean and interval of the metric with this name. They are `None` if the metric is missing.
 #[must_use]
 pub fn value(metrics: &Means, name: &str) -> Interval {
     let found = metrics.iter().find(|(own, _)| own == name).map(|(_, interval)| *interval);

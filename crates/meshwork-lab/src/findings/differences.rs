@@ -70,9 +70,9 @@ pub(crate) fn ratio(
     Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
-/// For each metric, its difference between two scenarios, paired by run. It is the value of the
-/// first scenario minus the value of the second one, also as a fraction of the second one's mean.
-/// Scenarios are given by index.
+/// Differences of all metrics between two scenarios, which are given by index, paired by run. A
+/// difference is the value of the first scenario minus the value of the second one. It is also
+/// given as a fraction of the second scenario's mean.
 ///
 /// # Complexity
 /// **O(n)** for each metric of *n* runs.
@@ -130,8 +130,8 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 /// Values of a metric in two scenarios, paired by run and by batch of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of values from batches of the same jobs. `None` for windows of a log, and unless there
-    /// is only one pair of runs or a run stands for all replications.
+    /// Pairs of values from batches of the same jobs; `None` if unused. They are used for a single
+    /// pair of runs, or if a run stands for all replications, but never for windows of a log.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }

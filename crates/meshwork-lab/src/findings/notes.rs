@@ -1,4 +1,4 @@
-//! Sentences that warn of or explain results. The terminal and the HTML page show the same ones.
+//! Notes that warn of or explain results. The terminal and the HTML page show the same notes.
 
 use toml::Value;
 
@@ -98,7 +98,7 @@ pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<Strin
     })
 }
 
-/// Note on means of a log's single run that are uncertain by more than themselves.
+/// Note on a metric whose interval is wider than its mean, in studies that run a log only once.
 fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
     if study.replications != Replications::Fixed(1) {
         return None;
@@ -178,8 +178,8 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
     notes
 }
 
-/// Words that tell which scenarios a note is about, such as ` in 9 of 12 scenarios`. They are empty
-/// if it is about all scenarios.
+/// Phrase that says which scenarios a note is about, such as ` in 9 of 12 scenarios`. It is empty
+/// if the note is about all scenarios.
 fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();

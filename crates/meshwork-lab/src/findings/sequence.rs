@@ -2,9 +2,9 @@
 //!
 //! An ordinary interval that is looked at after every value misses the mean sooner or later. With
 //! the given probability, all intervals of a confidence sequence cover the mean, so that one may
-//! look, stop and continue at any time. An interval has all means that a test does not reject. The
-//! test statistic is the likelihood ratio of Student's *t* against a normal mixture of standardised
-//! means,
+//! look, stop and continue at any time. An interval consists of all means that a test does not
+//! reject. The test statistic is the likelihood ratio of Student's *t* against a normal mixture of
+//! standardised means,
 //!
 //! *E* = √(c² / (n + c²)) · ((n + c²) V / ((n + c²) V − S²))^(n/2)
 //!
@@ -113,8 +113,8 @@ impl FromIterator<f64> for RunningMoments {
     }
 }
 
-/// Numbers of pairs of values that each of two sides wins, with a test of which side wins more. The
-/// test may be looked at after every pair.
+/// Test of which of two sides has the smaller values, from counts of the pairs that each side wins.
+/// The test may be looked at after every pair.
 ///
 /// The test does not assume a distribution of the values. Its statistic *E* compares ½, the
 /// probability of winning if the sides are alike, with all other probabilities: it is the mean of
@@ -141,7 +141,7 @@ impl Wins {
         }
     }
 
-    /// Upper bound on the probability of this lead, or a larger one, if both sides win equally
+    /// Upper bound on the probability of this lead or a larger one, if both sides win equally
     /// often. It is 1/*E*, at most 1, and holds at any time.
     ///
     /// ```

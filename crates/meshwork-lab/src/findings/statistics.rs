@@ -48,7 +48,8 @@ impl Interval {
         self.mean.zip(self.half_width).is_some_and(|(mean, half_width)| mean.abs() > half_width)
     }
 
-    /// Number of times as much data with which the interval would exclude 0 if the mean stayed.
+    /// Factor by which the data must grow so that the interval excludes 0, if the mean does not
+    /// change.
     ///
     /// Half widths shrink with the square root of the amount of data. Returns `None` if the
     /// interval excludes 0 already, or if the mean is 0 or the half width unknown.

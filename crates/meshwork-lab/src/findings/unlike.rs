@@ -2,7 +2,7 @@
 //!
 //! A sweep over strategies compares each with its default parameters, which may differ. For
 //! example, by default first fit does not turn a requested block, but adaptive scan does. The
-//! reader of the table of results must be told.
+//! differences are therefore shown with the results.
 
 use std::fmt;
 

@@ -11,17 +11,17 @@ use meshwork::topology::Wiring;
 use super::pictures::{Held, story};
 use crate::picture::Letters;
 
-/// Text about the sequence of jobs in the pictures, for the common page of the allocators.
+/// Description of the jobs in the pictures, for the page that introduces all allocators.
 pub(super) const HISTORY: &str = "On the page of each is a picture, made by the allocator itself. It is always the same story. On a \
     mesh of 16 × 8 the jobs A to H ask for 5 × 3, 4 × 4, 3 × 2, 6 × 2, 2 × 5, 4 × 3, 3 × 3 and 5 × 2 processors; B, D and F \
     end; and I, J and K ask for 2 × 3, 4 × 2 and 5 × 2. On a hypercube of dimension 6, which is drawn as a Karnaugh map, they ask for \
     subcubes of dimension 3, 2, 1, 3, 0, 2, 1 and 3; B, D and F end; and I, J and K ask for dimension 1, 2 and 2. Grey squares are \
     free processors, dashed ones were those of B, D and F; a job without a letter in the picture found no room.\n\n";
 
-/// Sides of the jobs in pictures of meshes: jobs that arrive first, then jobs that arrive later.
+/// Sides of the jobs in pictures of meshes: first the early jobs, then the late jobs.
 ///
-/// Before the later jobs arrive, the jobs with the indices `GOING` end. `CUBES` are the dimensions
-/// of the jobs in pictures of hypercubes.
+/// The early jobs with the indices `GOING` end before the late jobs arrive. `CUBES` has the
+/// dimensions of the jobs in pictures of hypercubes.
 const BLOCKS: [&[[u32; 2]]; 2] =
     [&[[5, 3], [4, 4], [3, 2], [6, 2], [2, 5], [4, 3], [3, 3], [5, 2]], &[[2, 3], [4, 2], [5, 2]]];
 const CUBES: [&[u32]; 2] = [&[3, 2, 1, 3, 0, 2, 1, 3], &[1, 2, 2]];

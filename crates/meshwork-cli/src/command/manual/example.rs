@@ -33,7 +33,7 @@ struct Draft {
     compare: Option<String>,
 }
 
-/// Text of the section with the example of an entry.
+/// Section of an entry's page with the example, as Markdown.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     let name = about.name;
     let list = format!("`meshwork list {} {name}` says the same on the terminal.\n", kind.word());

@@ -30,7 +30,7 @@ pub(super) enum Cleanup {
 }
 
 impl Cleanup {
-    /// Words that follow the clean-up time in a sentence, to tell its source.
+    /// Phrase that states the source of the clean-up time. It follows the time in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",

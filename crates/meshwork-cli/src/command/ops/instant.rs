@@ -147,7 +147,7 @@ fn describe(
     Ok(())
 }
 
-/// Prints the moves of jobs after which a place of the requested shape is free.
+/// Prints which jobs to move so that a block of the requested shape becomes free.
 pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defrag) -> Ended {
     let request = request(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     if asked.partition.is_some() {

@@ -23,8 +23,8 @@ const MOST: u64 = 8 << 10;
 const SLOW: Duration = Duration::from_secs(2);
 /// Shortest pause between two queries of Slurm, even if a datagram arrives.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between two queries of Slurm soon after a datagram. After a datagram has ended a
-/// pause early, the next `SHORT` pauses are no longer than this.
+/// Longest pause between two queries of Slurm soon after a datagram. It limits the next `SHORT`
+/// pauses after a pause that a datagram ended early.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
@@ -151,8 +151,8 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 
 /// Pause between two queries of Slurm, which a datagram can end early.
 ///
-/// Slurm's controller sends the datagram before Slurm's commands show the change. So after a pause
-/// was ended early, the next pauses are short.
+/// Slurm's controller sends the datagram before Slurm's commands show the change. A pause that was
+/// ended early is therefore followed by short pauses.
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
@@ -169,7 +169,7 @@ impl Pause {
         Ok(Pause { poll, wake: wake.map(bind).transpose()?, short: Cell::new(0) })
     }
 
-    /// Waits for the rest of the time between two queries, of which `taken` has passed.
+    /// Waits until the next query of Slurm. `taken` is the time since the last query began.
     ///
     /// A signal or a datagram ends the wait early.
     pub(super) fn wait(&self, taken: Duration) {

@@ -21,7 +21,7 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 /// name of its HTML page.
 const STARTS: &str = "starts.jsonl";
 const PAGE: &str = "shadow.html";
-/// Time between two writings of the recorded history.
+/// Time between two writes of the recorded history.
 const WRITES: Duration = Duration::from_secs(60);
 
 /// Observes Slurm until a signal tells the command to end.

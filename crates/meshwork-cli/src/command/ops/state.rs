@@ -29,9 +29,8 @@ enum Named {
 
 /// Reads the state that the command line selects.
 ///
-/// The state is that of a site at an instant, of a Slurm whose `scontrol` output is given, of a
-/// run, or of a saved pool. If no instant is given for a site, the instant is that at which `job`
-/// began to wait.
+/// It is the state of a site at an instant, of a Slurm with saved `scontrol` output, of a run, or
+/// of a saved pool. The default instant of a site is the one at which `job` began to wait.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -275,7 +274,7 @@ pub(super) fn cost(word: &str) -> Cost {
     }
 }
 
-/// Prints the moves of jobs after which a place of the requested shape is free.
+/// Prints which jobs to move so that nodes for the requested shape become free.
 pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::Defrag) -> Ended {
     let state = match read(catalogue, &asked.state, None)? {
         Named::Other(instant) => return instant::run_defrag(out, &instant, asked),

@@ -23,12 +23,12 @@ const SEVERAL: char = '+';
 /// Width in columns of the drawing that `show` returns.
 const WIDTH: usize = 80;
 
-/// Operations that a line may name, as error messages list them.
+/// All operations of `meshwork place`, listed for error messages.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
-/// Keys of a line with an allocation request.
+/// Keys that a request for an allocation may have.
 ///
-/// The keys from the seventh on are for requests for parts of nodes that several jobs share.
+/// The keys from `cpu` on are for requests for parts of nodes that several jobs share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",
@@ -488,7 +488,7 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
     })
 }
 
-/// JSON of the amounts that a placement holds of each node; `None` if it holds whole nodes.
+/// JSON of the resources that a placement holds on each node; `None` if it holds whole nodes.
 fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
     serde_json::to_value(NodePartText::all_of(placement, topology)?).ok()
 }

@@ -19,10 +19,10 @@ use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
 use line::{Counter, Refusal};
 
-/// Largest length of a line in bytes, which suffices for the snapshot of a large machine.
+/// Largest length of a request line in bytes. A snapshot of a large machine fits.
 const LONGEST: u64 = 1 << 24;
 
-/// Size of the input buffer in bytes, and size of the collected answers at which they are written.
+/// Size in bytes of the input buffer, and of the collected answers that trigger a write.
 const BATCH: usize = 1 << 16;
 
 /// Answers each line of standard input with one line.
@@ -133,7 +133,7 @@ fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, S
         .map_err(|problem| Stop::Wrong(blame(arguments, given, &problem)))
 }
 
-/// Formats a problem as a sentence that begins with the argument that causes it.
+/// Formats a problem as a sentence that begins with the command-line option at fault.
 fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     let begins = problem.path.split(['.', '[']).next();
     let mut choices = choices(arguments).into_iter();
@@ -143,7 +143,7 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// Command-line options that are also keys of a pool in a study, each with its value.
+/// Options of the command line that stand for keys of a pool's TOML, each with its value.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]

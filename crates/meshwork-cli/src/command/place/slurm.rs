@@ -17,10 +17,10 @@ use super::line::{Asked, Refusal, name, name_json, whole};
 use crate::args::Place;
 use crate::output::Stop;
 
-/// Operations that a line may name, as error messages list them.
+/// All operations of `meshwork place --slurm`, listed for error messages.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
-/// Error message for a machine that gets requests for whole nodes and requests for parts of nodes.
+/// Error message for a machine on which whole nodes and parts of nodes are requested together.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 

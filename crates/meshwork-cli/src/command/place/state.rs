@@ -22,8 +22,7 @@ const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letters of the holders, in the order of the holders' names. The letter that was assigned
-    /// last is appended.
+    /// Letters of the holders, in the order of the holders' names, then the last assigned letter.
     letters: String,
     pub(super) state: NamedPoolState,
 }

@@ -11,7 +11,7 @@ use super::view::View;
 /// Number of events between two stored views.
 const MARK_EVERY: u64 = 512;
 
-/// Largest number of stored views. `MAX_BYTES` limits the memory of the node owners in them.
+/// Largest number of stored views; `MAX_BYTES` limits the memory of their node owners.
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 

@@ -240,8 +240,7 @@ struct Player {
     due: f64,
     /// Target of the seek in progress; `None` if there is none.
     target: Option<Target>,
-    /// Unfinished input of the user: whether a time is entered (or a number of events), and the
-    /// text.
+    /// Input that the user is typing: whether it is a time (else a number of events), and the text.
     asked: Option<(bool, String)>,
     /// Error of a failed attempt to start the run again.
     failed: Option<String>,
@@ -333,7 +332,7 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Shows the events that become due within `elapsed`, but works no longer than until `until`.
+    /// Shows the events that are due after `elapsed` more time, but stops working at `until`.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
@@ -424,9 +423,9 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays the run for `seconds`, with a deadline that is too late to matter.
+    /// Plays the run for `seconds`, without a deadline that could matter.
     ///
-    /// Before it begins, the function waits until the run's thread has computed the events.
+    /// The function first sleeps, so that the thread of the run can compute the events.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

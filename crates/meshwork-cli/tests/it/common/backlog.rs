@@ -8,8 +8,8 @@ use meshwork_lab::operator::history::JobRecord;
 
 use super::Numbers;
 
-/// A Slurm machine with `leaves` leaf switches of 32 nodes each. Each switch of the next level
-/// joins four of them.
+/// A Slurm machine with `leaves` leaf switches of 32 nodes each. Every four leaf switches share a
+/// switch of the next level.
 pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
     let nodes = 32 * leaves;
     let mut text = "- topology: t\n  tree:\n    switches:\n".to_owned();

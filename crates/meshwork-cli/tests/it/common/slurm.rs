@@ -26,7 +26,7 @@ pub(crate) struct Slurm {
     began: Instant,
 }
 
-/// Configuration of a Slurm that a test starts.
+/// Configuration of a Slurm that a test starts: nodes, `slurm.conf`, topology and accounting.
 pub(crate) struct NodeRequest<'a> {
     /// Number of nodes, each with two processors, named n1, n2 and so on.
     pub(crate) nodes: usize,
@@ -112,7 +112,7 @@ impl Drop for Munge {
     }
 }
 
-/// Ends a child process, at first by a signal that it can handle.
+/// Ends a child process by SIGTERM, and if it is still running after 5 seconds, by SIGKILL.
 fn end(child: &mut Child) {
     let began = Instant::now();
     quiet("kill", &[&child.id().to_string()]);
@@ -274,7 +274,7 @@ impl Slurm {
         self.daemons.push(child.unwrap());
     }
 
-    /// Folder of the Slurm's files. It is also the working directory of the commands.
+    /// Folder with the files of this Slurm, and working directory of its commands.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }

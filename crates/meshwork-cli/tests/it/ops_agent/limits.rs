@@ -8,9 +8,7 @@ use super::{POLICY, agent};
 use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm};
 
-/// Tests that a job at a limit returns to the parking partition, and that it starts later.
-///
-/// Slurm checks limits after the agent has placed a job. A job of another account runs in between.
+/// Tests that a job over its account's limit returns to the parking partition and starts later.
 #[test]
 fn a_job_at_a_limit_returns_and_starts_later() {
     let wanted = NodeRequest {

@@ -69,12 +69,12 @@ struct Parked {
     slurm: Slurm,
     ends: PathBuf,
     own: PathBuf,
-    /// Times between which a kill of the controller took effect, in seconds since 1970.
+    /// Begin and end of each interval in which the controller was killed, in seconds since 1970.
     crashes: RefCell<Vec<(f64, f64)>>,
     _records: tempfile::TempDir,
 }
 
-/// Seconds since 1970.
+/// Current time in seconds since 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64()
 }
@@ -96,7 +96,8 @@ impl Parked {
         Ok(Parked { slurm, ends, own, crashes: RefCell::default(), _records: records })
     }
 
-    /// Kills the controller of Slurm and starts a new one, which the `Slurm` value does not end.
+    /// Kills the controller of Slurm, and starts a new one that is killed when the result is
+    /// dropped.
     fn restart(&self) -> Killable {
         let pid = fs::read_to_string(self.slurm.home().join("slurmctld.pid")).unwrap();
         let before = now();
@@ -168,12 +169,12 @@ impl Parked {
     /// Each job must have run on the nodes chosen for it, without sharing them. Each decision in
     /// the log of the agent must come out the same when it is repeated.
     ///
-    /// Each job itself writes when and where it begins and ends, so the written times lie within
-    /// the time for which it really held its nodes. The controller's records are no such evidence.
-    /// A new controller goes back to a saved state that is some seconds old. If a job ended in
-    /// these seconds, the new controller records its end a second time, at a later time, when other
-    /// jobs may already run on the nodes. Only jobs that run while the controller is killed may
-    /// share nodes with others, because the next controller may not know of them.
+    /// The check of sharing uses the times that each job itself writes when it begins and ends.
+    /// They lie within the time for which the job really held its nodes. The controller's records
+    /// are less reliable, because a new controller goes back to a saved state that is some seconds
+    /// old. If a job ended in these seconds, its end is recorded a second time and later, when
+    /// other jobs may already run on the nodes. Jobs that run while the controller is killed are
+    /// exempt, because the next controller may not know of them.
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");
@@ -223,7 +224,7 @@ struct Run {
     id: String,
     nodes: BTreeSet<String>,
     begin: f64,
-    /// `None` if the job was killed before its end.
+    /// End of the run; `None` if the job was killed before its end.
     end: Option<f64>,
 }
 
@@ -259,7 +260,7 @@ fn ended(text: &str) -> Vec<(String, BTreeSet<String>)> {
     text.lines().filter_map(of).collect()
 }
 
-/// Node sets that the agent chose for each job, in order and by job id, from the agent's log.
+/// Node sets that the agent chose for each job, by job id and in order, read from the agent's log.
 fn chosen(log: &str) -> BTreeMap<String, Vec<BTreeSet<String>>> {
     let mut all: BTreeMap<String, Vec<BTreeSet<String>>> = BTreeMap::new();
     for line in log.lines() {
@@ -359,7 +360,7 @@ fn the_way_back(parked: &Parked) {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// Checks that a shadow of the partition sees jobs start, and that its folder is a valid site.
+/// Checks that a shadow of the partition records job starts, and that its folder is a valid site.
 fn a_shadow(parked: &Parked) {
     let slurm = &parked.slurm;
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();

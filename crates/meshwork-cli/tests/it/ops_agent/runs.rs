@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::{Killable, POLICY, Parked, agent};
 
-/// Script in place of `scontrol` that kills the agent which called it.
+/// Script in place of `scontrol`, which can kill the agent that called it.
 ///
-/// If a file `die` exists, the script does so just before or after the next update of a job.
+/// If a file `die` exists, the agent is killed just before or after the next update of a job.
 const DEADLY: &str = r#"#!/bin/bash
 while IFS= read -r line; do
     case $line in

@@ -82,8 +82,8 @@ pub struct Candidate {
 pub struct Effect {
     pub key: String,
     pub value: String,
-    /// Mean metric of the candidates with this value, minus the mean metric of all candidates. It
-    /// is on the scale of the race.
+    /// Mean metric of the candidates with this value of the key, minus the mean metric of all
+    /// candidates. It is on the scale of the race.
     pub effect: f64,
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
@@ -93,7 +93,7 @@ pub struct Effect {
     pub replications: u64,
 }
 
-/// Outcome of a choice: the race, the recommended candidate, and its new measurement.
+/// Outcome of a choice: the race, the recommended candidate, and its measurement on fresh data.
 #[derive(Clone, Debug)]
 pub struct ChoiceOutcome {
     pub study: String,
@@ -116,8 +116,8 @@ pub struct ChoiceOutcome {
     constraints: Vec<Constraint>,
     /// Index of the recommended candidate; `None` while no candidate has a value of the metric.
     pub recommended: Option<usize>,
-    /// Which candidate is recommended: the race's `leader`, or among equally good candidates the
-    /// `baseline` or the `simplest`; `none` without a recommendation.
+    /// Reason of the recommendation: the candidate is the race's `leader`, or among equally good
+    /// candidates the `baseline` or the `simplest`; `none` without a recommendation.
     pub reason: &'static str,
     /// Upper bound on the recommended candidate's distance from the best one. It is on the scale of
     /// the race.
@@ -366,7 +366,7 @@ impl ChoiceOutcome {
     }
 }
 
-/// Sentence that tells why no candidate can be chosen; `None` if one can be chosen.
+/// Sentence with the reason why no candidate can be chosen; `None` if one can be chosen.
 fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     let file = &raced.study.file;
     let racing = race.racing();
@@ -430,8 +430,8 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
 
 /// Numbers of pairs of replications at which the course of the race is shown.
 ///
-/// The numbers are 4 and further ones at growing intervals, each number at which a candidate was
-/// dropped, and the last number.
+/// They are 4 and more numbers at growing distances, each number at which a candidate was dropped,
+/// and the last number.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;

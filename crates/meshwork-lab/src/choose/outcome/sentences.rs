@@ -370,8 +370,8 @@ impl ChoiceOutcome {
     }
 }
 
-/// Text of the 95 % interval of a change. An end is infinite if the change is a ratio of too few
-/// batches.
+/// Text of the 95 % interval of a change. An infinite end means that there are too few batches to
+/// bound the change.
 fn interval(ends: Option<[f64; 2]>, change: impl Fn(f64) -> String) -> String {
     match ends.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite()))) {
         Some([Some(low), Some(high)]) => {

@@ -1,4 +1,4 @@
-//! The race: candidates are replicated on common random numbers until one is certainly good.
+//! The race: replicates candidates on common random numbers until one is certainly good enough.
 //!
 //! Every ordered pair of candidates has a confidence sequence for the mean of its paired
 //! differences, at level α / (k − 1) for *k* candidates. A candidate is dropped once any other is
@@ -20,9 +20,8 @@
 use crate::findings::sequence::{RunningMoments, factor};
 use crate::findings::statistics::quantile;
 
-/// Number of replications after which candidates may first be dropped, before pairs are compared.
-/// From then on, growing queues are detected. A screening then first halves the number of
-/// candidates.
+/// Number of replications after which candidates with growing queues are dropped. It is also the
+/// number after which a screening first halves the number of candidates.
 pub const FIRST_LOOK: u64 = 4;
 
 /// Largest number of candidates that a screening leaves for the race.
@@ -31,8 +30,8 @@ pub const FINALISTS: usize = 64;
 /// Largest number of replications of a candidate, after which the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Largest number of survivors for which the race goes on once the leader is certain. Further pairs
-/// then only tell which survivors are equally good.
+/// Largest number of survivors with which the race continues once the leader is certain. It only
+/// continues to find out which survivors are equally good.
 const MAX_TIES: usize = 8;
 
 /// Smallest number of runs in a round of the race. It keeps several threads busy even if there are
@@ -354,11 +353,10 @@ impl Race {
     /// Whether the race is over.
     ///
     /// A survivor is certain if its bound is within the indifference zone. If the leader is
-    /// certain, the race goes on to tell which other survivors are certain too. It is over if all
-    /// are, if more than a few survivors are left, or at twice the number of pairs at which the
+    /// certain, the race continues to find out which other survivors are certain too. It is over if
+    /// all are, if more than a few survivors are left, or at twice the number of pairs at which the
     /// leader became certain. It is also over without survivors, after an error, and after the
     /// largest number of replications.
-    /// more than a few survivors are left.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -451,8 +449,8 @@ impl Race {
         }
     }
 
-    /// Halves the number of candidates after 4, 8, 16 … replications, until few enough are left.
-    /// The worse half by the mean is dropped.
+    /// Drops the worse half of the candidates, by their means, after 4, 8, 16 … replications. The
+    /// screening ends when few enough candidates are left for the race.
     fn screen(&mut self) {
         if !(self.seen >= FIRST_LOOK && self.seen.is_power_of_two()) {
             return;
@@ -527,8 +525,8 @@ impl Race {
 
     /// Estimated number of runs that Clark and Yang's two-stage procedure would need.
     ///
-    /// In that procedure each candidate runs equally often: as often as the pair of candidates
-    /// whose differences vary most requires.
+    /// The procedure runs each candidate equally often. The pair of candidates whose differences
+    /// have the largest variance determines how often.
     fn two_stages(&self) -> u64 {
         let racing = self.racing();
         let (count, first) = (racing.len() as f64, self.pairs());

@@ -58,14 +58,14 @@ impl fmt::Display for ClaimVerdict {
 pub enum CellState {
     Yes,
     No,
-    /// Undecided: the interval contains the bound, or a needed value was not measured.
+    /// Open: the interval contains the bound, or a needed value was not measured.
     Open,
 }
 
 /// A combination of swept values in which a claim is tested, and the result of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Swept values that distinguish this combination from the others in which the claim is tested.
+    /// Swept values that distinguish this cell from the claim's other cells.
     pub at: SweptValues,
     pub holds: CellState,
     /// Size of the judged jobs, if the claim is about jobs of one size; `None` for all jobs.
@@ -82,7 +82,7 @@ pub struct ClaimCell {
 }
 
 impl ClaimCell {
-    /// Ratio of `of` to `to`, or their difference. It is `None` unless both are known.
+    /// Ratio of judged to reference mean, or their difference; `None` unless both are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
@@ -239,8 +239,8 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// A test of a claim for one pair of job sizes: of the judged jobs and of the reference jobs.
-/// `None` stands for jobs of all sizes.
+/// Test of a claim, with the job size of the judged jobs and the job size of the reference jobs. A
+/// size is `None` if jobs of all sizes count.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -255,7 +255,7 @@ struct Court<'a> {
 /// A replication number, and the value measured in that replication.
 type Measured = (u64, f64);
 
-/// Replication number of a single run that stands for all replications, since they do not differ.
+/// Stands for all replication numbers, for a result that is the same in all replications.
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
@@ -449,8 +449,8 @@ impl Court<'_> {
         cells
     }
 
-    /// Indices of the scenarios that have the swept values `of` and to which the test is
-    /// restricted.
+    /// Indices of the judged scenarios. They have the swept values `of`, and for other keys one of
+    /// the values to which the test is restricted.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -483,7 +483,7 @@ impl Court<'_> {
         })
     }
 
-    /// Indices of the other scenarios that differ from the one at `index` only in the keys of `of`.
+    /// Indices of other scenarios that differ from the one at `index` only in keys of `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -553,8 +553,8 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// Whether the mean difference is above 0. The state is open if the 95 % interval of the mean
-/// contains 0, unless means alone decide.
+/// State of a claim that a mean difference is above 0. It is open if the 95 % interval contains 0,
+/// unless means alone decide.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };
@@ -568,8 +568,8 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// Whether the mean difference from the best other choice is at least 0, by the mean alone. A
-/// choice that is as good as the best one counts as best too.
+/// State of a claim that a choice is best, from its differences to the best other choice. The mean
+/// alone decides. A choice that is as good as the best other choice counts as best.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,
@@ -578,8 +578,8 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// State of a claim with several conditions in a cell. The claim holds if all conditions hold, and
-/// fails if one fails.
+/// State of a claim with several conditions in one cell. The claim holds if all conditions hold,
+/// and fails if one fails.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.fold(CellState::Yes, |all, part| match (all, part) {
         (CellState::No, _) | (_, CellState::No) => CellState::No,

@@ -9,10 +9,10 @@ impl Summary {
     /// Converts the summary to one JSON object per scenario.
     ///
     /// The object has the swept keys under `scenario`, and under `metrics` each metric's `mean`,
-    /// `half_width`, `replications` and `method`, with `null` for missing values. `growing` tells
+    /// `half_width`, `replications` and `method`, with `null` for missing values. `growing` says
     /// whether the queue grows over the whole run. If the study requests them, there are also
-    /// `by_size` and `differences`. If the speeds of sites are random, there is `speeds` with one
-    /// list for each replication. If runs failed, there is `failures`.
+    /// `by_size` and `differences`. `speeds`, with one list for each replication, is present if the
+    /// speeds of sites are random. `failures` is present if runs failed.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(SummaryRow::json).collect()

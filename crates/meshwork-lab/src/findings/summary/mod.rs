@@ -17,10 +17,10 @@
 //! - `failures.csv`: `replication, message`
 //!
 //! An empty cell means that nothing was measured. Half widths are those of 95 % intervals. The
-//! column `method` tells over what an interval is taken: `replications`, which have their own jobs
-//! or random numbers; `windows` of one log, whose number is then in the column `replications`; or
-//! `batch_means`, for the batches of consecutive jobs of a single run. Differences are paired by
-//! replication, by window, or by batch of the same jobs.
+//! column `method` says from which data an interval is computed: from `replications`, which have
+//! their own jobs or random numbers; from `windows` of one log, whose number is then in the column
+//! `replications`; or by `batch_means`, from batches of consecutive jobs of a single run.
+//! Differences are paired by replication, by window, or by batch of the same jobs.
 
 mod json;
 mod tables;

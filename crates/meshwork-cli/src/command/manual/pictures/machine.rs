@@ -70,7 +70,7 @@ fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     size
 }
 
-/// Picture of the placements that one allocator gives to the jobs of the common sequence.
+/// Picture of how one allocator places the jobs that the pictures of all allocators share.
 pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String {
     let mut canvas = Canvas::default();
     let [width, height] = drawn(&mut canvas, pool, jobs);
@@ -107,7 +107,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of a job that cannot be placed, although over four times as many processors are free.
+/// Sides of a job that cannot be placed, although more than four times as many processors are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Picture of a torus that is half free and yet has no free block of 5 × 5.
@@ -157,9 +157,9 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of that block for the waiting job in which the fewest nodes are held.
+/// Corner of the block with the fewest held nodes, among all blocks that the waiting job could use.
 ///
-/// The result also names the letters of the jobs that hold these nodes.
+/// The result also has the letters of the jobs that hold these nodes.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

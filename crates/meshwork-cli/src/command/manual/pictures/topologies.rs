@@ -163,7 +163,7 @@ fn flat(nodes: i32) -> String {
     )
 }
 
-/// Picture of a tree: switches in levels, at a height that shows the number of links to the nodes.
+/// Picture of a tree: its switches in levels, by their distance from the leaf switches.
 fn tree(topology: &Topology) -> String {
     let wires = topology.wires().expect("a tree has links");
     let (step, each) = (40, wires.nodes_each());
