@@ -9,7 +9,7 @@ use meshwork_lab::visible::{visible, visible_text};
 
 use crate::table::wrapped;
 
-/// Width of tables in columns if the terminal does not tell its own width.
+/// Width of tables in columns if the width of the terminal is unknown.
 const WIDTH: usize = 100;
 
 /// Reason why a command ends early.

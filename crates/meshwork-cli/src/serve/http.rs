@@ -22,7 +22,7 @@ pub(crate) struct Request {
     pub(crate) resource: Resource,
     /// Whether only the head of the answer is requested (HEAD instead of GET).
     pub(crate) is_head: bool,
-    /// Tag of the version of the content that the client knows, if any.
+    /// Entity tag of the version that the client already has, if any.
     pub(crate) known: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `meshwork ops shadow`: observes a running Slurm, and tells what a policy would do instead.
+//! `meshwork ops shadow`: observes a running Slurm, and prints what a policy would do instead.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -255,7 +255,7 @@ struct Court<'a> {
 /// A replication number, and the value measured in that replication.
 type Measured = (u64, f64);
 
-/// Stands for all replication numbers, for a result that is the same in all replications.
+/// Replication number that stands for all replications, if their results do not differ.
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
