@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Tests valid requests in which one byte is wrong.
+    /// Tests requests that are valid except for one byte.
     ///
     /// Such a request must be refused, be incomplete, or have the meaning of the valid request.
     #[test]

@@ -73,7 +73,7 @@ pub struct Candidate {
     /// Mean difference from the winner, as it developed with the number of pairs of replications.
     ///
     /// An element is a number of pairs, the mean difference over these pairs, and the half width of
-    /// the confidence interval. The latter two are on the scale of the race.
+    /// the confidence interval. Difference and half width are on the scale of the race.
     pub course: Vec<(u64, f64, f64)>,
 }
 

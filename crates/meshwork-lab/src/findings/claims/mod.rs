@@ -32,11 +32,11 @@ use crate::visible::visible;
 /// Verdict on a claim of a paper, according to the runs of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
-    /// The claim holds in as many cells as it must.
+    /// The claim holds in at least the required number of cells.
     BorneOut,
-    /// The claim cannot hold in enough cells, even if it held in all open ones.
+    /// The claim misses the required number of cells, even if it held in all open cells.
     NotBorneOut,
-    /// Whether the claim holds in enough cells depends on cells that are open.
+    /// The open cells decide whether the claim holds in the required number of cells.
     Undecided,
     /// The study has no runs that could check the claim.
     NotCheckable,
