@@ -1,4 +1,4 @@
-//! Benchmark of one decision about boxes of listed shapes, at several occupancies.
+//! Benchmark of one search for a free box of a listed shape, at several occupancies.
 //!
 //! The machine has 16 × 16 × 16 nodes. It lists 20 shapes, each with a box at every position.
 
@@ -12,7 +12,7 @@ use meshwork::topology::Topology;
 
 use std::hint::black_box;
 
-/// Listed shapes of sizes from 1 to 4096 nodes, several of each size.
+/// Listed shapes of 1 to 4096 nodes, up to three of each size.
 const SHAPES: [[u32; 3]; 20] = [
     [1, 1, 1],
     [2, 1, 1],

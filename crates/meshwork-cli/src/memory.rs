@@ -41,7 +41,7 @@ impl Memory {
     }
 }
 
-/// Memory in bytes that this process may use: that of the computer, or of its control group if
+/// Memory in bytes that this process may use: the computer's, or its control group's if that is
 /// less.
 fn installed() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;

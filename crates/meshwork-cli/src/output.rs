@@ -9,7 +9,7 @@ use meshwork_lab::visible::{visible, visible_text};
 
 use crate::table::wrapped;
 
-/// Width of tables in columns if the terminal does not tell its own width.
+/// Width of tables in columns if the width of the terminal is unknown.
 const WIDTH: usize = 100;
 
 /// Reason why a command ends early.
@@ -19,7 +19,7 @@ pub(crate) enum Stop {
     Wrong(String),
     /// An error occurred while the command ran: exit status 1.
     Failed(String),
-    /// The reader of the output is gone, as after `head`. Nothing more is printed.
+    /// The reader of the output has exited, as `head` does. Nothing more is printed.
     Gone,
 }
 
@@ -177,9 +177,9 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
-/// Prints the answer of the argument parser, and returns the exit status.
+/// Prints help, version or error of the argument parser, and returns the exit status.
 ///
-/// Help and version go to standard output, all else to standard error.
+/// Help and version go to standard output, errors to standard error.
 pub(crate) fn answer(error: &clap::Error) -> u8 {
     let text = error.render();
     if error.use_stderr() {

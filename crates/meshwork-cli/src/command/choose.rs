@@ -19,7 +19,7 @@ use crate::args::choose::Choose;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::table::{Column, print, wrapped};
 
-/// Largest number of candidates that the printed table of a race has.
+/// Largest number of candidates that the printed table of a race lists.
 const MAX_ROWS: usize = 30;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -> Ended {

@@ -269,7 +269,7 @@ fn note_jobs(script: &Script, jobs: &[String]) {
     let _ = write_whole(&path, text.as_bytes());
 }
 
-/// Runs a program of the workload manager, and returns the job number in its answer.
+/// Runs a program of the workload manager, and returns the job number from its output.
 fn answered(call: &Call, engine: script::BatchSystem, path: &Path) -> Result<String, Stop> {
     let program = &call.words[0];
     let failed = |why: String| {

@@ -22,7 +22,7 @@ pub(crate) struct Request {
     pub(crate) resource: Resource,
     /// Whether only the head of the answer is requested (HEAD instead of GET).
     pub(crate) is_head: bool,
-    /// Tag of the version of the content that the client knows, if any.
+    /// Entity tag of the version that the client already has, if any.
     pub(crate) known: Option<String>,
 }
 
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Tests valid requests in which one byte is wrong.
+    /// Tests requests that are valid except for one byte.
     ///
     /// Such a request must be refused, be incomplete, or have the meaning of the valid request.
     #[test]

@@ -54,7 +54,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts to listen.
+    /// Starts the server on a free port, in a thread of its own.
     ///
     /// # Errors
     /// If no port is available.

@@ -1,5 +1,5 @@
-//! Tests of `meshwork ops import --kueue`. It reads workloads and nodes of Kubernetes from several
-//! snapshots.
+//! Tests of `meshwork ops import --kueue`. The command reads workloads and nodes of Kubernetes from
+//! several snapshots.
 
 use std::fs;
 use std::path::Path;

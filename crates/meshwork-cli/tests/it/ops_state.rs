@@ -638,7 +638,7 @@ fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
     assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|2\n"), WaitReason::Turn);
 }
 
-/// Tests that a job on parts of nodes gets a list of lacking parts, and of jobs that must end.
+/// Tests the explanation for a job on parts of nodes: what it lacks, and which ends would help.
 #[test]
 fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     let folder = tempfile::tempdir().unwrap();

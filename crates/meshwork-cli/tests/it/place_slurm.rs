@@ -90,9 +90,7 @@ nonsense
     assert_eq!(said.status, Some(1), "some lines were refused");
 }
 
-/// Tests that a job with `exclusive: topo` gets blocks without other jobs.
-///
-/// No other job may get nodes of these blocks.
+/// Tests that a job with `exclusive: topo` shares its topology blocks with no other job.
 #[test]
 fn a_job_that_shares_no_block_has_all_of_its_own() {
     let topology = "- topology: racks\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      \

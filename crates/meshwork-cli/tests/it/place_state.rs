@@ -26,7 +26,7 @@ fn piped(command: &mut Command) -> Child {
 
 /// Starts a process that keeps the state file locked.
 ///
-/// When it is returned, it has answered one line and waits for the next.
+/// The returned process has answered one line and waits for the next.
 fn holder(folder: &Path, line: &str) -> (Child, ChildStdin) {
     let mut child = piped(&mut command(folder, &ARGUMENTS));
     let mut questions = child.stdin.take().unwrap();

@@ -127,7 +127,7 @@ pub struct RaceRound {
 }
 
 impl Raced<'_> {
-    /// Next round of the race, if the stored runs have been read. `find` looks up a run by its key.
+    /// Next round of the race, given the stored runs. `find` looks up a stored run by its key.
     ///
     /// Once candidates can be dropped, a round adds half as many replications as the survivors have
     /// run. So there are fewer but larger rounds than in a race in one process.

@@ -98,8 +98,8 @@ impl<'a> GivenScheduler<'a> {
 
     /// Text of a `slurm.conf` changed so that Slurm schedules like this scheduler.
     ///
-    /// Only the parameters `keys` are set. `included` is the text of the included files, which is
-    /// not changed. It is read to find out which lines are missing.
+    /// Only the parameters `keys` are set. `included` is the text of the included files. It is not
+    /// changed, and gives the values of keys that `text` does not set.
     fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
         let value_of =

@@ -14,7 +14,7 @@ const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
 /// TOML of a machine whose nodes several jobs share.
 ///
-/// `VECTORS` is the TOML of the requests of its jobs.
+/// `VECTORS` is the TOML of what jobs on this machine request.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
@@ -372,7 +372,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// TOML of a small machine with one of the given wirings and numbers of dimensions.
+/// TOML of a small machine, with a wiring and a number of dimensions that the arguments allow.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);

@@ -29,7 +29,7 @@ const HEARTBEAT: &str = "heartbeat";
 const OFF: &str = "off";
 const AGENT: &str = "agent";
 
-/// Runs an agent until a signal tells it to end.
+/// Runs an agent until a signal ends it.
 pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -> Ended {
     let mut commands = ProcessCommands::new(asked.live.commands.clone());
     let state = asked.state.clone().unwrap_or_else(|| asked.live.site.join(AGENT));
@@ -244,7 +244,7 @@ fn make_folder(state: &Path) -> Result<(), Stop> {
         .map_err(|error| Stop::Failed(format!("{}: {error}", state.display())))
 }
 
-/// Writes the heartbeat file, whose modification time tells when the agent last worked.
+/// Writes the heartbeat file, whose modification time is the time of the agent's last activity.
 fn beat(state: &Path) {
     if let Err(error) = std::fs::write(state.join(HEARTBEAT), format!("{}\n", std::process::id())) {
         say("warning", &format!("{}: the heartbeat cannot be written ({error})", state.display()));

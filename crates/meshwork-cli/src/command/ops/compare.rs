@@ -1,5 +1,4 @@
-//! `meshwork ops compare`: tells under which topology or configuration the jobs of a site wait
-//! less.
+//! `meshwork ops compare`: finds out under which topology or configuration a site's jobs wait less.
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;

@@ -1,4 +1,4 @@
-//! `meshwork ops fidelity`: tells how many recorded decisions the model of a site reproduces.
+//! `meshwork ops fidelity`: counts the recorded decisions that the model of a site reproduces.
 
 use meshwork_lab::findings::number::{Rounded, significant};
 use meshwork_lab::operator::fidelity::{self, Fidelity, PredictedWaits};

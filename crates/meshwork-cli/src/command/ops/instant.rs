@@ -147,7 +147,7 @@ fn describe(
     Ok(())
 }
 
-/// Prints which jobs to move so that a block of the requested shape becomes free.
+/// Prints which jobs to move so that nodes for the requested shape become free.
 pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defrag) -> Ended {
     let request = request(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     if asked.partition.is_some() {

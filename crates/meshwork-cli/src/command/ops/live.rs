@@ -67,7 +67,7 @@ impl EndsFile {
         EndsFile { rule: asked.ends, site, written: None, is_read: false }
     }
 
-    /// Expected ends from the history file; `None` if the file has not changed since it was read.
+    /// Expected ends of jobs; `None` if the history file has not changed since it was read.
     pub(super) fn renewed(&mut self) -> Result<Option<ExpectedEnds>, String> {
         let Some(site) = &self.site else { return Ok(None) };
         let path = site.join("jobs.csv");

@@ -1,4 +1,4 @@
-//! `meshwork ops shadow`: observes a running Slurm, and tells what a policy would do instead.
+//! `meshwork ops shadow`: observes a running Slurm, and prints what a policy would do instead.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -24,7 +24,7 @@ const PAGE: &str = "shadow.html";
 /// Time between two writes of the recorded history.
 const WRITES: Duration = Duration::from_secs(60);
 
-/// Observes Slurm until a signal tells the command to end.
+/// Observes Slurm until a signal ends the command.
 pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) -> Ended {
     let machine = machine(&asked.live.site)?;
     let partition = match &asked.partition {

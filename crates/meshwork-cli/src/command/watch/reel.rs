@@ -120,7 +120,7 @@ impl Reel {
         }
     }
 
-    /// Moves towards `target` through the events that are known so far.
+    /// Moves towards `target` through the events that the run has computed so far.
     ///
     /// Returns whether the target was reached.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {

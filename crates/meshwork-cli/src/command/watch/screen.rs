@@ -150,8 +150,8 @@ impl Drop for Stage {
 
 /// Starts a thread that reads the events of the terminal, and returns their receiver.
 ///
-/// A separate thread is needed because crossterm never returns from reading a terminal that is
-/// gone. A blocked caller would notice neither signals nor failed writes.
+/// A separate thread is needed because crossterm never returns from reading a closed terminal. A
+/// blocked caller would notice neither signals nor failed writes.
 fn listen() -> Receiver<io::Result<Event>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

@@ -73,7 +73,7 @@ pub struct Candidate {
     /// Mean difference from the winner, as it developed with the number of pairs of replications.
     ///
     /// An element is a number of pairs, the mean difference over these pairs, and the half width of
-    /// the confidence interval. The latter two are on the scale of the race.
+    /// the confidence interval. Difference and half width are on the scale of the race.
     pub course: Vec<(u64, f64, f64)>,
 }
 
@@ -430,8 +430,8 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
 
 /// Numbers of pairs of replications at which the course of the race is shown.
 ///
-/// They are 4 and more numbers at growing distances, each number at which a candidate was dropped,
-/// and the last number.
+/// They start at 4 and grow by increasing steps. Each number at which a candidate was dropped is
+/// included, and the last number too.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;

@@ -32,11 +32,11 @@ use crate::visible::visible;
 /// Verdict on a claim of a paper, according to the runs of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
-    /// The claim holds in as many cells as it must.
+    /// The claim holds in at least the required number of cells.
     BorneOut,
-    /// The claim cannot hold in enough cells, even if it held in all open ones.
+    /// The claim misses the required number of cells, even if it held in all open cells.
     NotBorneOut,
-    /// Whether the claim holds in enough cells depends on cells that are open.
+    /// The open cells decide whether the claim holds in the required number of cells.
     Undecided,
     /// The study has no runs that could check the claim.
     NotCheckable,
@@ -255,7 +255,7 @@ struct Court<'a> {
 /// A replication number, and the value measured in that replication.
 type Measured = (u64, f64);
 
-/// Stands for all replication numbers, for a result that is the same in all replications.
+/// Replication number that stands for all replications, if their results do not differ.
 const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {

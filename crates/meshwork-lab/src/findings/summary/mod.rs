@@ -161,8 +161,8 @@ impl Summary {
         Summary { rows: rows.collect(), meanings: Meanings::of(&study.catalogue) }
     }
 
-    /// Writes the tables into a folder, each atomically, and removes those that only an earlier
-    /// study has.
+    /// Writes the tables into a folder, each atomically, and removes tables that only an earlier
+    /// study had.
     ///
     /// # Errors
     /// One sentence that names the file.
