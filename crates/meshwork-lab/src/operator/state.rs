@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use meshwork::alloc::listed::Wait;
 use meshwork::geometry::NodeSet;
@@ -31,6 +32,14 @@ pub struct RunningJob {
     pub until: Option<Second>,
 }
 
+/// Jobs that ended shortly before an instant, whose replay tells the queue at the instant.
+#[derive(Clone, Debug)]
+pub struct PastJobs {
+    ended: Vec<JobRecord>,
+    /// Outcome of the replay, once it was needed; `None` inside if the replay failed.
+    replayed: OnceLock<Option<ReplayedReasons>>,
+}
+
 /// State of a Slurm machine at one instant.
 #[derive(Clone, Debug)]
 pub struct MachineState {
@@ -39,10 +48,10 @@ pub struct MachineState {
     pub now: Second,
     /// Running jobs with their nodes.
     pub running: Vec<RunningJob>,
-    /// Waiting jobs, in queue order.
+    /// Waiting jobs, in queue order by their recorded priorities.
     pub waiting: Vec<JobRecord>,
-    /// Records of jobs that ended shortly before the instant; `None` if the past is unknown.
-    pub past: Option<Vec<JobRecord>>,
+    /// Jobs that ended shortly before the instant; `None` if the past is unknown.
+    pub past: Option<PastJobs>,
     /// Clock that converts times to local dates for output.
     pub clock: LocalClock,
 }
@@ -84,17 +93,8 @@ impl MachineState {
         };
         let past = history.stays.iter().filter(has_ended).cloned().collect();
         let state = MachineState::of(machine, now, running, waiting, LocalClock::utc())?;
-        let mut state = MachineState { past: Some(past), ..state };
-        if let Some(replayed) = state.replayed(&state.waiting) {
-            let first = state.running.len();
-            let place = |job: usize| replayed.order.iter().position(|own| *own == first + job);
-            let waiting = std::mem::take(&mut state.waiting).into_iter().enumerate();
-            let mut waiting: Vec<(usize, JobRecord)> = waiting.collect();
-            // Jobs that are not yet eligible come last.
-            waiting.sort_by_key(|(job, _)| place(*job).unwrap_or(usize::MAX));
-            state.waiting = waiting.into_iter().map(|own| own.1).collect();
-        }
-        Ok(state)
+        let past = PastJobs { ended: past, replayed: OnceLock::new() };
+        Ok(MachineState { past: Some(past), ..state })
     }
 
     /// Second since which the last attempt of a job in a history waited.
@@ -359,7 +359,8 @@ impl MachineState {
         })
     }
 
-    /// Reasons of all waiting jobs, in queue order.
+    /// Reasons of all waiting jobs, in queue order. Jobs that Slurm holds back come last in a
+    /// history.
     ///
     /// If Slurm has recorded a reason for a job, this reason is used. Otherwise it is the reason
     /// from the last modelled scheduler pass that reached the job, because Slurm keeps a reason
@@ -371,21 +372,21 @@ impl MachineState {
     /// waiting job.
     #[must_use]
     pub fn reasons(&self) -> Vec<QueueReason> {
-        // Accounting records name limits of a partition `PartitionConfig`; the queue does not.
-        let held_back =
-            |stay: &JobRecord| self.held_back(stay).filter(|own| own.says != "PartitionConfig");
-        let eligible = self.waiting.iter().filter(|stay| held_back(stay).is_none());
-        let eligible: Vec<JobRecord> = eligible.cloned().collect();
         let rules = self.rules();
-        let (found, last_pass) = match self.replayed(&eligible) {
-            Some(replayed) => (replayed.reasons, replayed.last_pass),
-            None => {
-                let found = self.controller(&rules, &eligible).reasons(self.now);
-                let count = self.running.len() + eligible.len();
-                ((0..count).map(|job| found.get(&job).copied().unwrap_or("None")).collect(), None)
-            }
-        };
-        let mut found = found.into_iter().skip(self.running.len());
+        let (eligible, running) = (self.eligible(), self.running.len());
+        let mut found: Vec<Option<&'static str>> = vec![None; self.waiting.len()];
+        let replayed = self.replayed();
+        if let Some(replayed) = replayed {
+            let reasons = replayed.reasons.iter().skip(running);
+            eligible.iter().zip(reasons).for_each(|(job, own)| found[*job] = Some(own));
+        } else {
+            let waiting: Vec<JobRecord> =
+                eligible.iter().map(|job| self.waiting[*job].clone()).collect();
+            let reasons = self.controller(&rules, &waiting).reasons(self.now);
+            let of = |number: usize| reasons.get(&(running + number)).copied().unwrap_or("None");
+            eligible.iter().enumerate().for_each(|(number, job)| found[*job] = Some(of(number)));
+        }
+        let last_pass = replayed.and_then(|own| own.last_pass);
         let mut desks: BTreeMap<String, SlurmAllocator<usize>> = BTreeMap::new();
         let mut lacks_shape = |stay: &JobRecord| {
             let desk = desks.entry(stay.partition.clone());
@@ -401,9 +402,9 @@ impl MachineState {
                 submit as f64 >= last && ((self.now - submit) as f64) < delay
             })
         };
-        let reason = |stay: &JobRecord| {
-            let held = held_back(stay);
-            let predicted = if held.is_none() { found.next() } else { None };
+        let reason = |job: usize| {
+            let (stay, predicted) = (&self.waiting[job], found[job]);
+            let held = self.held_in_queue(stay);
             let held = held.filter(|own| own.kind != "begin_time" || !is_new(stay));
             let is_recorded =
                 stay.start.is_none() && !matches!(&*stay.reason, "" | "None" | "PartitionConfig");
@@ -421,20 +422,53 @@ impl MachineState {
             });
             QueueReason { id: stay.id.clone(), nodes: stay.nodes, kind, says, predicted }
         };
-        self.waiting.iter().map(reason).collect()
+        self.queue().into_iter().map(reason).collect()
     }
 
-    /// Wait reasons of the running jobs and then of the given waiting jobs, after a replay of the
+    /// Reason why Slurm holds a waiting job back, as the queue shows it.
+    ///
+    /// Accounting records name limits of a partition `PartitionConfig`; the queue does not.
+    fn held_in_queue(&self, stay: &JobRecord) -> Option<HeldBack> {
+        self.held_back(stay).filter(|own| own.says != "PartitionConfig")
+    }
+
+    /// Indices of the waiting jobs that Slurm does not hold back.
+    fn eligible(&self) -> Vec<usize> {
+        let is_eligible = |job: &usize| self.held_in_queue(&self.waiting[*job]).is_none();
+        (0..self.waiting.len()).filter(is_eligible).collect()
+    }
+
+    /// Indices of the waiting jobs in queue order.
+    ///
+    /// In a history the order is that after the replay of the past, with held jobs last.
+    fn queue(&self) -> Vec<usize> {
+        let (eligible, running) = (self.eligible(), self.running.len());
+        let Some(replayed) = self.replayed() else { return (0..self.waiting.len()).collect() };
+        let of = |job: &usize| eligible.get(job.checked_sub(running)?).copied();
+        let mut queue: Vec<usize> = replayed.order.iter().filter_map(of).collect();
+        let mut is_left = vec![true; self.waiting.len()];
+        queue.iter().for_each(|job| is_left[*job] = false);
+        queue.extend((0..self.waiting.len()).filter(|job| is_left[*job]));
+        queue
+    }
+
+    /// Wait reasons of the running jobs and then of the eligible waiting jobs, from a replay of the
     /// past.
     ///
+    /// The replay is made once. The result is `None` if the past is unknown.
     /// Priorities are computed from the tables of the site, if it has them: the recorded priority
-    /// of a job is its last one, not the one at the instant. Returns `None` if the past is unknown.
-    fn replayed(&self, waiting: &[JobRecord]) -> Option<ReplayedReasons> {
+    /// of a job is its last one, not the one at the instant.
+    fn replayed(&self) -> Option<&ReplayedReasons> {
         let past = self.past.as_ref()?;
-        let running = self.running.iter().map(|own| &own.stay);
-        let known = running.chain(waiting).chain(past).cloned().collect();
-        let rules = SiteRules::of(&self.machine).known_at(self.now);
-        ReplayState::reasons(&self.machine, &rules, known, self.now).ok()
+        let replay = || {
+            let running = self.running.iter().map(|own| &own.stay);
+            let eligible = self.eligible();
+            let waiting = eligible.iter().map(|job| &self.waiting[*job]);
+            let known = running.chain(waiting).chain(&past.ended).cloned().collect();
+            let rules = SiteRules::of(&self.machine).known_at(self.now);
+            ReplayState::reasons(&self.machine, &rules, known, self.now).ok()
+        };
+        past.replayed.get_or_init(replay).as_ref()
     }
 
     /// Two earliest starts of a waiting job, with its nodes, if jobs end at their time limits.
@@ -443,7 +477,9 @@ impl MachineState {
     /// eligible jobs ahead of it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
-        let eligible = self.waiting[..place].iter().filter(|stay| self.held_back(stay).is_none());
+        let queue = self.queue();
+        let ahead = queue.iter().take_while(|job| **job != place).map(|job| &self.waiting[*job]);
+        let eligible = ahead.filter(|stay| self.held_back(stay).is_none());
         let waiting: Vec<JobRecord> = eligible.chain([&self.waiting[place]]).cloned().collect();
         let rules = self.rules();
         let controller = self.controller(&rules, &waiting);

@@ -76,7 +76,7 @@ pub(super) fn findings(
     let is_overloaded = |scenario: usize| summary.rows.get(scenario).is_some_and(|row| row.growing);
     let chosen: Vec<usize> = layout.chosen.into_iter().filter(|&axis| axis != along).collect();
     let question = Question { study, points, summary, results, metrics, axes: &axes, along };
-    let first = question.telling(metric, held(&axes, along, &is_overloaded), &chosen);
+    let first = question.first_setting(metric, held(&axes, along, &is_overloaded), &chosen);
     let settings = every(&axes, &chosen).take(MAX_SETTINGS).map(|values| {
         let mut at = first.clone();
         chosen.iter().for_each(|&axis| at[axis] = values[axis]);
@@ -128,7 +128,7 @@ impl Question<'_> {
     ///
     /// In that case it is the first setting in which they differ, if there is one. The keys
     /// `chosen`, which the page's selectors set, keep their values.
-    fn telling(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
+    fn first_setting(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));
             lead.is_some_and(|lead| lead.next.is_some())

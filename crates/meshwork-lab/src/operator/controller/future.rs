@@ -30,6 +30,7 @@ pub(in crate::operator) struct ReplayState<'a> {
 }
 
 /// Queue of the controller model at an instant of a history.
+#[derive(Clone, Debug)]
 pub(in crate::operator) struct ReplayedReasons {
     /// Wait reason of each job in Slurm's words.
     pub(in crate::operator) reasons: Vec<&'static str>,

@@ -279,7 +279,7 @@ impl<'a> Controller<'a> {
     /// Notes the wait reason of a job that arrives in the queue, before any scheduler pass.
     ///
     /// A job that becomes eligible after its submission keeps its reason until a pass reaches it.
-    /// The tasks of an array share one reason, which does not change.
+    /// The tasks of an array share one reason, which an arriving task changes only from `None`.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
         let is_task = WaitReasons::array(self, job).is_some();

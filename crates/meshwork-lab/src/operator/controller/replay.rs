@@ -263,9 +263,8 @@ impl Scheduler for Turn<'_> {
                 self.free(now);
             }
         }
-        let period = self.controller.rules.weights.period;
-        let origin = self.controller.rules.started.unwrap_or(now);
         let rules = self.controller.rules;
+        let (period, origin) = (rules.weights.period, rules.started.unwrap_or(now));
         let first = || {
             if let Some(started) = rules.started {
                 self.cycles.started(started as f64, now as f64, &rules.parameters);
@@ -408,20 +407,23 @@ impl<'a> Turn<'a> {
         if self.reasons.is_none() || now >= self.until {
             return;
         }
+        let mut ended = self.controller.no_nodes();
+        for departure in cluster.departures() {
+            let held = self.controller.running.get(&(departure.ran.job.number as usize));
+            held.into_iter().for_each(|held| ended.unite(&held.nodes));
+        }
         for by in [StartedBy::Main, StartedBy::Backfill] {
+            if !self.has_given(now, by) {
+                continue;
+            }
             let given = |job: usize| {
                 self.given.get(&job).filter(|own| own.start == Some(now) && own.by == by)
             };
             let number = |ticket: &Ticket| cluster.job(*ticket).number as usize;
             let is_new = cluster.arrivals().iter().any(|own| given(number(own)).is_some());
-            let mut ended = self.controller.no_nodes();
-            for departure in cluster.departures() {
-                let held = self.controller.running.get(&(departure.ran.job.number as usize));
-                held.into_iter().for_each(|held| ended.unite(&held.nodes));
-            }
             let due = self.pending.range(..=(now, usize::MAX)).filter_map(|own| given(own.1));
             let mut nodes = due.filter_map(|own| own.nodes.as_ref());
-            if is_new || !self.has_given(now, by) || nodes.any(|own| own.meets(&ended)) {
+            if is_new || nodes.any(|own| own.meets(&ended)) {
                 continue;
             }
             match by {
@@ -436,13 +438,8 @@ impl<'a> Turn<'a> {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
         let is_phase = |phase: f64| ((at - phase).round() - (at - phase)).abs() < ROUNDING;
-        let is_main = is_due(
-            self.cycles
-                .full_at(parameters)
-                .into_iter()
-                .chain(self.cycles.main_at(parameters))
-                .reduce(f64::min),
-        );
+        let is_main =
+            is_due(self.cycles.full_at(parameters)) || is_due(self.cycles.main_at(parameters));
         let follows = now < self.until;
         if is_main && is_phase(self.phases[0]) || follows && self.has_given(now, StartedBy::Main) {
             self.run_main(cluster, at, now);

@@ -1,9 +1,9 @@
 //! Per-job output: one row per job of a run, as CSV, as Parquet, or in the columns of Batsim.
 //!
-//! First are the columns of the outcome, `job,submit,start,finish,requested,held,site,blocks`.
-//! Those of the request follow, `runtime,estimate,nodes,block,subcube`, so that a `table` workload
-//! replays the same jobs. Other columns of tables of jobs come last, if some job has a cell in
-//! them. `requested` and `held` are counts of processors; `site` is an index from 0.
+//! First are the columns of the outcome, `job,submit,start,finish,requested,held,site,blocks`. The
+//! columns of the request follow, `runtime,estimate,nodes,block,subcube`, so that a `table`
+//! workload replays the same jobs. Other columns of tables of jobs come last, if some job has a
+//! cell in them. `requested` and `held` are counts of processors; `site` is an index from 0.
 
 mod batsim;
 mod output;

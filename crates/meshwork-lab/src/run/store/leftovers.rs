@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::run::joboutput::INDEX;
 use crate::watch::recording::kept::RECORDINGS;
 
 /// Extension of an incomplete file.
@@ -74,7 +75,7 @@ fn is_number(text: &str) -> bool {
 #[must_use]
 pub fn is_leftover(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
-    if without_process(name) == "index.csv" {
+    if without_process(name) == INDEX {
         return true;
     }
     let parts: Vec<&str> = name.split('.').collect();
