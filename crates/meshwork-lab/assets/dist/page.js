@@ -1276,7 +1276,7 @@
   var MOST = 12;
   function orders(run) {
     const isOne = run.sites.length === 1;
-    return ["lane", ...run.isShared ? [] : ["processor"], ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
+    return [...run.isShared ? [] : ["processor"], "lane", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
   }
   var isNatural = (site) => site.sides.length === 1 && !site.shared;
   function bandsOf(run, by) {
@@ -1778,6 +1778,9 @@
     const own = decimals(Number.isFinite(high) ? high - low : 100);
     return `${signed(mean, own)} % (${signed(low, own)} to ${Number.isFinite(high) ? signed(high, own) : "∞"})`;
   }
+  var ratioOf = (percent2) => 1 + percent2 / 100;
+  var percentOf = (ratio) => Number((100 * (ratio - 1)).toPrecision(9)) + 0;
+  var ratioTicks = (from, until, most) => logTicks(ratioOf(from), ratioOf(until), most).map(percentOf);
   function linearTicks(from, until, about) {
     const span = until - from;
     if (!(span > 0)) return [from];
@@ -1936,8 +1939,9 @@
   }
   var wordsOf = (point, inPercent = false) => inPercent ? percent(point.mean, point.half === null ? null : point.low, point.half === null ? null : point.high) : rounded(point.mean, point.half);
   var labelOf = (scale2) => scale2.unit ? `${scale2.label} (${scale2.unit})` : scale2.label;
-  function canBeLog(view) {
-    if (view.differences || view.fixed) return false;
+  function canBeLog(view, inPercent = hasPercent(view)) {
+    if (view.differences) return inPercent && view.series.every((series) => (series.percent ?? []).every(([mean]) => mean > -100));
+    if (view.fixed) return false;
     if (view.style === "steps") return view.series.some((series) => series.x.some((x) => x > 0));
     return view.series.every((series) => series.mean.every((mean) => mean > 0));
   }
@@ -1956,6 +1960,11 @@
     return [least, most];
   }
   function measured(view, points, log) {
+    if (log && view.differences) {
+      const ratios = points.map((point) => ({ ...point, mean: ratioOf(point.mean), low: ratioOf(point.low), high: ratioOf(point.high) }));
+      const [from2, until2] = measured({ ...view, differences: false }, ratios, log);
+      return [percentOf(Math.min(from2, 1)), percentOf(Math.max(until2, 1))];
+    }
     const bounds = (view.bounds ?? []).map((bound) => bound.y).filter((y) => !log || y > 0);
     const [least, most] = extent(points.map((point) => point.mean).concat(bounds));
     if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
@@ -1976,8 +1985,8 @@
     if (least < most) return [least, most];
     return log ? [least / 2, most * 2] : [least - 0.5, most + 0.5];
   }
-  function scale([from, until], [first2, last], log) {
-    const of = log ? Math.log10 : (number2) => number2;
+  function scale([from, until], [first2, last], log, isRatio = false) {
+    const of = (number2) => log ? Math.log10(isRatio ? ratioOf(number2) : number2) : number2;
     return (number2) => {
       const inside2 = Math.min(Math.max(number2, from), until);
       return first2 + (last - first2) * (of(inside2) - of(from)) / (of(until) - of(from));
@@ -2045,14 +2054,15 @@
     const names2 = view.x.names ?? [];
     const isAlongLog = isSteps ? log : view.x.log ?? false;
     const height = Math.floor(Math.min(380, Math.max(230, width2 * 0.6)));
-    const up = isUpLog ? logTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
+    const upTicks = inPercent ? ratioTicks : logTicks;
+    const up = isUpLog ? upTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
     const left = Math.max(30, ...up.map((number2) => wide(tick(number2), SMALL) + 14));
     const colours = [...new Set(points.map((point) => point.colour))];
     const titles = new Map(view.series.map((series) => [series.colour, series.name]));
     const isNamed = view.style === "lines" && colours.length > 1 && width2 >= NAMED;
     const name2 = isNamed ? Math.min(NAME * width2, Math.max(...colours.map((number2) => wide(titles.get(number2) ?? "", SMALL)))) : 0;
     const [top, bottom, right] = [26, height - 42, width2 - 18 - name2];
-    const y = scale(domain, [bottom, top], isUpLog);
+    const y = scale(domain, [bottom, top], isUpLog, inPercent);
     const step = (right - left) / Math.max(1, names2.length);
     const reach = along(view, all, isAlongLog);
     const numbers = scale(reach, [left + 8, right - 8], isAlongLog);
@@ -2175,10 +2185,10 @@
   function drawnBound([x, y], [dx, dy], colour) {
     return line([x - 9 * dy, y - 9 * dx, x + 9 * dy, y + 9 * dx], colour, 2.5) + line([x, y, x + 9 * dx, y + 9 * dy], colour, 1.5) + beyond([x + 9 * dx, y + 9 * dy], [dx, dy], colour);
   }
-  function roomyLogTicks([from, until], available, x) {
+  function roomyLogTicks([from, until], available, x, inPercent) {
     const half = (number2) => wide(tick(number2), SMALL) / 2;
     for (let most = Math.max(3, Math.floor(available / 40)); ; most -= 1) {
-      const ticks2 = logTicks(from, until, most);
+      const ticks2 = (inPercent ? ratioTicks : logTicks)(from, until, most);
       const isApart = ticks2.every((number2, i) => i === 0 || x(number2) - x(ticks2[i - 1]) >= half(number2) + half(ticks2[i - 1]) + 6);
       if (isApart || most <= 2) return ticks2;
     }
@@ -2200,10 +2210,11 @@
     const said = width2 - left >= 260 ? Math.max(...points.map((point) => wide(wordsOf(point, inPercent), SMALL))) + 10 : 0;
     const right = width2 - Math.max(22, said);
     const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
-    const x = scale(domain, [left, right], log);
+    const x = scale(domain, [left, right], log, inPercent);
     const isBars = !log && !view.differences;
-    const zero = log ? left : x(0);
-    const ticks2 = log ? roomyLogTicks(domain, right - left, x) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
+    const hasZero = !log || inPercent;
+    const zero = hasZero ? x(0) : left;
+    const ticks2 = log ? roomyLogTicks(domain, right - left, x, inPercent) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
     let svg = "";
     for (const number2 of ticks2) {
       svg += line([x(number2), top, x(number2), bottom], theme2.line);
@@ -2236,7 +2247,7 @@
         hits.push({ x: x(point.mean), y, point });
       }
     }
-    if (!log) svg += line([zero, top, zero, bottom], theme2.ink);
+    if (hasZero) svg += line([zero, top, zero, bottom], theme2.ink);
     const measure = measureOf(view, inPercent);
     svg += text([inside((left + right) / 2, wide(measure) / 2, width2), height - 8], measure, theme2.ink, "middle");
     return { svg, width: width2, height, hits };
@@ -2567,9 +2578,10 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const along2 = alongOf(figure2);
     return viewAt(figure2, at3) ?? (along2 < 0 ? void 0 : viewAt(figure2, at3.with(along2, 0)));
   }
+  var percentOf2 = (view, chosen) => hasPercent(view) && chosen.get(UNIT) !== UNITS[1];
   function logOf(view, chosen) {
     const scale2 = chosen.get(SCALE);
-    return canBeLog(view) && (scale2 === SCALES[1] || scale2 !== SCALES[0] && isLog(view));
+    return canBeLog(view, percentOf2(view, chosen)) && (scale2 === SCALES[1] || scale2 !== SCALES[0] && isLog(view));
   }
   var isHairball = (view) => canPart(view) && view.style === "steps" && Boolean(view.fixed) && view.series.length > HAIRBALL;
   function shownOf(figure2, chosen) {
@@ -2580,7 +2592,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function lookOf(view, chosen) {
     return {
       log: logOf(view, chosen),
-      inPercent: hasPercent(view) && chosen.get(UNIT) !== UNITS[1],
+      inPercent: percentOf2(view, chosen),
       isFree: panelsOf(view).length > 1 && chosen.get(SCALE) === SCALES[2]
     };
   }
@@ -2837,7 +2849,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   function fillLook(element, view) {
     const place2 = find(element, ".of-scale");
     const { log, inPercent, isFree } = lookOf(view, stateOf(element).chosen);
-    const scales = [SCALES[0], ...canBeLog(view) ? [SCALES[1]] : [], ...panelsOf(view).length > 1 ? [SCALES[2]] : []];
+    const scales = [SCALES[0], ...canBeLog(view, inPercent) ? [SCALES[1]] : [], ...panelsOf(view).length > 1 ? [SCALES[2]] : []];
     const all = (
       /** @type {[string, string[], string, string][]} */
       []
@@ -2846,7 +2858,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     const own = viewOf(figure2, chosen) ?? view;
     if (canPart(own)) all.push([LINES, PARTS2, PARTS2[Number(view !== own)], PARTS2[Number(isHairball(own))]]);
     if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
-    if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
+    if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view, inPercent))]]);
     const offered = JSON.stringify(all.map(([key, values, , first2]) => [key, values, first2]));
     if (place2.dataset.offered !== offered) {
       place2.dataset.offered = offered;
@@ -3448,7 +3460,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     open(run, time) {
       const by = this.order.value;
       this.order.replaceChildren(...orders(run).map((own) => make("option", {}, own)));
-      this.order.value = orders(run).includes(by) ? by : "lane";
+      this.order.value = orders(run).includes(by) ? by : orders(run)[0];
       this.gantt = new Gantt(run, this.order.value);
       const { from, until } = run.recording;
       if (run.jobs > SEEN) {
@@ -3998,8 +4010,8 @@ ${parts.join("\n")}
       this.chosen = -1;
       this.tellJob();
       this.stage.hidden = false;
-      const known = recording.answers_until ?? null;
-      const notes = recording.notes.map((note) => known !== null && note.startsWith("Reasons for waiting") ? `Reasons for waiting were recorded up to ${run.clock.at(known)}.` : note);
+      const dated = (words, time) => run.clock.seconds ? run.clock.at(Number(time.replaceAll(",", ""))) : words;
+      const notes = recording.notes.map((note) => note.replace(/\btime (\d[\d,]*(?:\.\d+)?)/g, dated));
       this.notes.replaceChildren(...notes.map((note) => make("span", {}, `${note} `)));
       this.notes.hidden = notes.length === 0;
       this.still.open(run);

@@ -43,7 +43,7 @@ export class Chart {
   open(run, time) {
     const by = this.order.value;
     this.order.replaceChildren(...orders(run).map((own) => make("option", {}, own)));
-    this.order.value = orders(run).includes(by) ? by : "lane";
+    this.order.value = orders(run).includes(by) ? by : orders(run)[0];
     this.gantt = new Gantt(run, this.order.value);
     const { from, until } = run.recording;
     if (run.jobs > SEEN) {

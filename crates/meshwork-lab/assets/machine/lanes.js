@@ -11,10 +11,10 @@
 /** Maximum number of users or partitions with a band of their own. */
 const MOST = 12;
 
-/** Ways of sorting bars: in lanes, by held processors, or by user or partition. */
+/** Ways of sorting bars: by held processors, in lanes, or by user or partition. The first is the default. */
 export function orders(/** @type {any} */ run) {
   const isOne = run.sites.length === 1;
-  return ["lane", ...(run.isShared ? [] : ["processor"]), ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
+  return [...(run.isShared ? [] : ["processor"]), "lane", ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
 }
 
 /** Whether processors have one natural order, and one holder each. */

@@ -158,10 +158,9 @@ class Player {
     this.chosen = -1;
     this.tellJob();
     this.stage.hidden = false;
-    // The last instant with known reasons is formatted like other times of the page.
-    const known = recording.answers_until ?? null;
-    const notes = recording.notes.map((note) =>
-      (known !== null && note.startsWith("Reasons for waiting") ? `Reasons for waiting were recorded up to ${run.clock.at(known)}.` : note));
+    // Times in notes are formatted like other times of the page.
+    const dated = (/** @type {string} */ words, /** @type {string} */ time) => (run.clock.seconds ? run.clock.at(Number(time.replaceAll(",", ""))) : words);
+    const notes = recording.notes.map((note) => note.replace(/\btime (\d[\d,]*(?:\.\d+)?)/g, dated));
     this.notes.replaceChildren(...notes.map((note) => make("span", {}, `${note} `)));
     this.notes.hidden = notes.length === 0;
     this.still.open(run);

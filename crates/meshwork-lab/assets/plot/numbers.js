@@ -53,6 +53,14 @@ export function percent(/** @type {number} */ mean, /** @type {number | null} */
   return `${signed(mean, own)} % (${signed(low, own)} to ${Number.isFinite(high) ? signed(high, own) : "∞"})`;
 }
 
+/** Ratio to a baseline of a difference in percent, and back. */
+export const ratioOf = (/** @type {number} */ percent) => 1 + percent / 100;
+export const percentOf = (/** @type {number} */ ratio) => Number((100 * (ratio - 1)).toPrecision(9)) + 0;
+
+/** Ticks of an axis of percentages that is logarithmic in the ratio to the baseline: −90, 0, +900. */
+export const ratioTicks = (/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ most) =>
+  logTicks(ratioOf(from), ratioOf(until), most).map(percentOf);
+
 /** Round numbers in a range, about this many, in steps of 1, 2 or 5 times a power of ten. */
 export function linearTicks(/** @type {number} */ from, /** @type {number} */ until, /** @type {number} */ about) {
   const span = until - from;

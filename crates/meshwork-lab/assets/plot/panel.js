@@ -4,7 +4,7 @@
 /** @import { Bound, Drawn, Point, Theme, View } from "../types.js" */
 
 import { dateTicks } from "./dates.js";
-import { linearTicks, logTicks, tick } from "./numbers.js";
+import { linearTicks, logTicks, ratioTicks, tick } from "./numbers.js";
 import { COLOURS, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide } from "./svg.js";
 import { along, hasPercent, isClear, isPartial, labelOf, measured, pointsOf, scale, wordsOf } from "./view.js";
 
@@ -106,14 +106,15 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
   const names = view.x.names ?? [];
   const isAlongLog = isSteps ? log : (view.x.log ?? false);
   const height = Math.floor(Math.min(380, Math.max(230, width * 0.6)));
-  const up = isUpLog ? logTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
+  const upTicks = inPercent ? ratioTicks : logTicks;
+  const up = isUpLog ? upTicks(domain[0], domain[1], 8) : linearTicks(domain[0], domain[1], 6);
   const left = Math.max(30, ...up.map((number) => wide(tick(number), SMALL) + 14));
   const colours = [...new Set(points.map((point) => point.colour))];
   const titles = new Map(view.series.map((series) => [series.colour, series.name]));
   const isNamed = view.style === "lines" && colours.length > 1 && width >= NAMED;
   const name = isNamed ? Math.min(NAME * width, Math.max(...colours.map((number) => wide(titles.get(number) ?? "", SMALL)))) : 0;
   const [top, bottom, right] = [26, height - 42, width - 18 - name];
-  const y = scale(domain, [bottom, top], isUpLog);
+  const y = scale(domain, [bottom, top], isUpLog, inPercent);
   const step = (right - left) / Math.max(1, names.length);
   const reach = along(view, all, isAlongLog);
   const numbers = scale(reach, [left + 8, right - 8], isAlongLog);
@@ -248,10 +249,10 @@ function drawnBound(/** @type {number[]} */ [x, y], /** @type {number[]} */ [dx,
 }
 
 /** Ticks of a logarithmic axis whose labels do not overlap. */
-function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number} */ available, /** @type {(number: number) => number} */ x) {
+function roomyLogTicks(/** @type {number[]} */ [from, until], /** @type {number} */ available, /** @type {(number: number) => number} */ x, /** @type {boolean} */ inPercent) {
   const half = (/** @type {number} */ number) => wide(tick(number), SMALL) / 2;
   for (let most = Math.max(3, Math.floor(available / 40)); ; most -= 1) {
-    const ticks = logTicks(from, until, most);
+    const ticks = (inPercent ? ratioTicks : logTicks)(from, until, most);
     const isApart = ticks.every((number, i) => i === 0 || x(number) - x(ticks[i - 1]) >= half(number) + half(ticks[i - 1]) + 6);
     if (isApart || most <= 2) return ticks;
   }
@@ -276,11 +277,12 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
   const said = width - left >= 260 ? Math.max(...points.map((point) => wide(wordsOf(point, inPercent), SMALL))) + 10 : 0;
   const right = width - Math.max(22, said);
   const top = 6, bottom = top + places.length * step + 4, height = bottom + 42;
-  const x = scale(domain, [left, right], log);
+  const x = scale(domain, [left, right], log, inPercent);
   const isBars = !log && !view.differences;
-  const zero = log ? left : x(0);
+  const hasZero = !log || inPercent;
+  const zero = hasZero ? x(0) : left;
   const ticks = log
-    ? roomyLogTicks(domain, right - left, x)
+    ? roomyLogTicks(domain, right - left, x, inPercent)
     : linearTicks(domain[0], domain[1], Math.max(2, Math.floor((right - left) / 70)));
   let svg = "";
   for (const number of ticks) {
@@ -314,7 +316,7 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
       hits.push({ x: x(point.mean), y, point });
     }
   }
-  if (!log) svg += line([zero, top, zero, bottom], theme.ink);
+  if (hasZero) svg += line([zero, top, zero, bottom], theme.ink);
   const measure = measureOf(view, inPercent);
   svg += text([inside((left + right) / 2, wide(measure) / 2, width), height - 8], measure, theme.ink, "middle");
   return { svg, width, height, hits };

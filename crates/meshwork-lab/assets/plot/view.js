@@ -3,7 +3,7 @@
 /** @import { Point, Scale, View } from "../types.js" */
 
 import { dateOf } from "./dates.js";
-import { percent, rounded } from "./numbers.js";
+import { percent, percentOf, ratioOf, rounded } from "./numbers.js";
 
 /** Whether differences in percent are known. */
 export const hasPercent = (/** @type {View} */ view) => view.series.some((series) => (series.percent?.length ?? 0) > 0);
@@ -44,9 +44,10 @@ export const wordsOf = (/** @type {Point} */ point, inPercent = false) =>
 /** Label of a scale with its unit. */
 export const labelOf = (/** @type {Scale} */ scale) => (scale.unit ? `${scale.label} (${scale.unit})` : scale.label);
 
-/** Whether measured values can have a logarithmic scale. */
-export function canBeLog(/** @type {View} */ view) {
-  if (view.differences || view.fixed) return false;
+/** Whether measured values can have a logarithmic scale. For percentages it is that of the ratio to the baseline. */
+export function canBeLog(/** @type {View} */ view, inPercent = hasPercent(view)) {
+  if (view.differences) return inPercent && view.series.every((series) => (series.percent ?? []).every(([mean]) => mean > -100));
+  if (view.fixed) return false;
   if (view.style === "steps") return view.series.some((series) => series.x.some((x) => x > 0));
   return view.series.every((series) => series.mean.every((mean) => mean > 0));
 }
@@ -77,8 +78,14 @@ export function extent(/** @type {number[]} */ numbers) {
  * @param {View} view
  * @param {Point[]} points
  * @param {boolean} log
+ * @returns {number[]}
  */
 export function measured(view, points, log) {
+  if (log && view.differences) {
+    const ratios = points.map((point) => ({ ...point, mean: ratioOf(point.mean), low: ratioOf(point.low), high: ratioOf(point.high) }));
+    const [from, until] = measured({ ...view, differences: false }, ratios, log);
+    return [percentOf(Math.min(from, 1)), percentOf(Math.max(until, 1))];
+  }
   const bounds = (view.bounds ?? []).map((bound) => bound.y).filter((y) => !log || y > 0);
   const [least, most] = extent(points.map((point) => point.mean).concat(bounds));
   if (view.style === "steps") return [Math.min(least, 0), most > 0 && most <= 1 ? 1 : most * 1.05 || 1];
@@ -109,9 +116,9 @@ export function along(view, points, log) {
   return log ? [least / 2, most * 2] : [least - 0.5, most + 0.5];
 }
 
-/** Maps a number of a domain to a coordinate of the page. */
-export function scale(/** @type {number[]} */ [from, until], /** @type {number[]} */ [first, last], /** @type {boolean} */ log) {
-  const of = log ? Math.log10 : (/** @type {number} */ number) => number;
+/** Maps a number of a domain to a coordinate of the page. On a logarithmic scale percentages are ratios. */
+export function scale(/** @type {number[]} */ [from, until], /** @type {number[]} */ [first, last], /** @type {boolean} */ log, isRatio = false) {
+  const of = (/** @type {number} */ number) => (log ? Math.log10(isRatio ? ratioOf(number) : number) : number);
   return (/** @type {number} */ number) => {
     const inside = Math.min(Math.max(number, from), until);
     return first + ((last - first) * (of(inside) - of(from))) / (of(until) - of(from));

@@ -75,10 +75,13 @@ export function viewOf(figure, chosen) {
   return viewAt(figure, at) ?? (along < 0 ? undefined : viewAt(figure, at.with(along, 0)));
 }
 
+/** Whether differences are in percent. @param {View} view @param {Map<string, string>} chosen */
+const percentOf = (view, chosen) => hasPercent(view) && chosen.get(UNIT) !== UNITS[1];
+
 /** Whether a view is drawn on a logarithmic scale. @param {View} view @param {Map<string, string>} chosen */
 function logOf(view, chosen) {
   const scale = chosen.get(SCALE);
-  return canBeLog(view) && (scale === SCALES[1] || (scale !== SCALES[0] && isLog(view)));
+  return canBeLog(view, percentOf(view, chosen)) && (scale === SCALES[1] || (scale !== SCALES[0] && isLog(view)));
 }
 
 /** Whether each line gets a panel of its own by default. @param {View} view */
@@ -95,7 +98,7 @@ function shownOf(figure, chosen) {
 function lookOf(view, chosen) {
   return {
     log: logOf(view, chosen),
-    inPercent: hasPercent(view) && chosen.get(UNIT) !== UNITS[1],
+    inPercent: percentOf(view, chosen),
     isFree: panelsOf(view).length > 1 && chosen.get(SCALE) === SCALES[2],
   };
 }
@@ -366,13 +369,13 @@ function offer(element, view) {
 function fillLook(element, view) {
   const place = find(element, ".of-scale");
   const { log, inPercent, isFree } = lookOf(view, stateOf(element).chosen);
-  const scales = [SCALES[0], ...(canBeLog(view) ? [SCALES[1]] : []), ...(panelsOf(view).length > 1 ? [SCALES[2]] : [])];
+  const scales = [SCALES[0], ...(canBeLog(view, inPercent) ? [SCALES[1]] : []), ...(panelsOf(view).length > 1 ? [SCALES[2]] : [])];
   const all = /** @type {[string, string[], string, string][]} */ ([]);
   const { figure, chosen } = stateOf(element);
   const own = viewOf(figure, chosen) ?? view;
   if (canPart(own)) all.push([LINES, PARTS, PARTS[Number(view !== own)], PARTS[Number(isHairball(own))]]);
   if (hasPercent(view)) all.push([UNIT, UNITS, UNITS[Number(!inPercent)], UNITS[0]]);
-  if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view))]]);
+  if (scales.length > 1) all.push([SCALE, scales, isFree ? SCALES[2] : SCALES[Number(log)], SCALES[Number(isLog(view) && canBeLog(view, inPercent))]]);
   const offered = JSON.stringify(all.map(([key, values, , first]) => [key, values, first]));
   if (place.dataset.offered !== offered) {
     place.dataset.offered = offered;

@@ -1,8 +1,10 @@
 //! Plots of single runs, with a line per run: waits, and utilization and queue over time.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::axes::Axis;
 use super::figures::{is_wide, word};
-use super::sample;
+use super::sample::{self, along};
 use super::views::{Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
@@ -36,6 +38,30 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     (begins.collect(), means.iter().chain(means.last()).copied().collect())
 }
 
+/// Runs that are drawn in one plot, with a line each.
+struct Lines<'a> {
+    /// Values of the keys that the page's selectors set, as indices.
+    at: Vec<usize>,
+    runs: Vec<&'a Timeline>,
+    /// Name of each run in the legend.
+    names: Vec<String>,
+    /// Index of each run's colour.
+    colours: Vec<usize>,
+}
+
+/// Division of runs among the plots of a figure.
+struct Division<'a> {
+    /// Key that distinguishes the runs of one plot; `None` for a single run.
+    key: Option<Key>,
+    /// Part of the caption with the values that all runs share.
+    shared: String,
+    /// Number of values that the key has in the study, if it is a swept one.
+    values: Option<usize>,
+    /// Selectors of further keys in which runs differ.
+    choices: Vec<FigureChoice>,
+    plots: Vec<Lines<'a>>,
+}
+
 /// Plots of the waits in `runs`, and of utilization and queue over time; empty without data.
 pub(super) fn figures(
     runs: &[Timeline],
@@ -43,35 +69,25 @@ pub(super) fn figures(
     clock: &Clock,
     (section, name): (&str, &str),
 ) -> Vec<Figure> {
-    let all = sample::all(axes);
     let runs = &runs[..runs.len().min(MAX_LINES)];
-    let (key, shared, names, colours) = lines(runs, axes);
-    let key = (runs.len() > 1).then_some(key);
+    let division = Division::new(runs, axes);
     let parts = runs.iter().filter(|run| !run.whole).count();
-    let line = |number: usize, (x, mean): (Vec<f64>, Vec<f64>)| Series {
-        name: names[number].clone(),
-        colour: colours[number],
-        panel: 0,
-        x,
-        mean,
-        half: Vec::new(),
-        percent: Vec::new(),
-        replications: Vec::new(),
-        once: Vec::new(),
-        labels: Vec::new(),
-    };
-    let view = |at: Vec<Option<usize>>,
-                title: &str,
-                words: &str,
-                x: Scale,
-                y: Scale,
-                series: Vec<Series>| {
-        let each = key.as_ref().map_or_else(String::new, |key| each(&key.label, runs.len(), all));
+    let view = |lines: &Lines<'_>,
+                metric: Option<usize>,
+                (title, words): (&str, &str),
+                (x, y): (Scale, Scale),
+                of: &dyn Fn(&Timeline) -> (Vec<f64>, Vec<f64>)| {
+        let words_of = |(choice, at): (&FigureChoice, &usize)| {
+            format!(", with {} = {}", choice.key.label, choice.values[*at])
+        };
+        let with: String = division.choices.iter().zip(&lines.at).map(words_of).collect();
         FigureView {
-            at,
+            at: metric.into_iter().chain(lines.at.iter().copied()).map(Some).collect(),
             title: format!("{name}: {title}"),
             sentence: format!(
-                "{words}{each}{shared}. Each line is one run{}.{}",
+                "{words}{}{with}{}. Each line is one run{}.{}",
+                division.each(lines.runs.len()),
+                division.shared,
                 if parts > 0 { ", as far as it is shown here" } else { "" },
                 if x.log { " The scale is logarithmic." } else { "" }
             ),
@@ -82,10 +98,10 @@ pub(super) fn figures(
             expected: None,
             x,
             y,
-            colour: key.clone(),
+            colour: division.key.clone(),
             panel: None,
             panels: Vec::new(),
-            series: series.into_iter().filter(|series| !series.x.is_empty()).collect(),
+            series: lines.series(of),
             bounds: Vec::new(),
         }
     };
@@ -94,29 +110,31 @@ pub(super) fn figures(
         let waits = run.waits.wait.iter().map(|&wait| brief(wait / clock.factor));
         (waits.collect(), run.waits.share.iter().map(|&share| brief(share)).collect())
     };
-    let shares: Vec<Series> = runs.iter().enumerate().map(|(i, run)| line(i, wait(run))).collect();
-    if shares.iter().any(|series| !series.x.is_empty()) {
+    let waits: Vec<(Vec<f64>, Vec<f64>)> = runs.iter().map(wait).collect();
+    if waits.iter().any(|(waits, _)| !waits.is_empty()) {
         // A logarithmic scale cannot show waits of 0: the line begins at the share of these waits.
-        let log = is_wide(shares.iter().flat_map(|series| &series.x).filter(|wait| **wait > 0.0));
-        let x = Scale {
-            label: "Wait".to_owned(),
-            unit: clock.on_axis("time"),
-            log,
-            ..Scale::default()
-        };
-        let y = Scale {
-            label: "Share of the jobs that started".to_owned(),
-            key: "share".to_owned(),
-            ..Scale::default()
-        };
-        let words = "Of the jobs that started, the share that waited no longer than this";
+        let log = is_wide(waits.iter().flat_map(|(waits, _)| waits).filter(|wait| **wait > 0.0));
         let heading = "How long jobs wait";
-        let view = view(Vec::new(), heading, words, x, y, shares);
+        let words = "Of the jobs that started, the share that waited no longer than this";
+        let plot = |lines: &Lines<'_>| {
+            let x = Scale {
+                label: "Wait".to_owned(),
+                unit: clock.on_axis("time"),
+                log,
+                ..Scale::default()
+            };
+            let y = Scale {
+                label: "Share of the jobs that started".to_owned(),
+                key: "share".to_owned(),
+                ..Scale::default()
+            };
+            view(lines, None, (heading, words), (x, y), &wait)
+        };
         figures.push(Figure {
             id: format!("{section}-waits"),
             heading: heading.to_owned(),
-            choices: Vec::new(),
-            views: vec![view],
+            choices: division.choices.clone(),
+            views: division.plots.iter().map(plot).collect(),
         });
     }
     if runs.iter().any(|run| run.from < run.until) {
@@ -143,74 +161,150 @@ pub(super) fn figures(
             ),
             ("Jobs that wait", "queue", "", "How many jobs wait, over time"),
         ];
-        let views = both.iter().enumerate().map(|(which, (label, metric, unit, words))| {
-            let of = |run: &Timeline| match which {
+        let views = both.iter().enumerate().flat_map(|(which, (label, metric, unit, words))| {
+            let of = move |run: &Timeline| match which {
                 0 => spans(run, &run.utilization, factor),
                 _ => spans(run, &run.queue, factor),
             };
-            let series = runs.iter().enumerate().map(|(i, run)| line(i, of(run))).collect();
-            let y = Scale {
-                label: (*label).to_owned(),
-                key: (*metric).to_owned(),
-                unit: (*unit).to_owned(),
-                ..Scale::default()
-            };
-            view(vec![Some(which)], label, words, time(), y, series)
+            let (view, time) = (&view, &time);
+            division.plots.iter().map(move |lines| {
+                let y = Scale {
+                    label: (*label).to_owned(),
+                    key: (*metric).to_owned(),
+                    unit: (*unit).to_owned(),
+                    ..Scale::default()
+                };
+                view(lines, Some(which), (label, words), (time(), y), &of)
+            })
         });
-        let metric = Key { label: "metric".to_owned(), key: "metric".to_owned() };
+        let metric = FigureChoice {
+            key: Key { label: "metric".to_owned(), key: "metric".to_owned() },
+            first: 0,
+            values: both.iter().map(|(label, ..)| (*label).to_owned()).collect(),
+        };
         figures.push(Figure {
             id: format!("{section}-course"),
             heading: "Over time".to_owned(),
             views: views.collect(),
-            choices: vec![FigureChoice {
-                key: metric,
-                first: 0,
-                values: both.iter().map(|(label, ..)| (*label).to_owned()).collect(),
-            }],
+            choices: std::iter::once(metric).chain(division.choices.iter().cloned()).collect(),
         });
     }
     figures
 }
 
-/// Part of a caption that says that each value of a key has a line, or how many values have one.
-fn each(key: &str, shown: usize, all: usize) -> String {
-    if key != "run" && shown < all {
-        format!(", a line for {shown} of the {all} values of {key}")
-    } else {
-        format!(", a line for each {key}")
+impl Lines<'_> {
+    /// Lines with the points that `of` returns for a run. Runs with equal points share a line.
+    fn series(&self, of: &dyn Fn(&Timeline) -> (Vec<f64>, Vec<f64>)) -> Vec<Series> {
+        let mut series: Vec<Series> = Vec::new();
+        for (number, run) in self.runs.iter().enumerate() {
+            let ((x, mean), name) = (of(run), &self.names[number]);
+            if x.is_empty() {
+                continue;
+            }
+            match series.iter_mut().find(|other| other.x == x && other.mean == mean) {
+                Some(equal) => equal.name = format!("{} = {name}", equal.name),
+                None => series.push(Series {
+                    name: name.clone(),
+                    colour: self.colours[number],
+                    x,
+                    mean,
+                    ..Series::default()
+                }),
+            }
+        }
+        series
     }
 }
 
-/// Determines the key that distinguishes the runs, and how the plot labels and draws each run.
-///
-/// The key is a swept one if the runs differ in no other key; otherwise it is `run`. The result is
-/// the key, the values that all runs share as a text, the name of each run, and the index of each
-/// run's colour.
-fn lines(runs: &[Timeline], axes: &[Axis]) -> (Key, String, Vec<String>, Vec<usize>) {
-    let places: Vec<Vec<usize>> =
-        runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();
-    let varies = |&axis: &usize| places.iter().any(|place| place[axis] != places[0][axis]);
-    let varying: Vec<usize> = (0..axes.len()).filter(varies).collect();
-    let is_once =
-        |run: &Timeline| runs.iter().filter(|other| other.scenario == run.scenario).count() == 1;
-    if let (&[own], true) = (&varying[..], runs.iter().all(is_once)) {
-        let shared = (0..axes.len()).filter(|&axis| axis != own && axes[axis].count() > 1);
-        let shared = shared.map(|axis| {
+impl<'a> Division<'a> {
+    /// Divides runs by the values of all keys in which they differ, except the one compared.
+    ///
+    /// A plot shows runs that differ in one swept key. If runs of one scenario are repeated, or not
+    /// all combinations of the values are present, a single plot shows all runs.
+    fn new(runs: &'a [Timeline], axes: &[Axis]) -> Division<'a> {
+        let places: Vec<Vec<usize>> =
+            runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();
+        let values =
+            |axis: usize| -> BTreeSet<usize> { places.iter().map(|place| place[axis]).collect() };
+        let varying: Vec<usize> = (0..axes.len()).filter(|axis| values(*axis).len() > 1).collect();
+        let along = along(axes).filter(|own| varying.contains(own)).or(varying.first().copied());
+        let combinations: usize = varying.iter().map(|axis| values(*axis).len()).product();
+        let different: BTreeSet<u64> = runs.iter().map(|run| run.scenario).collect();
+        let is_whole = different.len() == runs.len() && combinations == runs.len();
+        let Some(own) = along.filter(|_| is_whole) else {
+            return Division::in_one(runs);
+        };
+        let others: Vec<usize> = varying.into_iter().filter(|axis| *axis != own).collect();
+        let choice = |axis: &usize| FigureChoice {
+            key: Key { label: word(&axes[*axis].key), key: axes[*axis].key.clone() },
+            values: values(*axis).iter().map(|own| axes[*axis].labels[*own].clone()).collect(),
+            first: 0,
+        };
+        let mut plots: BTreeMap<Vec<usize>, Lines<'_>> = BTreeMap::new();
+        for (run, place) in runs.iter().zip(&places) {
+            let at = others.iter().map(|axis| values(*axis).range(..place[*axis]).count());
+            let at: Vec<usize> = at.collect();
+            let plot = plots.entry(at.clone()).or_insert_with(|| Lines::empty(at));
+            plot.runs.push(run);
+            plot.names.push(axes[own].labels[place[own]].clone());
+            plot.colours.push(place[own] % MAX_LINES);
+        }
+        let is_shared =
+            |axis: &usize| *axis != own && !others.contains(axis) && axes[*axis].count() > 1;
+        let shared = (0..axes.len()).filter(is_shared).map(|axis| {
             format!(", with {} = {}", word(&axes[axis].key), axes[axis].labels[places[0][axis]])
         });
-        let names = places.iter().map(|place| axes[own].labels[place[own]].clone());
-        let colours = places.iter().map(|place| place[own] % MAX_LINES);
-        let key = Key { label: word(&axes[own].key), key: axes[own].key.clone() };
-        return (key, shared.collect(), names.collect(), colours.collect());
-    }
-    let name = |run: &Timeline| {
-        let title = if run.title.is_empty() { "the only scenario" } else { &run.title };
-        if is_once(run) {
-            title.to_owned()
-        } else {
-            format!("{title}, replication {}", run.replication)
+        Division {
+            key: Some(Key { label: word(&axes[own].key), key: axes[own].key.clone() }),
+            shared: shared.collect(),
+            values: Some(axes[own].count()),
+            choices: others.iter().map(choice).collect(),
+            plots: plots.into_values().collect(),
         }
-    };
-    let key = Key { label: "run".to_owned(), key: "run".to_owned() };
-    (key, String::new(), runs.iter().map(name).collect(), (0..runs.len()).collect())
+    }
+
+    /// One plot with all runs, named by their scenarios.
+    fn in_one(runs: &'a [Timeline]) -> Division<'a> {
+        let name = |run: &Timeline| {
+            let of_scenario = runs.iter().filter(|other| other.scenario == run.scenario);
+            match (&*run.title, of_scenario.count()) {
+                ("", 1) => "the only scenario".to_owned(),
+                ("", _) => format!("replication {}", run.replication),
+                (title, 1) => title.to_owned(),
+                (title, _) => format!("{title}, replication {}", run.replication),
+            }
+        };
+        let key = Key { label: "run".to_owned(), key: "run".to_owned() };
+        let plot = Lines {
+            runs: runs.iter().collect(),
+            names: runs.iter().map(name).collect(),
+            colours: (0..runs.len()).collect(),
+            ..Lines::empty(Vec::new())
+        };
+        Division {
+            key: (runs.len() > 1).then_some(key),
+            shared: String::new(),
+            values: None,
+            choices: Vec::new(),
+            plots: vec![plot],
+        }
+    }
+
+    /// Part of a caption that says that each value of the key has a line, or how many values have
+    /// one.
+    fn each(&self, shown: usize) -> String {
+        match (&self.key, self.values) {
+            (Some(key), Some(all)) if shown < all => {
+                format!(", a line for {shown} of the {all} values of {}", key.label)
+            }
+            (Some(key), _) => format!(", a line for each {}", key.label),
+            (None, _) => String::new(),
+        }
+    }
+}
+
+impl Lines<'_> {
+    fn empty(at: Vec<usize>) -> Self {
+        Lines { at, runs: Vec::new(), names: Vec::new(), colours: Vec::new() }
+    }
 }

@@ -435,7 +435,17 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> Figu
         series.iter_mut().for_each(|line| line.percent.clear());
     }
     let differences = plan.differences.is_some();
-    let y_log = !differences && is_wide(series.iter().flat_map(|line| &line.mean));
+    // Percentages are on the scale of the ratio to the baseline.
+    let ratios: Vec<f64> = series
+        .iter()
+        .flat_map(|line| &line.percent)
+        .map(|(percent, ..)| 1.0 + percent / 100.0)
+        .chain([1.0])
+        .collect();
+    let y_log = match differences {
+        true => is_in_percent && is_wide(ratios.iter()),
+        false => is_wide(series.iter().flat_map(|line| &line.mean)),
+    };
     let x_log = is_wide(series.iter().flat_map(|line| &line.x));
     let grid = numbers.map_or_else(Vec::new, <[f64]>::to_vec);
     let is_number = !grid.is_empty();

@@ -7,10 +7,10 @@ use super::figures::{claimed, every, index, title, word};
 use super::sample::{compared, held};
 use crate::findings::columns::{HIGHEST, value};
 use crate::findings::notes::is_ideal;
-use crate::findings::number::significant;
+use crate::findings::number::{plural, significant};
 use crate::findings::summary::Summary;
 use crate::findings::{Ratio, ratio};
-use crate::run::Results;
+use crate::run::{Results, ScenarioRuns};
 use crate::study::Study;
 use crate::study::expand::Point;
 
@@ -174,6 +174,9 @@ impl Question<'_> {
                 .compared_with_baseline(&contest, &lead, (&among, &name), &text)
                 .unwrap_or_default();
         }
+        let refusals = self.refusals(&lead, &among, &name);
+        let is_clear = is_clear && refusals.is_empty();
+        text += &refusals;
         let is_ideal = |&scenario: &usize| self.points.get(scenario).is_some_and(is_ideal);
         if lead.next.is_none() && axis.key == "allocator" && among.iter().all(is_ideal) {
             text += " On an ideal network the place of a job costs nothing.";
@@ -223,6 +226,25 @@ impl Question<'_> {
         let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
         let ratio = contest.ratio(lead.best[0], base)?;
         Some(format!(" {verb} {}.", apart(&ratio, &format!("{words}, the baseline"))))
+    }
+
+    /// Sentence on jobs that one of the best scenarios refused and another scenario ran; else empty.
+    ///
+    /// A mean over fewer jobs may be low because the hardest jobs are missing.
+    fn refusals(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
+        let refused = |scenario: usize| {
+            let counts = self.results.runs.get(scenario).map_or(&[][..], ScenarioRuns::refused);
+            counts.iter().sum::<u64>().div_ceil(counts.len().max(1) as u64)
+        };
+        let most = lead.best.iter().copied().max_by_key(|&scenario| refused(scenario));
+        let least = among.iter().map(|&scenario| refused(scenario)).min().unwrap_or(0);
+        match most.map(|scenario| (name(scenario), refused(scenario))) {
+            Some((best, number)) if number > least => format!(
+                " But {best} refused {} that another ran, so it has means of fewer jobs.",
+                plural(number - least, "job")
+            ),
+            _ => String::new(),
+        }
     }
 
     /// Sentence on metrics whose best value of the key is not the best value for the first metric.

@@ -1,20 +1,21 @@
 //! Sample of a study's scenarios, for plots that cannot show all of them.
 
 use super::axes::{Axis, Kind, Layout};
-use super::figures::index;
+use super::figures::{every, index};
 use crate::study::Study;
 
 /// Maximum number of scenarios in a sample; in a plot, each has a colour of its own.
 pub(super) const MAX: usize = 10;
 
-/// Selects the scenarios whose runs are recorded and drawn together. They differ only in the key
-/// whose values are compared; all other keys have the values that [`held`] returns. If no key is
-/// compared, they are spread over the longest axis. A study with one scenario has a sample of one.
+/// Selects the scenarios whose runs are recorded and drawn together.
+///
+/// They differ in the key whose values are compared, and in further keys of names as long as there
+/// are at most [`MAX`] scenarios. All other keys have the values that [`held`] returns. If no key is
+/// compared, the scenarios are spread over the longest axis. A study with one scenario has a sample
+/// of one.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
-    let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
-    let longest = || several.max_by_key(|&i| axes[i].count());
-    let Some(along) = compared(&axes).or_else(longest) else { return vec![0] };
+    let Some(along) = along(&axes) else { return vec![0] };
     let mut at = held(&axes, along, &|_| false);
     let count = axes[along].count();
     let values: Vec<usize> = if axes[along].kind == Kind::Names || count <= MAX {
@@ -22,17 +23,28 @@ pub(crate) fn sample(study: &Study) -> Vec<usize> {
     } else {
         (0..MAX).map(|i| i * (count - 1) / (MAX - 1)).collect()
     };
-    let scenario = |value| {
-        at[along] = value;
-        index(&axes, &at)
-    };
-    values.into_iter().map(scenario).collect()
+    let (mut others, mut total) = (Vec::new(), values.len());
+    for (own, axis) in axes.iter().enumerate() {
+        if own != along && axis.kind == Kind::Names && total * axis.count() <= MAX {
+            others.push(own);
+            total *= axis.count();
+        }
+    }
+    let mut scenarios = Vec::new();
+    for fixed in every(&axes, &others) {
+        others.iter().for_each(|own| at[*own] = fixed[*own]);
+        for value in &values {
+            at[along] = *value;
+            scenarios.push(index(&axes, &at));
+        }
+    }
+    scenarios
 }
 
-/// Number of values of the axis along which [`sample`] selects scenarios, at most [`MAX`] of them.
-pub(super) fn all(axes: &[Axis]) -> usize {
-    let longest = || axes.iter().map(Axis::count).max().unwrap_or(1);
-    compared(axes).map_or_else(longest, |along| axes[along].count())
+/// Axis along which [`sample`] selects scenarios: the compared one, else the longest.
+pub(super) fn along(axes: &[Axis]) -> Option<usize> {
+    let several = (0..axes.len()).filter(|&i| axes[i].count() > 1);
+    compared(axes).or_else(|| several.max_by_key(|&i| axes[i].count()))
 }
 
 /// Axis whose values the study compares: one that a claim or `[compare]` compares, else an axis of
@@ -109,7 +121,10 @@ mod tests {
         // A key in `[compare]` takes precedence.
         let compare = "[sweep]\nallocator = ['first_fit', 'best_fit', 'random']\nscheduler = ['fcfs', 'sjf']\n\
              [compare]\nscheduler = 'fcfs'\n";
-        assert_eq!(sampled(compare), [0, 1]);
+        assert_eq!(sampled(compare), [0, 1, 2, 3, 4, 5]);
+        // With more than ten scenarios, the other keys have one value each.
+        let many = compare.replace("'first_fit', ", "'first_fit', 'naive', 'paging', 'curve', ");
+        assert_eq!(sampled(&many), [0, 1]);
     }
 
     #[test]

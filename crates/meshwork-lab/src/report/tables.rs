@@ -13,6 +13,12 @@ use crate::findings::words::short;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Replications, Study};
 
+/// Largest number of scenarios that have a column each in a table with many metrics.
+const MOST_ACROSS: usize = 6;
+
+/// Number of metrics above which a table of few scenarios has a row per metric.
+const MANY_METRICS: usize = 8;
+
 /// A table in a section of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportTable {
@@ -61,6 +67,7 @@ pub(super) fn all(
     }];
     let of = |baseline| differences(&axes, baseline, summary, &shown);
     tables.extend(study.compare.iter().filter_map(of));
+    tables = tables.into_iter().map(|own| turned(own, (&summary.meanings, clock))).collect();
     tables.extend(sizes(&axes, summary));
     if let (Some(unit), true) = (clock.unit, rows.len() > 1) {
         for table in &mut tables {
@@ -92,6 +99,38 @@ fn of_one(
         rows: names.iter().map(line).collect(),
         more: 0,
     }
+}
+
+/// Table with a row per metric and a column per scenario, if there are few scenarios and many
+/// metrics. Any other table is returned unchanged.
+///
+/// So many columns do not fit side by side, and numbers to compare then stand in one row.
+fn turned(table: ReportTable, (meanings, clock): (&Meanings, &Clock)) -> ReportTable {
+    let names = &table.columns[table.keys..];
+    let is_few = (2..=MOST_ACROSS).contains(&table.rows.len()) && table.more == 0;
+    if !is_few || names.len() <= MANY_METRICS {
+        return table;
+    }
+    let scenario = |row: &Vec<TableCell>| {
+        let (keys, notes) = (&row[..table.keys], row[..table.keys].iter().map(|key| &key.note));
+        let words = keys.iter().zip(&table.columns).map(|(key, (name, _))| match key.number {
+            true => format!("{} = {}", super::figures::word(name), key.text),
+            false => key.text.clone(),
+        });
+        let notes = notes.filter(|note| !note.is_empty()).map(|note| format!(" ({note})"));
+        plain(&(words.collect::<Vec<_>>().join(", ") + &notes.collect::<String>()))
+    };
+    let line = |(number, (name, _)): (usize, &(String, String))| {
+        let own = |row: &Vec<TableCell>| row[table.keys + number].clone();
+        let cells = table.rows.iter().map(own);
+        let unit = word(&clock.unit(meanings.unit(name)));
+        let metric = TableCell { note: meanings.summary(name).to_owned(), ..word(name) };
+        std::iter::once(metric).chain(cells).chain([unit]).collect()
+    };
+    let rows = names.iter().enumerate().map(line).collect();
+    let heads = table.rows.iter().map(scenario);
+    let columns = std::iter::once(plain("metric")).chain(heads).chain([plain("unit")]).collect();
+    ReportTable { columns, keys: 1, rows, ..table }
 }
 
 fn means(axes: &[Axis], summary: &Summary, shown: &Shown, expected: &Replications) -> ReportTable {

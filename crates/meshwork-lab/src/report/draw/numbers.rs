@@ -94,6 +94,22 @@ pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     format!("{} % ({} to {top})", signed(mean, own), signed(low, own))
 }
 
+/// Ratio to the baseline of a difference in percent.
+pub(super) fn ratio_of(percent: f64) -> f64 {
+    1.0 + percent / 100.0
+}
+
+/// Difference in percent of a ratio to the baseline, to nine significant digits.
+pub(super) fn percent_of(ratio: f64) -> f64 {
+    let percent = 100.0 * (ratio - 1.0);
+    format!("{percent:.8e}").parse().unwrap_or(percent) + 0.0
+}
+
+/// Ticks of an axis of percentages that is logarithmic in the ratio to the baseline: −90, 0, +900.
+pub(super) fn ratio_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
+    log_ticks(ratio_of(from), ratio_of(until), most).into_iter().map(percent_of).collect()
+}
+
 /// Round numbers in a range, about `about` of them: steps of 1, 2 or 5 times a power of ten.
 pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     let span = until - from;

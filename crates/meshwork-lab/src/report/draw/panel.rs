@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::dates::date_ticks;
-use super::numbers::{linear_ticks, log_ticks, tick};
+use super::numbers::{linear_ticks, log_ticks, ratio_ticks, tick};
 use super::svg::{
     At, COLOURS, SIZE, at, beyond, dashed, escaped, line, mark, path, rect, shortened, text, wide,
 };
@@ -120,7 +120,7 @@ impl<'a> Common<'a> {
             };
             values.sort_by(f64::total_cmp);
             values.dedup();
-            let place = scale(domain, [0.0, width], log);
+            let place = scale(domain, [0.0, width], (log, false));
             let available = values.windows(2).map(|pair| {
                 let need =
                     f64::midpoint(wide(&tick(pair[0]), SMALL), wide(&tick(pair[1]), SMALL)) + 8.0;
@@ -146,7 +146,7 @@ impl<'a> Common<'a> {
         let names = &view.x.names;
         let height = (width * 0.6).clamp(230.0, 380.0).floor();
         let up = if up_log {
-            log_ticks(domain[0], domain[1], 8.0)
+            self.log_ticks(domain, 8.0)
         } else {
             linear_ticks(domain[0], domain[1], 6.0)
         };
@@ -158,10 +158,10 @@ impl<'a> Common<'a> {
         let widths = colours.iter().map(|number| wide(titles[number], SMALL));
         let name = if is_named { extent(widths)[1].min(NAME * width) } else { 0.0 };
         let (top, bottom, right) = (26.0, height - 42.0, width - 18.0 - name);
-        let y = scale(domain, [bottom, top], up_log);
+        let y = scale(domain, [bottom, top], (up_log, self.in_percent));
         let step = (right - left) / (names.len().max(1) as f64);
         let reach = along(view, &self.points, along_log);
-        let numbers = scale(reach, [left + 8.0, right - 8.0], along_log);
+        let numbers = scale(reach, [left + 8.0, right - 8.0], (along_log, false));
         let x = |place: f64| {
             if names.is_empty() { numbers(place) } else { left + (place + 0.5) * step }
         };
@@ -296,11 +296,12 @@ impl<'a> Common<'a> {
         let top = 6.0;
         let bottom = top + places.len() as f64 * step + 4.0;
         let height = bottom + 42.0;
-        let x = scale(domain, [left, right], log);
+        let x = scale(domain, [left, right], (log, self.in_percent));
         let is_bars = !log && !view.differences;
-        let zero = if log { left } else { x(0.0) };
+        let has_zero = !log || self.in_percent;
+        let zero = if has_zero { x(0.0) } else { left };
         let ticks = if log {
-            roomy_log_ticks(domain, right - left, &x)
+            self.roomy_log_ticks(domain, right - left, &x)
         } else {
             linear_ticks(domain[0], domain[1], ((right - left) / 70.0).floor().max(2.0))
         };
@@ -365,13 +366,39 @@ impl<'a> Common<'a> {
                 }
             }
         }
-        if !log {
+        if has_zero {
             line(&mut svg, [zero, top, zero, bottom], theme.ink, 1.0, "");
         }
         let measure = self.measure();
         let middle = inside(f64::midpoint(left, right), wide(&measure, SIZE) / 2.0, width);
         text(&mut svg, [middle, height - 8.0], &measure, theme.ink, "middle", "");
         Drawn { svg, height }
+    }
+
+    /// Ticks of a logarithmic axis, about `most` at most.
+    fn log_ticks(&self, [from, until]: [f64; 2], most: f64) -> Vec<f64> {
+        let ticks = if self.in_percent { ratio_ticks } else { log_ticks };
+        ticks(from, until, most)
+    }
+
+    /// Ticks of a logarithmic axis whose labels do not overlap.
+    fn roomy_log_ticks(
+        &self,
+        domain: [f64; 2],
+        available: f64,
+        x: &dyn Fn(f64) -> f64,
+    ) -> Vec<f64> {
+        let half = |number: f64| wide(&tick(number), SMALL) / 2.0;
+        let mut most = (available / 40.0).floor().max(3.0);
+        loop {
+            let ticks = self.log_ticks(domain, most);
+            let is_apart =
+                |pair: &[f64]| x(pair[1]) - x(pair[0]) >= half(pair[1]) + half(pair[0]) + 6.0;
+            if most <= 2.0 || ticks.windows(2).all(is_apart) {
+                return ticks;
+            }
+            most -= 1.0;
+        }
     }
 
     /// Indices of the names that get a row of bars or dots, from top to bottom.
@@ -466,21 +493,6 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
         }
     }
     seen
-}
-
-/// Ticks of a logarithmic axis whose labels do not overlap.
-fn roomy_log_ticks([from, until]: [f64; 2], available: f64, x: &dyn Fn(f64) -> f64) -> Vec<f64> {
-    let half = |number: f64| wide(&tick(number), SMALL) / 2.0;
-    let mut most = (available / 40.0).floor().max(3.0);
-    loop {
-        let ticks = log_ticks(from, until, most);
-        let is_apart =
-            |pair: &[f64]| x(pair[1]) - x(pair[0]) >= half(pair[1]) + half(pair[0]) + 6.0;
-        if most <= 2.0 || ticks.windows(2).all(is_apart) {
-            return ticks;
-        }
-        most -= 1.0;
-    }
 }
 
 /// Position of the centre of a text at `x`, shifted so that the whole text is visible.

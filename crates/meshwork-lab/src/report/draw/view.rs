@@ -1,6 +1,6 @@
 //! Points of a view, and the ranges of its scales.
 
-use super::numbers::{percent, rounded};
+use super::numbers::{percent, percent_of, ratio_of, rounded};
 use crate::report::views::{FigureView, Scale, Style};
 
 /// A measured value and its position in a plot.
@@ -133,9 +133,24 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 
 /// Range of the scale of measured values. It contains all means; wide intervals may extend beyond
 /// it.
+///
+/// A logarithmic scale of differences is that of their ratios to the baseline, in percent.
 pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
+    if log && view.differences {
+        let ratio = |point: &Point| Point {
+            mean: ratio_of(point.mean),
+            low: ratio_of(point.low),
+            high: ratio_of(point.high),
+            ..point.clone()
+        };
+        let ratios: Vec<Point> = points.iter().map(ratio).collect();
+        let [from, until] = on_log_scale(&ratios, &[]);
+        return [percent_of(from.min(1.0)), percent_of(until.max(1.0))];
+    }
     let bounds = view.bounds.iter().map(|bound| bound.y).filter(|&y| !log || y > 0.0);
-    let [least, most] = extent(points.iter().map(|point| point.mean).chain(bounds));
+    let bounds: Vec<f64> = bounds.collect();
+    let means = points.iter().map(|point| point.mean);
+    let [least, most] = extent(means.chain(bounds.iter().copied()));
     if view.style == Style::Steps {
         let top = match most * 1.05 {
             _ if most > 0.0 && most <= 1.0 => 1.0,
@@ -144,13 +159,11 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
         };
         return [least.min(0.0), top];
     }
+    if log {
+        return on_log_scale(points, &bounds);
+    }
     let low = extent(points.iter().map(|point| point.low))[0].min(least);
     let high = extent(points.iter().map(|point| point.high))[1].max(most);
-    if log {
-        let positive = |point: &Point| if point.low > 0.0 { point.low } else { point.mean };
-        let positive = extent(points.iter().map(positive))[0];
-        return [positive.min(least).max(least / 3.0) / 1.1, high.min(most * 3.0) * 1.1];
-    }
     let spread = [most.max(0.0) - least.min(0.0), most.abs(), 1.0];
     let spread = spread.into_iter().find(|&spread| spread != 0.0).unwrap_or(1.0);
     // For non-negative values, a wide interval does not extend the range below 0.
@@ -162,6 +175,16 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     }
     // The scale begins above 0 if all values are far above 0.
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
+}
+
+/// Range of a logarithmic scale with these points and bounds.
+fn on_log_scale(points: &[Point], bounds: &[f64]) -> [f64; 2] {
+    let means = points.iter().map(|point| point.mean);
+    let [least, most] = extent(means.chain(bounds.iter().copied()));
+    let high = extent(points.iter().map(|point| point.high))[1].max(most);
+    let positive = |point: &Point| if point.low > 0.0 { point.low } else { point.mean };
+    let positive = extent(points.iter().map(positive))[0];
+    [positive.min(least).max(least / 3.0) / 1.1, high.min(most * 3.0) * 1.1]
 }
 
 /// Range of the view's scale `x`, on which the points have their positions.
@@ -183,13 +206,18 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
 
 /// Function that maps a range of numbers to a range of coordinates on the page.
 ///
-/// A number outside the range is mapped like the nearest end of the range.
+/// A number outside the range is mapped like the nearest end of the range. On a logarithmic scale,
+/// percentages are mapped by their ratios to the baseline if `is_ratio`.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],
-    log: bool,
+    (log, is_ratio): (bool, bool),
 ) -> impl Fn(f64) -> f64 {
-    let of = move |number: f64| if log { number.log10() } else { number };
+    let of = move |number: f64| match log {
+        true if is_ratio => ratio_of(number).log10(),
+        true => number.log10(),
+        false => number,
+    };
     move |number| {
         let inside = number.max(from).min(until);
         first + (last - first) * (of(inside) - of(from)) / (of(until) - of(from))
