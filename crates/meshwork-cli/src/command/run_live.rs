@@ -215,6 +215,7 @@ impl Watched {
             "study": self.studies[current].study.name,
             "studies": self.studies.len(),
             "done": sum(|p| p.done), "total": sum(|p| p.total), "failed": sum(|p| p.failed),
+            "jobs": sum(|p| p.jobs),
             "ended": state.has_ended, "version": state.version.to_string(),
         });
         drop(state);

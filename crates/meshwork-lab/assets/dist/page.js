@@ -854,6 +854,8 @@
       write(this.heading, `${this.title}: ${number(count)}`);
       this.table.classList.toggle("m-none", jobs2.length === 0);
       while (this.rows.length < jobs2.length) this.row();
+      const isEmpty = this.heads.map((_, k) => k > 0 && jobs2.length > 0 && jobs2.every(({ cells }) => !cells[k - 1]));
+      this.heads.forEach((head, k) => head.hidden = isEmpty[k]);
       this.rows.forEach((line2, i) => {
         const one = jobs2[i];
         if (line2.element.hidden !== !one) line2.element.hidden = !one;
@@ -865,6 +867,7 @@
         const isChosen = String(one.job === chosen);
         if (this.pick && line2.outer.getAttribute("aria-pressed") !== isChosen) line2.outer.setAttribute("aria-pressed", isChosen);
         one.cells.forEach((text2, k) => write(line2.cells[k], text2));
+        line2.cells.forEach((cell2, k) => cell2.hidden = isEmpty[k + 1]);
       });
       write(this.more, count > jobs2.length ? `and ${number(count - jobs2.length)} more` : "");
     }
@@ -3021,12 +3024,13 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   }
   var first = null;
   function timeLeft(now) {
-    if (!first || first.total !== now.total) first = { at: performance.now(), done: now.done, total: now.total };
-    const done = now.done - first.done;
+    if (!first || first.total !== now.total) first = { at: performance.now(), done: now.done, total: now.total, jobs: now.jobs };
+    const [done, elapsed] = [now.done - first.done, (performance.now() - first.at) / SECOND];
     if (done < 1 || now.ended) return "";
-    const seconds = (performance.now() - first.at) / SECOND / done * (now.total - now.done);
+    const seconds = elapsed / done * (now.total - now.done);
     const words = seconds < 100 ? `${Math.round(seconds)} s` : seconds < 6e3 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-    return ` About ${words} left.`;
+    const rate = Number(((now.jobs - first.jobs) / elapsed).toPrecision(2));
+    return ` About ${words} left${rate > 0 ? `, at ${whole(rate)} jobs a second` : ""}.`;
   }
   function showProgress(now) {
     const share = now.total > 0 ? now.done / now.total : 0;

@@ -106,17 +106,18 @@ export function follow() {
   look();
 }
 
-/** Progress at the first answer. @type {{ at: number, done: number, total: number } | null} */
+/** Progress at the first answer. @type {{ at: number, done: number, total: number, jobs: number } | null} */
 let first = null;
 
-/** Remaining time, by the rate of finished runs since the page was opened; empty before any has finished. */
+/** Remaining time and simulated jobs a second, by the rates since the page was opened; empty before any run has finished. */
 function timeLeft(now) {
-  if (!first || first.total !== now.total) first = { at: performance.now(), done: now.done, total: now.total };
-  const done = now.done - first.done;
+  if (!first || first.total !== now.total) first = { at: performance.now(), done: now.done, total: now.total, jobs: now.jobs };
+  const [done, elapsed] = [now.done - first.done, (performance.now() - first.at) / SECOND];
   if (done < 1 || now.ended) return "";
-  const seconds = ((performance.now() - first.at) / SECOND / done) * (now.total - now.done);
+  const seconds = (elapsed / done) * (now.total - now.done);
   const words = seconds < 100 ? `${Math.round(seconds)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-  return ` About ${words} left.`;
+  const rate = Number(((now.jobs - first.jobs) / elapsed).toPrecision(2));
+  return ` About ${words} left${rate > 0 ? `, at ${whole(rate)} jobs a second` : ""}.`;
 }
 
 function showProgress(now) {

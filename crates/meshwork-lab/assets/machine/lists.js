@@ -51,6 +51,9 @@ export class JobList {
     write(this.heading, `${this.title}: ${number(count)}`);
     this.table.classList.toggle("m-none", jobs.length === 0);
     while (this.rows.length < jobs.length) this.row();
+    // A column without any value, such as unknown ends of a run in progress, is hidden.
+    const isEmpty = this.heads.map((_, k) => k > 0 && jobs.length > 0 && jobs.every(({ cells }) => !cells[k - 1]));
+    this.heads.forEach((head, k) => (head.hidden = isEmpty[k]));
     this.rows.forEach((line, i) => {
       const one = jobs[i];
       if (line.element.hidden !== !one) line.element.hidden = !one;
@@ -62,6 +65,7 @@ export class JobList {
       const isChosen = String(one.job === chosen);
       if (this.pick && line.outer.getAttribute("aria-pressed") !== isChosen) line.outer.setAttribute("aria-pressed", isChosen);
       one.cells.forEach((text, k) => write(line.cells[k], text));
+      line.cells.forEach((cell, k) => (cell.hidden = isEmpty[k + 1]));
     });
     write(this.more, count > jobs.length ? `and ${number(count - jobs.length)} more` : "");
   }

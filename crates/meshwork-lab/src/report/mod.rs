@@ -420,11 +420,20 @@ fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// Makes the titles of sections unique: adds the section's id to each title that occurred before.
+/// Makes the titles of sections unique: adds words of the section's id to each title that occurred
+/// before.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
-        if sections[..i].iter().any(|other| other.title == sections[i].title) {
-            let own = format!("{} ({})", sections[i].title, sections[i].id);
+        let same = sections[..i].iter().filter(|other| other.title == sections[i].title);
+        if same.clone().next().is_some() {
+            let parts =
+                |id: &str| -> Vec<String> { id.split(['-', '_']).map(str::to_owned).collect() };
+            // Parts that an id shares with that of another section, as `figure` and `2`, add nothing.
+            let known: Vec<String> = same.flat_map(|other| parts(&other.id)).collect();
+            let mut words = parts(&sections[i].id);
+            words.retain(|word| !known.contains(word));
+            let words = if words.is_empty() { sections[i].id.clone() } else { words.join(" ") };
+            let own = format!("{}, {words}", sections[i].title);
             let old = std::mem::replace(&mut sections[i].title, own.clone());
             let views = sections[i].figures.iter_mut().flat_map(|figure| &mut figure.views);
             for view in views {

@@ -4,6 +4,7 @@
 //! that a topology lists.
 
 mod draw;
+mod names;
 mod silent;
 mod table;
 
@@ -50,6 +51,9 @@ pub fn check(
 #[must_use]
 pub fn of(mut reading: Reading) -> LintReport {
     silent::look(&mut reading);
+    if let Some(conf) = &reading.conf {
+        names::look(conf, &mut reading.findings);
+    }
     let topologies = &reading.topologies;
     let tables = topologies.iter().map(|(topology, built)| table::of(topology, built)).collect();
     let drawings = topologies.iter().map(|(topology, built)| draw::of(topology, built)).collect();

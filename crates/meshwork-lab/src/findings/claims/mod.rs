@@ -141,8 +141,8 @@ impl Judgement {
         })
     }
 
-    /// Formats the result of a claim in one cell, such as `0.41 at workload.load = 0.4 (21.3
-    /// against 52)`.
+    /// Formats the result of a claim in one cell, such as `0.41 times (21.3 against 52) at
+    /// workload.load = 0.4`.
     #[must_use]
     pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);
@@ -153,7 +153,13 @@ impl Judgement {
         let at = if at.is_empty() { at } else { format!(" at {at}") };
         match (cell.of, cell.to, cell.comparison()) {
             (Some(of), Some(to), Some(compared)) => {
-                format!("{}{at} ({} against {})", digits(compared), digits(of), digits(to))
+                let unit = match compared < 0.0 {
+                    _ if !cell.by_difference => "times",
+                    true => "less",
+                    false => "more",
+                };
+                let size = digits(if cell.by_difference { compared.abs() } else { compared });
+                format!("{size} {unit} ({} against {}){at}", digits(of), digits(to))
             }
             (Some(of), Some(to), None) => format!("{} against {}{at}", digits(of), digits(to)),
             (Some(of), None, _) => format!("{}{at}", digits(of)),
@@ -655,7 +661,7 @@ mod tests {
         let claim = "of = { scheduler = 'sjf' }\nto = { scheduler = 'fcfs' }\nbelow = 0.7\n";
         let judgement = judged(&format!("{claim}where = {{ 'workload.load' = 0.5 }}"), &WAITS);
         assert_eq!((judgement.verdict, judgement.needed), (ClaimVerdict::BorneOut, 1));
-        assert_eq!(Judgement::words(&judgement.cells[0]), "0.5061 (5.567 against 11)");
+        assert_eq!(Judgement::words(&judgement.cells[0]), "0.5061 times (5.567 against 11)");
         let everywhere = judged(claim, &WAITS);
         assert_eq!(everywhere.verdict, ClaimVerdict::NotBorneOut);
         assert_eq!((everywhere.count(CellState::Yes), everywhere.count(CellState::No)), (1, 1));
@@ -736,7 +742,7 @@ mod tests {
         assert_eq!(judgement.verdict, ClaimVerdict::BorneOut);
         assert_eq!(
             Judgement::words(&judgement.cells[0]),
-            "2 at workload.load = 0.5, size 4 (22 against 11)"
+            "2 times (22 against 11) at workload.load = 0.5, size 4"
         );
     }
 

@@ -1,5 +1,7 @@
 //! Explanations of the verdicts on claims.
 
+use crate::findings::number::plural;
+
 use super::{CellState, ClaimVerdict, Judgement};
 
 /// Largest number of cells (combinations of swept values) that an explanation lists one by one.
@@ -27,9 +29,10 @@ impl Judgement {
         let count = telling.clone().count();
         let words: Vec<String> = telling.take(MAX_CELLS).map(Judgement::words).collect();
         let (cells, open) = (self.cells.len(), self.count(CellState::Open));
-        let mut text = format!("holds in {} of {cells}", self.count(CellState::Yes));
+        let scenarios = plural(cells as u64, "scenario");
+        let mut text = format!("holds in {} of {scenarios}", self.count(CellState::Yes));
         if open > 0 {
-            text += &format!(", open in {open}");
+            text += &format!(", undecided in {open}");
         }
         if self.needed < cells as u64 {
             text += &format!(", claimed of {}", self.needed);

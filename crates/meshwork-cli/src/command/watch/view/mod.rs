@@ -34,6 +34,9 @@ const COLOURS: [u8; 26] = [
     193, 147, 185, 225, 121, 187,
 ];
 
+/// Number of processors above which a machine that does not fit on the page is drawn smaller.
+const MANY: usize = 4096;
+
 /// Colour of a free processor that is drawn without a letter.
 const FREE: u8 = 238;
 
@@ -65,6 +68,19 @@ struct Pane {
     wide: usize,
     /// Number of rows of the map in one line of the page: two if half blocks are drawn.
     rows: usize,
+    /// Number of columns and rows of the map that are drawn as one cell.
+    scale: usize,
+}
+
+/// Content of a rectangle of a map that is drawn as one cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Blank,
+    Label(char),
+    /// Most processors of the rectangle are free.
+    Free,
+    /// This job holds more processors of the rectangle than any other, and than are free.
+    Job(JobId),
 }
 
 impl View {
@@ -101,7 +117,7 @@ impl View {
     /// Scrolls the map of a machine that is larger than the page, by columns and rows.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         let (x, y) = self.moved;
-        let (_, (across, down)) = self.panes(usize::MAX, 1);
+        let (_, (across, down)) = self.panes(usize::MAX / 2, (1, 1));
         self.moved = (
             x.saturating_add_signed(columns).min(across.saturating_sub(1)),
             y.saturating_add_signed(rows).min(down.saturating_sub(1)),
@@ -202,7 +218,9 @@ impl View {
 
     /// Number of lines for showing the whole machine and a few jobs at the given width.
     pub(super) fn height(&self, width: usize) -> usize {
-        let (_, (across, down)) = self.panes(width, 1);
+        let fits = |scale: &usize| self.panes(width, (1, *scale)).1.0 <= width;
+        let scale = self.scales().find(fits).unwrap_or(1);
+        let (_, (across, down)) = self.panes(width, (1, scale));
         let beside = width >= across + GAP + LISTS;
         self.header().len() + 1 + if beside { down.max(LOW) } else { down + 1 + LOW }
     }
@@ -223,17 +241,22 @@ impl View {
         let kept = |is_beside: bool| {
             if is_beside || height < LOW + KEPT_LISTS { 0 } else { KEPT_LISTS + 1 }
         };
-        let seen = |rows: usize| {
-            let (panes, (across, down)) = self.panes(width, rows);
+        let seen = |rows: usize, scale: usize| {
+            let (panes, (across, down)) = self.panes(width, (rows, scale));
             let is_beside = across + GAP + LISTS <= width;
             let is_whole = across <= width && top + down + kept(is_beside) <= height;
             (panes, (across, down), is_beside, is_whole)
         };
-        let mut drawn = seen(1);
-        if self.colours && !drawn.3 && height >= LOW {
-            drawn = seen(2);
+        let mut drawn = seen(1, 1);
+        let rows = if self.colours { 2 } else { 1 };
+        if !drawn.3 && height >= LOW {
+            let smaller = self.scales().map(|scale| seen(rows, scale)).find(|drawn| drawn.3);
+            drawn = smaller.unwrap_or_else(|| seen(rows, 1));
         }
         let (panes, (across, down), is_beside, is_whole) = drawn;
+        let scale = panes.iter().map(|pane| pane.scale).max().unwrap_or(1);
+        // The last line of the page says so if a cell stands for several processors.
+        let height = height - usize::from(scale > 1 && is_whole);
         let kept = kept(is_beside);
         // If something is cut off, the last line of the page says so.
         let bottom = if is_whole { height } else { height.saturating_sub(1) };
@@ -247,6 +270,12 @@ impl View {
             let note =
                 format!("cut off: {} × {rows} of {across} × {down}{more}", across.min(width));
             put(page, area, 0, bottom, &note, self.style(Style::DIM));
+        }
+        if scale > 1 {
+            let closer = if self.is_square { " · shift and arrows look closer" } else { "" };
+            let down = if self.colours { scale } else { 2 * scale };
+            let note = format!("one cell is {scale} × {down} processors{closer}");
+            put(page, area, 0, height, &note, self.style(Style::DIM));
         }
         let body = Rect { height: bottom as u16, ..area };
         let (x, y) = if is_beside { (across + GAP, top) } else { (0, top + rows + 1) };
@@ -285,24 +314,27 @@ impl View {
     /// Position of each site's map, and the total size of all maps.
     ///
     /// Maps stand side by side as far as they fit into `width` columns. One line of the terminal
-    /// shows `rows` rows of a map.
-    fn panes(&self, width: usize, rows: usize) -> (Vec<Pane>, (usize, usize)) {
+    /// shows `rows` rows of cells, each of `scale` × `scale` processors. As a line is twice as high
+    /// as it is wide, a cell of a smaller map is as high as two if a line shows one row.
+    fn panes(&self, width: usize, (rows, scale): (usize, usize)) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
         for (site, topology) in self.scene.topologies().iter().enumerate() {
             let map = Map::new(topology, width);
             let (map_width, map_height) = map.size();
+            let map_width = map_width.div_ceil(scale);
+            let in_line = if scale > 1 { 2 * scale } else { rows };
             // A processor gets two columns only if there is still room for the lists beside the
             // map.
-            let is_roomy = self.is_square && rows == 1 && 2 * map_width + GAP + LISTS <= width;
+            let is_roomy = self.is_square && in_line == 1 && 2 * map_width + GAP + LISTS <= width;
             let wide = if is_roomy { 2 } else { 1 };
             let map_width = wide * map_width;
             let pane_width = map_width.max(self.heading(site).chars().count());
             if x > 0 && x + pane_width > width {
                 (x, y) = (0, below + 1);
             }
-            panes.push(Pane { x, y, site, map, wide, rows });
-            below = below.max(y + 1 + map_height.div_ceil(rows));
+            panes.push(Pane { x, y, site, map, wide, rows, scale });
+            below = below.max(y + 1 + map_height.div_ceil(in_line));
             across = across.max(x + pane_width);
             x += pane_width + GAP;
         }
@@ -328,14 +360,20 @@ impl View {
         put(page, area, pane.x, top + pane.y, &self.heading(pane.site), bold);
         let (width, height) = pane.map.size();
         let first = top + pane.y + 1;
-        let (passed_x, passed_y) = self.moved;
-        let lines = height.div_ceil(pane.rows);
+        let Pane { wide, rows, scale, .. } = *pane;
+        let (passed_x, passed_y) = if scale > 1 { (0, 0) } else { self.moved };
+        // Height of a cell in rows of the map.
+        let high = if scale > 1 && rows == 1 { 2 * scale } else { scale };
+        let (columns, lines) = (width.div_ceil(scale) * wide, height.div_ceil(high * rows));
         for y in 0..lines.min(usize::from(area.height).saturating_sub(first)) {
-            for x in 0..(width * pane.wide).min(usize::from(area.width).saturating_sub(pane.x)) {
-                let of = |row: usize| pane.map.cell(x / pane.wide + passed_x, row + passed_y);
-                let cell = match pane.rows {
+            for x in 0..columns.min(usize::from(area.width).saturating_sub(pane.x)) {
+                let of = |row: usize| {
+                    let corner = (x / wide * scale + passed_x, row * high + passed_y);
+                    self.seen(pane, corner, (scale, high))
+                };
+                let cell = match rows {
                     1 => self.whole(pane, of(y), x),
-                    _ => self.halves(pane, of(2 * y), of(2 * y + 1)),
+                    _ => self.halves(of(2 * y), of(2 * y + 1)),
                 };
                 let Some((character, style)) = cell else { continue };
                 let at = (area.x + (pane.x + x) as u16, area.y + (first + y) as u16);
@@ -344,32 +382,55 @@ impl View {
         }
     }
 
-    /// Character and style of one cell of a map.
-    fn whole(&self, pane: &Pane, cell: Cell, x: usize) -> Option<(char, Style)> {
-        match cell {
-            Cell::Node(node) => Some(match self.scene.owner(pane.site, node) {
-                Some(id) => {
-                    let letter = self.letter(id);
-                    (letter, self.colour(letter))
+    /// Scales at which a large machine is drawn if it does not fit, beginning with 1.
+    ///
+    /// A map that was scrolled is drawn at scale 1, and so is a small machine.
+    fn scales(&self) -> impl Iterator<Item = usize> {
+        let nodes = self.scene.topologies().iter().map(|own| own.grid().nodes() as usize);
+        let is_large = nodes.sum::<usize>() > MANY && self.moved == (0, 0);
+        1..=if is_large { 64 } else { 1 }
+    }
+
+    /// Content of a rectangle of a map, given by its corner and size.
+    fn seen(&self, pane: &Pane, (x, y): (usize, usize), (wide, high): (usize, usize)) -> Seen {
+        let mut counts: BTreeMap<Option<JobId>, usize> = BTreeMap::new();
+        for row in y..y + high {
+            for column in x..x + wide {
+                match pane.map.cell(column, row) {
+                    Cell::Node(node) => {
+                        *counts.entry(self.scene.owner(pane.site, node)).or_default() += 1;
+                    }
+                    Cell::Label(label) => return Seen::Label(label),
+                    Cell::Blank => {}
                 }
-                None => ('.', self.style(Style::DIM)),
-            }),
-            Cell::Label(_) if !x.is_multiple_of(pane.wide) => None,
-            Cell::Label(label) => Some((label, self.style(Style::DIM))),
-            Cell::Blank => None,
+            }
+        }
+        let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        most.map_or(Seen::Blank, |(owner, _)| owner.map_or(Seen::Free, Seen::Job))
+    }
+
+    /// Character and style of one cell of a map.
+    fn whole(&self, pane: &Pane, cell: Seen, x: usize) -> Option<(char, Style)> {
+        match cell {
+            Seen::Job(id) => {
+                let letter = self.letter(id);
+                Some((letter, self.colour(letter)))
+            }
+            Seen::Free => Some(('.', self.style(Style::DIM))),
+            Seen::Label(_) if !x.is_multiple_of(pane.wide) => None,
+            Seen::Label(label) => Some((label, self.style(Style::DIM))),
+            Seen::Blank => None,
         }
     }
 
     /// Half-block character and two colours for two cells of a map, one above the other.
-    fn halves(&self, pane: &Pane, upper: Cell, lower: Cell) -> Option<(char, Style)> {
-        let colour = |cell: Cell| match cell {
-            Cell::Node(node) => {
-                let owner = self.scene.owner(pane.site, node);
-                owner.map_or(Some(FREE), |id| self.colour(self.letter(id)).background)
-            }
-            Cell::Label(_) | Cell::Blank => None,
+    fn halves(&self, upper: Seen, lower: Seen) -> Option<(char, Style)> {
+        let colour = |cell: Seen| match cell {
+            Seen::Free => Some(FREE),
+            Seen::Job(id) => self.colour(self.letter(id)).background,
+            Seen::Label(_) | Seen::Blank => None,
         };
-        if let (Cell::Label(label), _) | (_, Cell::Label(label)) = (upper, lower) {
+        if let (Seen::Label(label), _) | (_, Seen::Label(label)) = (upper, lower) {
             return Some((label, self.style(Style::DIM)));
         }
         match (colour(upper), colour(lower)) {

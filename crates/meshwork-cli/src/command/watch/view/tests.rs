@@ -105,6 +105,33 @@ fn a_machine_that_is_too_high_has_two_rows_in_a_line_where_there_are_colours() {
 }
 
 #[test]
+fn a_large_machine_is_drawn_smaller_until_it_is_scrolled() {
+    let large = |colours: bool| {
+        let scene = Scene::new(vec![Topology::mesh(&[320, 320]).unwrap()]);
+        let mut view = View::new(String::new(), scene, colours);
+        view.apply(&happening(0.0, 0, EventKind::Arrived(job(1, &[320, 100]))));
+        view.apply(&happening(0.0, 0, started(0, &[320, 100])));
+        view
+    };
+    // Letters stand for twice as many rows as columns, so that the picture keeps its shape.
+    let page = drawn(&large(false), 120, 40);
+    assert_eq!(page[39], "one cell is 5 × 10 processors");
+    let letters = "A".repeat(64);
+    assert!(page[6..16].iter().all(|line| line.starts_with(&letters)), "{page:#?}");
+    assert!(page[16].starts_with(&".".repeat(64)) && page.concat().contains("waiting 0"));
+    let page = drawn(&large(true), 120, 40);
+    assert_eq!(page[39], "one cell is 5 × 5 processors");
+    assert!(page[6].starts_with(&"▀".repeat(64)) && !page[6].starts_with(&"▀".repeat(65)));
+    // A frame of text has all of the width.
+    let view = large(false);
+    let page = drawn(&view, 100, view.height(100) as u16);
+    assert!(!page.concat().contains("cut off") && page[6].starts_with(&"A".repeat(80)));
+    let mut view = large(true);
+    view.pan(1, 0);
+    assert!(drawn(&view, 120, 40)[39].starts_with("cut off: 120 × "));
+}
+
+#[test]
 fn a_page_of_any_size_is_drawn() {
     let view = view(true);
     for (width, height) in (0..60).flat_map(|width| (0..24).map(move |height| (width, height))) {
