@@ -410,7 +410,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Updates the history with the state of each job in a query.
+    /// Updates the recorded history with the jobs in Slurm's answer to one query.
     fn record(&mut self, look: &SiteLook) {
         let mut seen = BTreeSet::new();
         let partition = self.partition.clone();

@@ -128,7 +128,7 @@ fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     answers.chain(whole.filter(|(_, whole)| whole.get("state").is_some()))
 }
 
-/// Whether a text is a saved state, and not an answer to `show`.
+/// Whether a text contains a saved state of `meshwork place`, and not only answers to `show`.
 #[must_use]
 pub fn is_saved(text: &str) -> bool {
     text.trim_start().starts_with('{') && snapshots(text).next().is_some()
