@@ -37,7 +37,7 @@ fn cpu_seconds(since: Instant) -> f64 {
     nanoseconds.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// Parameters of one point of the table.
+/// Queue length, machine and requests of the two runs that make one point of the table.
 struct Point<'p> {
     scheduler: &'p str,
     machine: String,

@@ -71,8 +71,7 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two) that the start blocks. The policy finds nodes for a job
-    /// of such a size before the start, but not after it.
+    /// Number of job sizes (powers of two) for which the policy finds nodes only before the start.
     pub blocked: BothChoices,
     /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
     pub had_place: usize,

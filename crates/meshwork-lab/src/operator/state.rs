@@ -300,7 +300,7 @@ impl MachineState {
         Ok(state)
     }
 
-    /// Rules of the site. Recorded priorities are used if there are any.
+    /// Rules of the site. Recorded priorities, if any, are used instead of computed ones.
     fn rules(&self) -> SiteRules {
         let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }

@@ -56,7 +56,7 @@ trait Clerk {
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// Pool with named holders of nodes, and the path of its state file if there is one.
+/// Pool (a machine with its allocated nodes) with named holders, and the path of its state file.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,

@@ -357,11 +357,11 @@ impl Race {
 
     /// Whether the race is over.
     ///
-    /// A survivor is certain if its bound is within the indifference zone. If the leader is
-    /// certain, the race continues to find out which other survivors are certain too. It is over if
-    /// all are, if more than a few survivors are left, or at twice the number of pairs at which the
-    /// leader became certain. It is also over without survivors, after an error, and after the
-    /// largest number of replications.
+    /// A survivor is certain if its bound is within the indifference zone. Once the leader is
+    /// certain, the race only continues to find out which other survivors are certain too. It then
+    /// ends if all are, if there are too many survivors for this, or at twice the number of pairs
+    /// at which the leader became certain. It also ends without survivors, after an error, and
+    /// after the largest number of replications.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;

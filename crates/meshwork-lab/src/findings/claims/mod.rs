@@ -36,7 +36,7 @@ pub enum ClaimVerdict {
     BorneOut,
     /// The claim misses the required number of cells, even if it held in all open cells.
     NotBorneOut,
-    /// The verdict depends on the open cells: with them, the required number could be reached.
+    /// Undecided: the cells with an open result decide whether the claim holds in enough cells.
     Undecided,
     /// The claim cannot be checked with the runs of the study.
     NotCheckable,
@@ -80,12 +80,12 @@ pub struct ClaimCell {
     /// For a claim about a trend along a swept key, it is the metric, or its ratio to the
     /// reference, at the key's first value.
     pub to: Option<f64>,
-    /// Whether the claim compares the two means by their difference instead of their ratio.
+    /// Whether the claim compares the means `of` and `to` by difference instead of by ratio.
     pub by_difference: bool,
 }
 
 impl ClaimCell {
-    /// Ratio or difference of the two means, claimed to reference; `None` unless both are known.
+    /// Ratio of the means `of` and `to`, or their difference; `None` unless both are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);

@@ -721,9 +721,9 @@ impl<'a> Given<'a> {
 
     /// Whether the placement rule gives a job its recorded nodes if the job is the next to start.
     ///
-    /// It suffices if the job gets these nodes in its cycle, as the first job of the queue, or
-    /// after the planned starts of all jobs before it. Nodes of jobs that have just ended may be
-    /// available or not.
+    /// One of three cases suffices: the job gets these nodes in its cycle, as the first job of the
+    /// queue, or after the planned starts of all jobs before it. In the second case, nodes of jobs
+    /// that have just ended may be available or not.
     fn agrees(&mut self, job: usize, at: Second) -> bool {
         let recorded = self.nodes[job].clone();
         if self.found.get(&job).is_some_and(|found| found.1 == recorded) {

@@ -15,7 +15,7 @@ use super::{Instant, WaitingJob};
 /// Maximum number of possible placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
-/// Largest number of places that are tried in the search for moves.
+/// Largest number of blocks, or of sets of jobs, that are tried in the search for moves.
 const MOST_MOVES: usize = 100;
 
 /// Reason why a job waits.
