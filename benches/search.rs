@@ -11,7 +11,7 @@ use meshwork_benches::{allocator_of, half_full, requests_to, works_on};
 
 /// Names of allocators for meshes and tori.
 ///
-/// Each allocator is measured on those machines of the benchmark that it serves.
+/// Each allocator is measured on those machines of the benchmark that it supports.
 const NAMES: [&str; 11] = [
     "first_fit",
     "best_fit",

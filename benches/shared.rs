@@ -15,8 +15,10 @@ use std::hint::black_box;
 
 const NODES: u32 = 5000;
 
-/// A tree of nodes: leaf switches with 8 nodes each, spine switches with 25 leaves each, and one
-/// switch above the spines.
+/// A tree of nodes in three levels of switches.
+///
+/// A leaf switch has 8 nodes, a spine switch has 25 leaf switches, and one switch is above the
+/// spines.
 fn machine() -> SharedMachine {
     let mut list: Vec<Below> = (0..NODES / 8)
         .map(|leaf| {

@@ -2,8 +2,8 @@
 //!
 //! Decisions are timed for each order in which nodes are filled (key `order`), and for two
 //! allocators. Other jobs end between decisions, so that the machine stays half full. CPU time is
-//! measured if the system reports it, so that other programs hardly disturb. Names after `--` limit
-//! the run to these orders.
+//! measured if the system reports it, so that other programs hardly affect the times. Names of
+//! orders after `--` limit the run to these orders.
 //!
 //! ```text
 //! cargo run --release -p meshwork-benches --bin decisions -- first fgd

@@ -4,11 +4,11 @@
 //! cargo run --release -p meshwork-benches --bin growth
 //! ```
 //!
-//! A point of the table is the CPU time per event in a run with a queue of constant length: the
-//! queue is full from the beginning, and jobs arrive as fast as jobs end. The run is made twice, up
-//! to the 2000th and up to the 4000th end of a job. The difference of the CPU times is divided by
-//! the arrivals and ends in between. The exponent of a row is the slope through its points on
-//! logarithmic axes.
+//! The program prints a table in which each row varies one of these quantities. A point of a row is
+//! the CPU time per event in a run with a queue of constant length: the queue is full from the
+//! beginning, and jobs arrive as fast as jobs end. The run is made twice, up to the 2000th and up
+//! to the 4000th end of a job. The difference of the CPU times is divided by the arrivals and ends
+//! in between. The exponent of a row is the slope through its points on logarithmic axes.
 
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 
@@ -37,7 +37,7 @@ fn cpu_seconds(since: Instant) -> f64 {
     nanoseconds.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// Parameters of one point of the table.
+/// Queue length, machine and requests of the two runs that make one point of the table.
 struct Point<'p> {
     scheduler: &'p str,
     machine: String,

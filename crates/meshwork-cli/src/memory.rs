@@ -7,8 +7,8 @@ use crate::output::Stop;
 /// Command-line option for the memory limit, which every command that simulates has.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// Refuse runs that would take more memory, such as 4G or 500M, as far as the need is known beforehand
-    /// [default: three quarters of this computer's]
+    /// Refuse runs that would take more memory, such as 4G or 500M, as far as the need is known
+    /// beforehand [default: three quarters of this computer's]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,
 }
@@ -41,8 +41,9 @@ impl Memory {
     }
 }
 
-/// Memory in bytes that this process may use: the computer's, or its control group's if that is
-/// less.
+/// Memory in bytes that this process may use; `None` if it is unknown.
+///
+/// This is the memory of the computer, or the limit of the process's control group if that is less.
 fn installed() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -151,7 +151,7 @@ impl Write for Kept {
     }
 }
 
-/// Whether colours are wanted. They are if `NO_COLOR` is not set and the terminal is not dumb.
+/// Whether output may be coloured: `NO_COLOR` is not set, and the terminal is not `dumb`.
 pub(crate) fn colour_is_welcome() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

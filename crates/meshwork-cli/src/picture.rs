@@ -14,14 +14,14 @@ pub(crate) enum Cell {
 /// Map of the positions of a site's nodes in a picture of characters.
 ///
 /// A plane has node 0 at the top left. Further dimensions are layers, side by side if they fit. A
-/// hypercube is a Karnaugh map: half of the dimensions are columns and half are rows, both in Gray
-/// code, so that adjacent nodes are neighbours. A single dimension is broken into rows. Positions
-/// are computed when needed, so that a map of millions of nodes takes no memory.
+/// hypercube is drawn as a Karnaugh map: half of the dimensions are columns and half are rows, both
+/// in Gray code, so that adjacent nodes are neighbours. A machine of one dimension is broken into
+/// rows. Positions are computed when needed, so that a map of millions of nodes takes no memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// Name of a layer in the labels of the picture, such as `switch` or `group`, by the wiring.
+    /// Word for a layer in the picture's labels, such as `switch` or `group`, chosen by the wiring.
     layer: &'static str,
 }
 
@@ -153,8 +153,9 @@ impl Map {
         usize::from(self.layers() > 1)
     }
 
-    /// Label of a layer, from its coordinates beyond the first two dimensions: `z=3` or `switch 3`,
-    /// or `3,1` if there are several.
+    /// Label of a layer, from its coordinates beyond the first two dimensions.
+    ///
+    /// It is `z=3` or `switch 3`, or `3,1` if there are several such coordinates.
     fn title(&self, layer: usize) -> String {
         let (width, height) = self.plane();
         let corner = self.grid.coordinates((layer * width * height) as Node);

@@ -1,9 +1,9 @@
 //! CSV cells that a spreadsheet would evaluate as a formula.
 //!
 //! Names of users, queues and jobs come from outside, and spreadsheets evaluate text that begins
-//! with `=`, `+`, `-` or `@`, even if that fetches a page or starts a program. Such a text is
-//! written with a leading apostrophe, which marks text in spreadsheets; the table readers of this
-//! crate remove it again. Numbers are written unchanged.
+//! with `=`, `+`, `-`, `@`, a tab or a carriage return, even if that fetches a page or starts a
+//! program. Such a text is written with a leading apostrophe, which marks text in spreadsheets; the
+//! table readers of this crate remove it again. Numbers are written unchanged.
 
 use std::borrow::Cow;
 

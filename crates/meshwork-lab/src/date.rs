@@ -53,8 +53,9 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(seconds - (ahead * 60) as f64)
 }
 
-/// Numbers in a text, separated by the character `between`. It is `None` if their count differs
-/// from the length of `digits`, or a number has not as many digits as `digits` says.
+/// Numbers in a text, separated by the character `between`.
+///
+/// `digits` has the number of digits of each. The result is `None` if the text has another form.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {

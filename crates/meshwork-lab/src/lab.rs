@@ -202,8 +202,9 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Sorts the stored runs of a study into their final order. Does nothing if a write of the store
-/// has failed.
+/// Sorts the stored runs of a study into their final order, and removes files of single processes.
+///
+/// Does nothing if a write of the store has failed.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -389,8 +390,7 @@ pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeM
     known
 }
 
-/// Beginning of an error sentence: the folder holds a study with another name. `None` if the folder
-/// does not.
+/// Beginning of an error sentence, if a folder holds a study with another name; else `None`.
 pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let other = StudyRequest::name_in(folder)?.filter(|other| *other != study.name);
     let (shown, own) = (folder.display(), &study.name);
@@ -420,7 +420,9 @@ pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refuse
     }
 }
 
-/// Writes the text of a study to `experiment.toml`. Returns a warning if it replaces another study.
+/// Writes the text of a study to `experiment.toml`.
+///
+/// Returns a warning if it replaces another study, or an earlier text of this study.
 pub(crate) fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();

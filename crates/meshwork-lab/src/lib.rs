@@ -1,4 +1,4 @@
-//! Studies: expand, run in parallel, store, summarise.
+//! Reads studies, runs them in parallel, stores the runs, and summarises the results.
 //!
 //! The crate `meshwork` models the machines: meshes, tori, hypercubes, fat trees, dragonflies, pods
 //! of TPU slices, flat machines, and machines of several sites. [`slurm`] and [`operator`] read the

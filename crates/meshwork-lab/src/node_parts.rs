@@ -68,7 +68,9 @@ impl NodePartText {
         NodePartText { node, pieces: part.pieces, cpu, islands: cores, mem, gpus, share, other }
     }
 
-    /// Converts the parts of several nodes to a placement. `number` returns the number of a `node`.
+    /// Converts the parts of several nodes to a placement.
+    ///
+    /// `number` converts the field `node` of a part, a number or a name, to the number of the node.
     ///
     /// # Errors
     /// One sentence, if the machine's nodes have no parts, or a node does not have the amounts.

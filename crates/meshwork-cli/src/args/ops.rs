@@ -127,7 +127,8 @@ pub(crate) enum Ops {
         meshwork ops shadow /etc/slurm --policy policy.toml --partition main -o recorded"
     )]
     Shadow(Shadow),
-    /// Run a policy beside an unpatched Slurm: place the jobs of a parking partition on chosen nodes
+    /// Run a policy beside an unpatched Slurm: place the jobs of a parking partition on chosen
+    /// nodes
     #[command(
         after_help = "Users submit to a partition with State=DOWN (--park), in which Slurm starts no job. To \
         start a job, the agent moves it with one update to the partition --run, on exactly the \
@@ -520,8 +521,8 @@ pub(crate) struct Import {
     /// A history given as a log in the Standard Workload Format, which has waits but no node lists
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
     pub(crate) swf: Option<PathBuf>,
-    /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of --conf; with --kueue a
-    /// tree of the labels of its nodes]
+    /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of
+    /// --conf; with --kueue a tree of the labels of its nodes]
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf of the machine

@@ -95,7 +95,7 @@ impl InOrder {
     }
 }
 
-/// Report that is ready to be sent, and the time that making it took.
+/// Report that is ready to be sent, with the time and the duration of its creation.
 struct Made {
     version: u64,
     at: Instant,
@@ -104,7 +104,7 @@ struct Made {
 }
 
 impl Watched {
-    /// Creates the state of studies that have no results yet.
+    /// Creates the state of the page before any run of the studies has ended.
     ///
     /// # Errors
     /// If a study cannot be expanded into scenarios.
@@ -128,7 +128,7 @@ impl Watched {
         })
     }
 
-    /// Records which study runs now, by its index.
+    /// Records that the study with this index now runs.
     pub(super) fn begin(&self, study: usize) {
         self.current.store(study, Ordering::Release);
     }
@@ -150,7 +150,7 @@ impl Watched {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Report of the results so far, and its version.
+    /// Report of the results so far, and the version of these results.
     fn report(&self) -> (u64, Report) {
         let (version, runs, progress) = {
             let state = self.state();
@@ -224,7 +224,7 @@ impl Watched {
         object
     }
 
-    /// Whether a page is open that has not fetched the latest version.
+    /// Whether a page is open that has not fetched the latest version of the results.
     fn is_awaited(&self) -> bool {
         let state = self.state();
         let is_open = state.asked.is_some_and(|asked| asked.elapsed() < OPEN);

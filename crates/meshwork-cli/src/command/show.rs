@@ -58,7 +58,9 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// Random speeds of the sites, one list for each replication that is run in any case.
+/// Random speeds of the sites, one list for each replication that the study certainly runs.
+///
+/// With `precision`, this is the least number of replications. All windows of a log share one list.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,

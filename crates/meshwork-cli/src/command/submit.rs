@@ -158,7 +158,7 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// Number of shards of the submission, which is at most the number of units of work to distribute.
+/// Number of shards into which the submission is divided; at most its number of units of work.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),

@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::common::{Numbers, meshwork};
 use crate::skip::skip;
 
-/// Writes traces of ten nodes with four GPUs each, and of tasks. Two in three tasks share a GPU.
+/// Writes a trace of nodes and a trace of tasks. On average two of three tasks share a GPU.
+///
+/// Ten nodes have four GPUs each, and one node has none.
 fn traces(folder: &Path) {
     let mut nodes = "sn,cpu_milli,memory_mib,gpu,model\nplain,64000,9999,0,\n".to_owned();
     for node in 0..10 {

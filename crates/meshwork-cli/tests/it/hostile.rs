@@ -7,8 +7,10 @@ use std::path::Path;
 
 use crate::common::{Said, command, meshwork, said};
 
-/// Characters that a terminal obeys: escape, 8-bit CSI, bell, carriage return, and a mark that
-/// reverses the writing direction.
+/// Control characters, which a terminal would obey.
+///
+/// They are escape, 8-bit CSI, bell, carriage return, and a mark that reverses the writing
+/// direction.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
 
 /// Name with control characters, as an attacker may choose it.

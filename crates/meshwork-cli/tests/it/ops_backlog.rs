@@ -1,7 +1,7 @@
 //! Test of a rule that backfill relies on, and a generator of a site with a long queue.
 //!
 //! The rule is that a request which fits on some free nodes also fits if more nodes are free. The
-//! site is used for measurements.
+//! generated site is used to measure run times.
 
 use crate::common;
 use std::path::PathBuf;

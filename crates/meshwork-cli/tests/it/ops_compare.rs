@@ -60,7 +60,7 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
 }
 
-/// Command for one replay with the recorded times as they are, so that numbers are those by hand.
+/// Command that replays the recorded times once and unchanged; its results can be found by hand.
 const ONE_COPY: [&str; 5] = ["ops", "compare", "site", "--copies", "1"];
 
 fn compared(folder: &Path, more: &[&str]) -> Json {
@@ -430,7 +430,9 @@ fn a_conf_of_another_machine_is_refused_in_one_sentence() {
     }
 }
 
-/// Tests that copies of a history add their differences to the interval, and say how many they are.
+/// Tests that replaying several copies of a history widens the intervals of differences.
+///
+/// The output must also give the number of copies.
 #[test]
 fn copies_of_a_history_widen_its_intervals() {
     let folder = tempfile::tempdir().unwrap();

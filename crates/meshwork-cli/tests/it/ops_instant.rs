@@ -10,8 +10,9 @@ use crate::common::{Said, command, examples, meshwork, said};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-/// A saved pool of 4 × 2 nodes in which no 2 × 2 block is free. One job holds node 1,0 and another
-/// holds nodes 2,1 and 3,1.
+/// Folder with a saved state of `meshwork place`: a mesh of 4 × 2 nodes without a free 2 × 2 block.
+///
+/// One job holds node (1, 0), and another job holds nodes (2, 1) and (3, 1).
 fn saved() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut input = tempfile::tempfile().unwrap();
@@ -27,8 +28,9 @@ fn saved() -> TempDir {
     folder
 }
 
-/// Results of a run of nine jobs. At time 2 the third job waits for a block, and the fourth waits
-/// behind the third.
+/// Folder with the results of a run of nine jobs.
+///
+/// At time 2 the third job waits for a block, and the fourth job waits behind the third.
 fn results() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let study = examples().join("shapes.toml");

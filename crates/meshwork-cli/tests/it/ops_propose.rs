@@ -25,7 +25,8 @@ fn torus(boxes: &[[u32; 3]]) -> String {
 
 /// Placement list in which each box consists of whole boxes of the next smaller size.
 ///
-/// This makes it a good list. In the bad list `ACROSS`, boxes lie across those of the next size.
+/// This makes it a good list. In the bad list `ACROSS`, boxes overlap only parts of boxes of the
+/// next size.
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];
 const ACROSS: [[u32; 3]; 5] = [[1, 1, 1], [1, 1, 4], [4, 2, 1], [2, 4, 2], [4, 4, 2]];
 

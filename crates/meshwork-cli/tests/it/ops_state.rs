@@ -730,7 +730,7 @@ fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile:
 
 const FLAT: &str = "- topology: t\n  cluster_default: true\n  flat: true\n";
 
-/// Slurm's reasons of the waiting jobs of a site, by `ops explain --all`.
+/// Waiting jobs of a site with their wait reasons in Slurm's words, by `ops explain --all`.
 fn reasons_at(folder: &Path, at: u32) -> Vec<(String, String)> {
     let said =
         meshwork(folder, &["ops", "explain", ".", "--all", "--at", &at.to_string(), "--json"]);
@@ -741,7 +741,7 @@ fn reasons_at(folder: &Path, at: u32) -> Vec<(String, String)> {
     jobs.iter().map(|own| (text(&own["job"]), text(&own["slurm"]))).collect()
 }
 
-/// Tests that a job keeps `BeginTime` until a scheduler pass reaches it after its begin.
+/// Tests that a job waits for `BeginTime` until the first scheduler pass after its begin time.
 #[test]
 fn a_begin_time_is_the_reason_until_a_pass_after_it() {
     let nodes = "NodeName=n[0-3] CPUs=1\n";
@@ -752,8 +752,10 @@ fn a_begin_time_is_the_reason_until_a_pass_after_it() {
     assert_eq!(reason(210), "Resources");
 }
 
-/// Tests the order of events in one second. A pass that could make its recorded starts without the
-/// submissions of its second comes before them, so a submitted job finds the nodes taken.
+/// Tests the order of events in one second: a scheduler pass may come before submissions.
+///
+/// It does so if its recorded starts were possible without the jobs submitted in that second. A job
+/// submitted then finds the nodes taken.
 #[test]
 fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
     let nodes = "NodeName=n[0-3] CPUs=1\n";
@@ -766,9 +768,10 @@ fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
     assert_eq!(reasons_at(folder.path(), 401), [("3".to_owned(), "Resources".to_owned())]);
 }
 
-/// Tests that the priorities of a history come from its tables, not from its job records.
+/// Tests that priorities of jobs are computed from the site's tables, if it has tables.
 ///
-/// The recorded priority of job 2 was raised later.
+/// The priority in a job's record may be of a later time: the one of job 2 was raised after the
+/// examined instant.
 #[test]
 fn priorities_of_a_history_come_from_its_tables() {
     let conf = "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\n\

@@ -382,7 +382,7 @@ fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     assert_eq!(place(&TORUS, first.as_bytes()).out, one_by_one);
 }
 
-/// Tests that `hold_exactly` takes over a list of held nodes from another program.
+/// Tests that `hold_exactly` makes the held nodes equal to a list that another program sends.
 ///
 /// If the list is invalid, nothing changes.
 #[test]

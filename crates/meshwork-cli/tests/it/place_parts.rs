@@ -542,7 +542,7 @@ fn enormous_numbers_never_panic() {
     assert_eq!(answers(folder.path(), &lines).len(), count);
 }
 
-/// Tests the types of nodes that a study reads from Slurm's files, over all partitions.
+/// Tests that a study reads the types of nodes of all partitions from Slurm's files.
 #[test]
 fn a_study_reads_types_of_nodes_from_the_files() {
     let conf = "NodeName=c[0-1] Sockets=2 CoresPerSocket=8 RealMemory=9000 Features=big Weight=5\n\

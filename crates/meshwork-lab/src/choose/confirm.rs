@@ -28,7 +28,7 @@ const FRESH: u64 = 20;
 /// Largest number of classes of job sizes for which the change from the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// Held-out ends of the candidates' logs: the time at which each begins, and the whole logs.
+/// Whole logs of the candidates, and the time at which the held-out end of each log begins.
 pub(crate) struct Held {
     begins: Vec<f64>,
     /// Candidates with their whole logs.
@@ -95,13 +95,15 @@ pub(crate) fn hold_out(
 pub struct Gain {
     /// Kind of data: `fresh replications` or `held-out weeks`.
     pub on: &'static str,
-    /// Change of the metric from the baseline to the winner. It is a fraction of the baseline's
-    /// metric, or on the raw scale a difference in the metric's unit.
+    /// Change of the metric from the baseline to the winner.
+    ///
+    /// It is a fraction of the baseline's metric, or a difference in the metric's unit if the race
+    /// compares raw values and not logarithms.
     pub change: f64,
     /// Ends of the 95 % interval of the change; `None` if there is too little data.
     pub ends: Option<[f64; 2]>,
     pub pairs: u64,
-    /// Whether the winner is better in the whole interval.
+    /// Whether every change in the 95 % interval is in favour of the winner.
     pub is_clear: bool,
     /// Change of a metric for each class of job sizes; empty on a held-out log.
     pub classes: Vec<ClassChange>,
@@ -116,7 +118,7 @@ pub struct ClassChange {
     /// Change as a fraction of the baseline's metric. `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether the winner is certainly worse for these jobs: it is worse in the whole interval.
+    /// Whether every change in the 95 % interval is in favour of the baseline for these jobs.
     pub loses: bool,
 }
 
@@ -220,7 +222,9 @@ impl Confirmation<'_> {
         Ok(results)
     }
 
-    /// Compares winner and baseline by pairs of fresh replications, on the scale of the race.
+    /// Compares winner and baseline by pairs of fresh replications.
+    ///
+    /// Differences are computed on the race's scale (logarithmic or raw).
     fn fresh(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         let [ours, theirs] = [&results.runs[0], &results.runs[1]];
@@ -298,8 +302,9 @@ impl Confirmation<'_> {
     }
 }
 
-/// Pairs of values with the same replication number, one of each list. The lists have replication
-/// numbers with values, in order of the number.
+/// Pairs of values in two lists that have the same replication number.
+///
+/// An element of a list is a replication number and a value. Both lists are sorted by the number.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let other = |replication: u64| {
         let at = theirs.binary_search_by_key(&replication, |pair| pair.0).ok()?;

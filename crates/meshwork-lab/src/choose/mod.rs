@@ -44,7 +44,7 @@ pub const CHOICE: &str = "choice.json";
 /// Name of the file with the winner's study, in a results folder.
 pub const WINNER: &str = "winner.toml";
 
-/// Number of pairs of replications before a candidate may be dropped, for each scale.
+/// Number of pairs of replications before a candidate may be dropped, by the scale of comparison.
 ///
 /// The first number is for the logarithmic scale. The second is for the raw scale, which needs more
 /// pairs because its values are skewed.
@@ -98,7 +98,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Converts a value of the metric to this scale.
+    /// Converts a value of the metric to this scale, on which smaller values are better.
     ///
     /// # Errors
     /// If the scale is logarithmic and the value is not positive.
@@ -117,8 +117,8 @@ impl Scale {
         if self.raw { difference } else { libm::expm1(difference) }
     }
 
-    /// Converts a difference on the scale to a change of the metric, with the sign of the metric
-    /// itself.
+    /// Converts a difference on this scale to a change of the metric, positive if the metric
+    /// increases.
     pub(crate) fn change(&self, difference: f64) -> f64 {
         // The sum turns a negative zero into zero.
         self.distance(if self.is_highest { -difference } else { difference }) + 0.0
@@ -275,7 +275,7 @@ impl Setup {
         })
     }
 
-    /// Collects what is written into a new results folder before the race begins.
+    /// Data of a choice that are written into a new results folder before the race begins.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),
@@ -389,8 +389,7 @@ pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcom
     Ok(choice)
 }
 
-/// Keys of runs in the store, in the order in which the store sorts them: by scenario, then by
-/// replication.
+/// Keys of runs in the order of the store: by scenario, then by replication.
 pub(crate) fn key_order(runs: &[ScenarioRuns]) -> Vec<u128> {
     let keys = runs.iter().flat_map(ScenarioRuns::keys);
     keys.filter_map(|(_, key)| u128::from_str_radix(&key, 16).ok()).collect()

@@ -77,8 +77,9 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all stored runs, and these runs of each candidate. `find` returns
-    /// the results of a run with the given key, if it is stored.
+    /// State of the race after all stored runs, and the stored runs of each candidate.
+    ///
+    /// `find` returns the results of a run with the given key, if it is stored.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,
@@ -106,8 +107,10 @@ impl Raced<'_> {
         }
     }
 
-    /// Smallest absolute mean of the metric among the survivors. The means are over the first
-    /// `pilot` replications. A relative indifference zone is a fraction of this smallest mean.
+    /// Smallest absolute mean of the metric among the survivors, over the first `pilot`
+    /// replications.
+    ///
+    /// A relative indifference zone is a fraction of this mean.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);

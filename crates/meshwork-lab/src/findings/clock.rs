@@ -96,8 +96,9 @@ impl LogStart {
 /// of UTC, or it is the time in the time zone `zone`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
-    /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`; `None` if the unit
-    /// of the clock is unknown.
+    /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.
+    ///
+    /// `None` if the unit of the clock is unknown.
     pub unit: Option<&'static str>,
     /// Number of units of the clock in one shown unit.
     pub factor: f64,
@@ -136,8 +137,8 @@ impl Clock {
 
     /// Common clock for several scenarios whose numbers are shown side by side.
     ///
-    /// If the clocks of the scenarios have different units, shown times have no unit. If clock time
-    /// 0 has different dates, instants have no date.
+    /// If their clocks have different units, shown times have no unit. If their clocks begin at
+    /// different dates, shown instants have no date.
     #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();
@@ -151,9 +152,10 @@ impl Clock {
         shared
     }
 
-    /// Length of the shown unit in seconds, and local time of clock time 0 in seconds since 1970.
+    /// Length of the shown unit in seconds, and the date of clock time 0.
     ///
-    /// `None` if the unit or the start is unknown.
+    /// The date is local time in seconds since 1970. The result is `None` if the unit or the date
+    /// is unknown.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;

@@ -9,8 +9,9 @@ use meshwork::scenario::Scenario;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
 
-/// Metrics that have a column only if the study names them. Few studies need them. Some are counts,
-/// which are reported in a note if they are not 0.
+/// Metrics that have a column only if the study names them, because few studies need them.
+///
+/// Some are counts, which a note reports if they are not 0.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
 /// Metrics that tables show as columns, and the reasons why other metrics have none.
@@ -82,7 +83,7 @@ pub const HIGHEST: [&str; 10] = [
 pub struct Meanings(Vec<&'static MetricEntry>);
 
 impl Meanings {
-    /// Takes the descriptions of a catalogue's metrics.
+    /// Collects the descriptions of the metrics in a catalogue.
     #[must_use]
     pub fn of(catalogue: &Catalogue) -> Meanings {
         Meanings(catalogue.list())
@@ -110,7 +111,7 @@ impl Meanings {
     }
 }
 
-/// Compares only the names of the metrics, which identify the descriptions.
+/// Compares the names of the metrics, because a name identifies a description.
 impl PartialEq for Meanings {
     fn eq(&self, other: &Meanings) -> bool {
         self.names().eq(other.names())

@@ -61,7 +61,7 @@ fn counted(
     Some(format!("{runs}{number} {}", if most == 1 { one } else { several }))
 }
 
-/// Whether the run times of a scenario do not depend on placement, because its network is ideal.
+/// Whether a scenario has an ideal network, so that run times do not depend on placement.
 pub(crate) fn is_ideal(point: &Point) -> bool {
     point.scenario.table().get("network").is_none_or(|network| name_of(network) == Some("ideal"))
 }

@@ -87,8 +87,9 @@ impl RunningMoments {
         self.half_width_by(factor(self.count, alpha))
     }
 
-    /// Half width of the confidence sequence, for a [`factor`] that the caller has computed. Many
-    /// pairs with the same number of values share one factor.
+    /// Half width of the confidence sequence, given this half width in standard deviations.
+    ///
+    /// The caller computes the latter by [`factor`], once for all sequences of equal length.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;

@@ -43,8 +43,9 @@ impl fmt::Display for Unlike {
 }
 
 /// Parameters that differ between the compared strategies of one swept key, such as `allocator`.
+///
 /// They are in the order of the sweep. A parameter that is itself swept is left out, since tables
-/// have a column for it. Parameters with the same name but another meaning are not compared.
+/// have a column for it. Parameters of one name but different kinds are not compared.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };

@@ -53,8 +53,9 @@ impl EndRule {
     }
 }
 
-/// Predicted run time of the next job of each user. A job of any other user is expected to run for
-/// its time limit.
+/// Predicted run time of the next job of each user who had jobs before.
+///
+/// A job of any other user is expected to run for its time limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedEnds {
     seconds: BTreeMap<String, i64>,

@@ -12,9 +12,9 @@ use crate::slurm::live::{
 
 /// Time in seconds that is assumed for a missing time limit, and for the length of an outage.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
-/// Largest number of job ids in one query for the minimum numbers of nodes of new jobs.
+/// Largest number of job ids in one query of Slurm.
 ///
-/// For more new jobs, one query for all jobs of the partition is made.
+/// If the minimum node counts of more new jobs are needed, all jobs of the partition are queried.
 const MANY: usize = 200;
 
 /// State of jobs, nodes and reservations, as Slurm's commands print it at one time.
@@ -125,8 +125,8 @@ pub(super) fn numbers_of(numbers: &BTreeMap<String, u32>, list: &str) -> Vec<u32
 
 /// Nodes that are not available to waiting jobs, grouped by the jobs that hold them.
 ///
-/// A job that runs or ends holds its nodes. A pending job in the partition `placed_in` holds the
-/// nodes that it requires. All further nodes that are not idle form a group with the name
+/// A running or completing job holds its nodes. A pending job in the partition `placed_in` holds
+/// the nodes that it requires. All further nodes that are not idle form a group with the name
 /// `unusable`.
 pub(super) fn claims(
     look: &SiteLook,

@@ -71,8 +71,7 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two) that the start blocks. The policy finds nodes for a job
-    /// of such a size before the start, but not after it.
+    /// Number of job sizes (powers of two) for which the policy finds nodes only before the start.
     pub blocked: BothChoices,
     /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
     pub had_place: usize,
@@ -410,7 +409,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Updates the history with the state of each job in a query.
+    /// Updates the recorded history with the jobs in Slurm's answer to one query.
     fn record(&mut self, look: &SiteLook) {
         let mut seen = BTreeSet::new();
         let partition = self.partition.clone();

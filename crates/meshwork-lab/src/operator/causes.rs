@@ -39,11 +39,11 @@ enum Answer {
     Start,
 }
 
-/// Accumulates the waits of all jobs by cause, as a replay proceeds.
+/// Totals of the waits of all jobs by cause, updated while a replay proceeds.
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// Answers by kind of request. Equal requests for one partition have the same kind.
+    /// Allocator's answers by kind of request. Equal requests for one partition have the same kind.
     answers: BTreeMap<usize, Answer>,
     /// Number of changes of the machine at the time when `answers` were obtained.
     changes: u64,

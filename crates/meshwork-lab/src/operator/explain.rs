@@ -59,7 +59,7 @@ pub struct NearestPlace {
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
-    /// Number of nodes of the place that are down; 0 if the job fits on its other nodes.
+    /// Number of nodes of the place that are down; 0 if the job fits on the remaining nodes.
     pub down: u32,
     /// Latest end of the jobs that must end, by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,

@@ -378,7 +378,7 @@ pub fn asked(stay: &JobRecord) -> SlurmRequest {
     }
 }
 
-/// Digests that the last import has written, by file name; `None` if nothing was imported.
+/// Digests of the files that the last import wrote, by file name; `None` without an import.
 fn known(path: &Path) -> Option<BTreeMap<String, String>> {
     let quality = read_text(&path.join(QUALITY)).ok()?;
     let quality: Json = serde_json::from_str(&quality).ok()?;
@@ -402,7 +402,9 @@ fn topology_in(folder: &Path) -> PathBuf {
 }
 
 impl Folder {
-    /// Writes a machine, its history and its quality into a folder, which is created if missing.
+    /// Writes a machine, its history and a report on data quality into a folder.
+    ///
+    /// The folder is created if it is missing.
     ///
     /// # Errors
     /// One sentence, if the folder cannot be written, or contains files that no import has written.

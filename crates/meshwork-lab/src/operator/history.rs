@@ -14,7 +14,7 @@ pub type Second = i64;
 pub struct JobRecord {
     /// Job ID as shown to users, such as `1173_7`.
     pub id: String,
-    /// Number of the job's attempt to run, counted from 1. A requeued job has several attempts.
+    /// Number of this attempt to run the job, counted from 1. A requeued job has several attempts.
     pub attempt: u32,
     pub user: String,
     /// Account that is charged for the job.
@@ -24,7 +24,7 @@ pub struct JobRecord {
     pub partitions: String,
     /// Name of the job's quality of service (QOS).
     pub qos: String,
-    /// Final state of the job, as one word of the scheduler.
+    /// Final state of the job in one word, such as `COMPLETED`.
     pub state: String,
     /// Time of submission.
     pub submit: Option<Second>,

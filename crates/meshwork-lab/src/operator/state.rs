@@ -32,11 +32,11 @@ pub struct RunningJob {
     pub until: Option<Second>,
 }
 
-/// Jobs that ended shortly before an instant, whose replay tells the queue at the instant.
+/// Jobs that ended shortly before an instant. Their replay gives the queue at the instant.
 #[derive(Clone, Debug)]
 pub struct PastJobs {
     ended: Vec<JobRecord>,
-    /// Outcome of the replay, once it was needed; `None` inside if the replay failed.
+    /// Outcome of the replay, if it has been made. The inner value is `None` if the replay failed.
     replayed: OnceLock<Option<ReplayedReasons>>,
 }
 
@@ -300,7 +300,7 @@ impl MachineState {
         Ok(state)
     }
 
-    /// Rules of the site. Recorded priorities are used if there are any.
+    /// Rules of the site. Recorded priorities, if any, are used instead of computed ones.
     fn rules(&self) -> SiteRules {
         let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
@@ -336,8 +336,8 @@ impl MachineState {
 
     /// Reason why Slurm holds a waiting job back; `None` if the job waits for nodes or other jobs.
     ///
-    /// A reason that was recorded for a job that has started is ignored, because its time is
-    /// unknown.
+    /// The recorded reason of a job that started later is ignored once the job is eligible, because
+    /// it is unknown when Slurm recorded the reason.
     #[must_use]
     pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
         MachineState::reason_at(stay, self.now)
@@ -359,13 +359,12 @@ impl MachineState {
         })
     }
 
-    /// Reasons of all waiting jobs, in queue order. Jobs that Slurm holds back come last in a
-    /// history.
+    /// Reasons of all waiting jobs, in queue order.
     ///
-    /// If Slurm has recorded a reason for a job, this reason is used. Otherwise it is the reason
-    /// from the last modelled scheduler pass that reached the job, because Slurm keeps a reason
-    /// until a pass changes it. If the past is unknown, the reason comes from a pass over the
-    /// current queue.
+    /// In a state from a history, jobs that Slurm holds back come last. If Slurm has recorded a
+    /// reason for a job, this reason is used. Otherwise it is the reason from the last modelled
+    /// scheduler pass that reached the job, because Slurm keeps a reason until a pass changes it.
+    /// If the past is unknown, the reason comes from a pass over the current queue.
     ///
     /// # Complexity
     /// A replay of the past with its recorded starts, or a query to the placement rule for each
@@ -425,9 +424,9 @@ impl MachineState {
         self.queue().into_iter().map(reason).collect()
     }
 
-    /// Reason why Slurm holds a waiting job back, as the queue shows it.
+    /// Reason why Slurm holds a waiting job back, in the word that Slurm's queue has for it.
     ///
-    /// Accounting records name limits of a partition `PartitionConfig`; the queue does not.
+    /// Accounting records name limits of a partition `PartitionConfig`, but the queue does not.
     fn held_in_queue(&self, stay: &JobRecord) -> Option<HeldBack> {
         self.held_back(stay).filter(|own| own.says != "PartitionConfig")
     }
@@ -440,7 +439,7 @@ impl MachineState {
 
     /// Indices of the waiting jobs in queue order.
     ///
-    /// In a history the order is that after the replay of the past, with held jobs last.
+    /// In a state from a history, it is the order after a replay of the past, with held jobs last.
     fn queue(&self) -> Vec<usize> {
         let (eligible, running) = (self.eligible(), self.running.len());
         let Some(replayed) = self.replayed() else { return (0..self.waiting.len()).collect() };
@@ -452,12 +451,11 @@ impl MachineState {
         queue
     }
 
-    /// Wait reasons of the running jobs and then of the eligible waiting jobs, from a replay of the
-    /// past.
+    /// Wait reasons of the running and then of the eligible waiting jobs, by a replay of the past.
     ///
-    /// The replay is made once. The result is `None` if the past is unknown.
-    /// Priorities are computed from the tables of the site, if it has them: the recorded priority
-    /// of a job is its last one, not the one at the instant.
+    /// The replay is made once. The result is `None` if the past is unknown. Priorities are
+    /// computed from the tables of the site, if it has them: the recorded priority of a job is its
+    /// last one, not the one at the instant.
     fn replayed(&self) -> Option<&ReplayedReasons> {
         let past = self.past.as_ref()?;
         let replay = || {
@@ -471,7 +469,7 @@ impl MachineState {
         past.replayed.get_or_init(replay).as_ref()
     }
 
-    /// Two earliest starts of a waiting job, with its nodes, if jobs end at their time limits.
+    /// Earliest starts of a waiting job, with its nodes, if jobs end at their time limits.
     ///
     /// For the first start, the job is first in the queue. For the second, it comes after all
     /// eligible jobs ahead of it.
@@ -494,8 +492,9 @@ pub struct QueueReason {
     pub id: String,
     /// Number of nodes that the job requests.
     pub nodes: u32,
-    /// Kind of the reason. It is `nodes`, `priority`, `turn` (no scheduler has considered the job),
-    /// or the kind of a [`HeldBack`].
+    /// Kind of the reason: `nodes`, `shape`, `priority`, `turn`, or the kind of a [`HeldBack`].
+    ///
+    /// The kind `turn` means that no scheduler has considered the job yet.
     pub kind: &'static str,
     /// Reason of the wait, in Slurm's words.
     pub says: String,

@@ -21,7 +21,7 @@ const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n  
 const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
      runtimes = { name = \"exponential\", mean = 5.0 }";
 
-/// Study for an example, in sections that are joined to TOML at the end.
+/// Study of an example, kept as sections of TOML that are joined at the end.
 struct Draft {
     description: String,
     machine: String,
@@ -74,7 +74,7 @@ impl Draft {
         }
     }
 
-    /// Creates a study of jobs that consist of pieces, on nodes that several jobs share.
+    /// Creates a study of jobs whose pieces (equal parts of nodes) share nodes with other jobs.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {

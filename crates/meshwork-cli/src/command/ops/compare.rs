@@ -29,7 +29,7 @@ pub(super) enum Cleanup {
 }
 
 impl Cleanup {
-    /// Phrase that states the source of the clean-up time. It follows the time in a sentence.
+    /// Phrase on the source of the clean-up time, to be printed after this time in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -71,7 +71,7 @@ pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cle
     (ReplayOptions { cleanup, unlisted, copies: None }, source)
 }
 
-/// Prints facts that may distort the results of a site, above these results.
+/// Prints warnings about facts that may distort the results of a site, before these results.
 pub(super) fn caveats(
     out: &mut Output,
     doubts: &[String],

@@ -1,6 +1,7 @@
-//! `meshwork ops explain` and `defrag` for an instant of a simulated run or for a saved pool.
+//! `meshwork ops explain` and `defrag` for a simulated run or a saved state of `meshwork place`.
 //!
-//! A pool is saved by `meshwork place`.
+//! The state of a run is the one at a given instant. A saved state is a pool: the nodes of a
+//! machine, with the jobs that hold them.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::{Cause, Time};

@@ -23,8 +23,9 @@ const MOST: u64 = 8 << 10;
 const SLOW: Duration = Duration::from_secs(2);
 /// Shortest pause between two queries of Slurm, even if a datagram arrives.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between two queries of Slurm soon after a datagram. It limits the next `SHORT`
-/// pauses after a pause that a datagram ended early.
+/// Longest pause between two queries of Slurm after a datagram has arrived.
+///
+/// It applies to the next `SHORT` pauses after a pause that a datagram ended early.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
@@ -67,7 +68,8 @@ impl EndsFile {
         EndsFile { rule: asked.ends, site, written: None, is_read: false }
     }
 
-    /// Expected ends of jobs; `None` if the history file has not changed since it was read.
+    /// Expected ends of jobs; `None` without a history file, or if it is unchanged since the last
+    /// read.
     pub(super) fn renewed(&mut self) -> Result<Option<ExpectedEnds>, String> {
         let Some(site) = &self.site else { return Ok(None) };
         let path = site.join("jobs.csv");
@@ -156,7 +158,7 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// Number of pauses that will still be short.
+    /// Number of further pauses that are shortened because a datagram has arrived.
     short: Cell<u8>,
 }
 
@@ -171,7 +173,8 @@ impl Pause {
 
     /// Waits until the next query of Slurm. `taken` is the time since the last query began.
     ///
-    /// A signal or a datagram ends the wait early.
+    /// A datagram ends the wait early. A signal does so only while the command waits for a
+    /// datagram.
     pub(super) fn wait(&self, taken: Duration) {
         let short = self.short.get();
         self.short.set(short.saturating_sub(1));

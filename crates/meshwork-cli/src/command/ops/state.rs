@@ -23,14 +23,15 @@ use crate::table::{Column, print};
 enum Named {
     /// State of a machine that Slurm manages.
     Slurm(Box<MachineState>),
-    /// State of a simulated run, or of a pool that `meshwork place` saved.
+    /// State of a simulated run at an instant, or of a machine that `meshwork place` saved.
     Other(Instant),
 }
 
 /// Reads the state that the command line selects.
 ///
-/// It is the state of a site at an instant, of a Slurm with saved `scontrol` output, of a run, or
-/// of a saved pool. The default instant of a site is the one at which `job` began to wait.
+/// There are four kinds: a site (a folder with a history) at an instant, a Slurm whose `scontrol`
+/// output was saved, a run at an instant, and a saved state of `meshwork place`. The default
+/// instant of a site is the one at which `job` began to wait.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {

@@ -334,7 +334,7 @@ impl Counter {
     }
 }
 
-/// Content of a parsed line, which is an operation on the pool, or a request to restore a saved
+/// Content of a parsed line: an operation on allocated nodes, or a request to restore a saved
 /// state.
 enum Asks {
     Pool(Question),

@@ -22,7 +22,7 @@ use line::{Counter, Refusal};
 /// Largest length of a request line in bytes. A snapshot of a large machine fits.
 const LONGEST: u64 = 1 << 24;
 
-/// Size in bytes of the input buffer, and of the collected answers that trigger a write.
+/// Size in bytes of the input buffer. Collected answers of this total size are written at once.
 const BATCH: usize = 1 << 16;
 
 /// Answers each line of standard input with one line.
@@ -56,7 +56,7 @@ trait Clerk {
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// Pool with named holders of nodes, and the path of its state file if there is one.
+/// Pool (a machine with its allocated nodes) with named holders, and the path of its state file.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,
@@ -143,7 +143,7 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// Options of the command line that stand for keys of a pool's TOML, each with its value.
+/// Command-line options that set keys of the machine's TOML: key of each, and its value if given.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]
@@ -157,7 +157,7 @@ pub(crate) fn machine(text: &str) -> Result<Value, String> {
     machine_in_words(text).map_err(|problem| problem.message)
 }
 
-/// Parses a component, which is given by its name, or as a table with name and parameters.
+/// Parses the value of an option such as `--allocator`: a name, or a table with parameters.
 fn component(text: &str) -> Result<Value, String> {
     if text.starts_with('{') { inline_table(text) } else { Ok(text.into()) }
 }

@@ -20,7 +20,7 @@ use crate::output::Stop;
 /// All operations of `meshwork place --slurm`, listed for error messages.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
-/// Error message for a machine on which whole nodes and parts of nodes are requested together.
+/// Error message for a request for parts of nodes while jobs hold whole nodes, or vice versa.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 

@@ -1,4 +1,4 @@
-//! Saved state of a pool: the answer to `snapshot`, and the content of the file of `--state`.
+//! Saved state of `meshwork place`: the answer to `snapshot`, and the content of a `--state` file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::picture::Letters;
 /// Version of the format of a saved state. It must be increased on every change of the format.
 const FORMAT: u32 = 1;
 
-/// State of a pool at one instant, with the letters of its holders.
+/// State of a pool (a machine with its allocated nodes) at one instant, with its holders' letters.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {

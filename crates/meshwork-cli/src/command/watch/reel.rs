@@ -11,7 +11,10 @@ use super::view::View;
 /// Number of events between two stored views.
 const MARK_EVERY: u64 = 512;
 
-/// Largest number of stored views; `MAX_BYTES` limits the memory of their node owners.
+/// Largest number of stored views, for machines of few nodes.
+///
+/// On larger machines the number is lower, so that the owners of nodes in these views take at most
+/// about `MAX_BYTES` bytes.
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
@@ -94,16 +97,16 @@ impl Reel {
         self.view.scene().events()
     }
 
-    /// End or error of the run; `None` until the view has reached it.
+    /// End of the run, or the error that ended it; `None` until the view shows the last event.
     pub(super) fn over(&self) -> Option<Result<(), &str>> {
         let is_last = self.events() == self.since + self.kept.len() as u64;
         let over = self.over.as_ref().filter(|_| is_last)?;
         Some(over.as_ref().map(|_| ()).map_err(String::as_str))
     }
 
-    /// Applies the next event to the view, if the event arrives within `patience`.
+    /// Applies the next event to the view, if the run computes this event within `patience`.
     ///
-    /// Returns whether the event has arrived.
+    /// Returns whether an event was applied.
     pub(super) fn step(&mut self, patience: Duration) -> bool {
         match self.upcoming(patience) {
             Upcoming::At(_) => {
@@ -120,9 +123,9 @@ impl Reel {
         }
     }
 
-    /// Moves towards `target` through the events that the run has computed so far.
+    /// Moves the view one event towards `target`, or at once back to a target that it has passed.
     ///
-    /// Returns whether the target was reached.
+    /// Returns whether the target is reached. It also counts as reached at the end of the run.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
         self.go_back(target)?;
         match (target, self.upcoming(patience)) {
@@ -173,7 +176,7 @@ impl Reel {
         Ok(())
     }
 
-    /// Next event of the run. It is kept if it arrives within `patience`.
+    /// Time of the run's next event, which is kept if it arrives within `patience`.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {
         let place = (self.events() - self.since) as usize;
         if let Some(happening) = self.kept.get(place) {

@@ -332,7 +332,7 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Shows the events that are due after `elapsed` more time, but stops working at `until`.
+    /// Shows the events that become due in `elapsed` more time, but stops at the instant `until`.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
@@ -423,7 +423,7 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays the run for `seconds`, without a deadline that could matter.
+    /// Plays the run for `seconds` of playback, with a deadline that is never reached.
     ///
     /// The function first sleeps, so that the thread of the run can compute the events.
     fn play(player: &mut Player, seconds: f64) {

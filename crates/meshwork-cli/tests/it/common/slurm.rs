@@ -18,8 +18,7 @@ use super::{Said, said};
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
-    /// Running munge, which Slurm needs for authentication. It is dropped after the daemons of
-    /// Slurm.
+    /// Running munge, which authenticates Slurm's messages. It is dropped after Slurm's daemons.
     #[allow(dead_code, reason = "it is there to be dropped")]
     munge: Munge,
     nodes: usize,

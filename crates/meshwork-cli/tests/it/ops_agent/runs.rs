@@ -144,7 +144,7 @@ fn run_3_survives_25_kills_at_the_worst_instants() {
     say("run 3", &parked, began);
 }
 
-/// Disturbance of Slurm or the agent, which the fourth run causes at a random instant.
+/// Disturbance of Slurm or the agent, which the fourth test causes at a random instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happening {
     Cancel,

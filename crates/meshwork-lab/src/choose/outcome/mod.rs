@@ -63,17 +63,20 @@ pub struct Candidate {
     pub fate: Fate,
     /// Number of replications that the candidate has run.
     pub replications: u64,
-    /// Mean of the metric: geometric, or arithmetic on the raw scale; `None` without a run.
+    /// Mean of the metric: geometric, or arithmetic if raw values are compared; `None` without a
+    /// run.
     pub mean: Option<f64>,
     /// Mean of the second metric, which shows the trade-off; `None` without one.
     pub second: Option<f64>,
-    /// Upper bound on the candidate's distance from the best one, on the scale of the race. It is
-    /// `None` if there is no bound.
+    /// Upper bound on the candidate's distance from the best one; `None` if there is no bound.
+    ///
+    /// It is on the race's scale (logarithmic or raw).
     pub bound: Option<f64>,
     /// Mean difference from the winner, as it developed with the number of pairs of replications.
     ///
     /// An element is a number of pairs, the mean difference over these pairs, and the half width of
-    /// the confidence interval. Difference and half width are on the scale of the race.
+    /// the confidence interval. Difference and half width are on the race's scale (logarithmic or
+    /// raw).
     pub course: Vec<(u64, f64, f64)>,
 }
 
@@ -82,14 +85,16 @@ pub struct Candidate {
 pub struct Effect {
     pub key: String,
     pub value: String,
-    /// Mean metric of the candidates with this value of the key, minus the mean metric of all
-    /// candidates. It is on the scale of the race.
+    /// Mean metric of the candidates with this value of the key, minus the mean over all
+    /// candidates.
+    ///
+    /// Both means are on the race's scale (logarithmic or raw).
     pub effect: f64,
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of replications over which the means are taken. They are the first replications,
-    /// which all candidates have run.
+    /// Number of replications over which the means are taken: the first ones, which all candidates
+    /// ran.
     pub replications: u64,
 }
 
@@ -105,7 +110,9 @@ pub struct ChoiceOutcome {
     meanings: Meanings,
     scale: Scale,
     pub confidence: f64,
-    /// Difference, on the scale of the race, up to which candidates count as equally good.
+    /// Indifference zone: difference up to which candidates count as equally good.
+    ///
+    /// It is on the race's scale (logarithmic or raw).
     pub within: f64,
     pub stopped: RaceEnd,
     pub least_pairs: u64,
@@ -116,11 +123,14 @@ pub struct ChoiceOutcome {
     constraints: Vec<Constraint>,
     /// Index of the recommended candidate; `None` while no candidate has a value of the metric.
     pub recommended: Option<usize>,
-    /// Reason of the recommendation: the candidate is the race's `leader`, or among equally good
-    /// candidates the `baseline` or the `simplest`; `none` without a recommendation.
+    /// Reason of the recommendation: `leader`, `baseline`, `simplest` or `none`.
+    ///
+    /// The candidate leads the race, or it is the baseline or the simplest one among equally good
+    /// candidates. With `none`, no candidate is recommended.
     pub reason: &'static str,
-    /// Upper bound on the recommended candidate's distance from the best one. It is on the scale of
-    /// the race.
+    /// Upper bound on the recommended candidate's distance from the best one.
+    ///
+    /// It is on the race's scale (logarithmic or raw).
     pub bound: Option<f64>,
     /// Indices of the candidates that certainly count as equally good as the best one.
     pub equal: Vec<usize>,
@@ -143,7 +153,7 @@ pub struct ChoiceOutcome {
     pub gains: Vec<Gain>,
     /// Whether the caller stopped the choice before the winner was measured again.
     pub is_stopped_early: bool,
-    /// Whether differences on the raw scale are so skewed that the confidence level may not hold.
+    /// Whether differences of raw values are so skewed that the confidence level may not hold.
     pub is_skewed: bool,
     pub study_file: String,
     pub slurm: Vec<String>,

@@ -8,7 +8,8 @@ use crate::findings::sequence::Wins;
 use crate::findings::statistics::Interval;
 
 impl ChoiceOutcome {
-    /// Text of a distance on the scale of the race: `3.1 %`, or on the raw scale a plain number.
+    /// Text of a distance between candidates: `3.1 %`, or a plain number if raw values are
+    /// compared.
     fn distance(&self, difference: f64) -> String {
         let distance = self.scale.distance(difference);
         if self.raw { significant(distance, 3) } else { percent(distance) }

@@ -30,8 +30,9 @@ pub const FINALISTS: usize = 64;
 /// Largest number of replications of a candidate, after which the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Largest number of survivors with which the race continues once the leader is certain. It only
-/// continues to find out which survivors are equally good.
+/// Largest number of survivors with which the race continues after a leader is good enough.
+///
+/// The race then continues only to find out which survivors are equally good.
 const MAX_TIES: usize = 8;
 
 /// Smallest number of runs in a round of the race. It keeps several threads busy even if there are
@@ -43,8 +44,9 @@ const ROUND: usize = 16;
 pub struct RaceRules {
     /// Largest probability with which the race's guarantee may fail.
     pub alpha: f64,
-    /// Indifference zone: candidates that differ by no more count as equally good. It is a
-    /// difference on the scale of the race.
+    /// Indifference zone: candidates that differ by no more count as equally good.
+    ///
+    /// It is a difference on the race's scale (logarithmic or raw).
     pub within: f64,
     /// Number of pairs of replications to compare before a candidate may be dropped.
     pub least: u64,
@@ -56,7 +58,7 @@ pub struct RaceRules {
 
 /// Source from which a race reads the result of each candidate in each replication.
 pub trait Field {
-    /// Value of one run on the scale of the race. Smaller values are better.
+    /// Value of one run on the race's scale (logarithmic or raw). Smaller values are better.
     ///
     /// # Errors
     /// If the run has no such value.
@@ -78,7 +80,8 @@ pub trait Field {
 pub enum NoValue {
     /// The run failed, so its candidate leaves the race.
     Failed(String),
-    /// The value cannot be converted to the scale of the race, which ends the race.
+    /// The value has no place on the race's scale, such as 0 on a logarithmic one. This ends the
+    /// race.
     OffScale(String),
 }
 
@@ -93,8 +96,9 @@ pub enum Fate {
         by: usize,
         /// Number of pairs of replications after which the candidate was dropped.
         pairs: u64,
-        /// Mean difference from the better candidate, on the scale of the race. `least` is the
-        /// lower end of the difference's confidence interval.
+        /// Mean difference from the better candidate, on the race's scale (logarithmic or raw).
+        ///
+        /// `least` is the lower end of the difference's confidence interval.
         difference: f64,
         least: f64,
     },
@@ -108,7 +112,7 @@ pub enum Fate {
     Screened(u64),
 }
 
-/// State of a race after one replication of all survivors.
+/// State of a race after a number of replications of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// Number of replications that every survivor has run, not counting those of a screening.
@@ -117,7 +121,9 @@ pub struct Look {
     pub racing: usize,
     /// Index of the leader, the survivor with the smallest bound.
     pub leader: usize,
-    /// Upper bound on the leader's distance from the best candidate, on the scale of the race.
+    /// Upper bound on the leader's distance from the best candidate.
+    ///
+    /// It is on the race's scale (logarithmic or raw).
     pub bound: f64,
 }
 
@@ -128,13 +134,12 @@ pub struct Race {
     fates: Vec<Fate>,
     /// Values of each candidate that the race has read, in order of the replications from 0 on.
     values: Vec<Vec<f64>>,
-    /// Statistics of the amounts by which each candidate breaks each constraint: by candidate, then
-    /// by constraint.
+    /// Statistics of the amounts by which candidates break constraints, by candidate and
+    /// constraint.
     excesses: Vec<Vec<RunningMoments>>,
     /// Position of each candidate among those that are compared in pairs; `usize::MAX` for others.
     places: Vec<usize>,
-    /// Statistics of the differences in each compared pair of candidates: first value minus second
-    /// value.
+    /// Statistics of the differences in each compared pair of candidates: first minus second value.
     pairs: Vec<RunningMoments>,
     /// Number of replications that the screening used. They do not count in the comparison of
     /// pairs.
@@ -202,7 +207,7 @@ impl Race {
         &self.values[candidate]
     }
 
-    /// States of the race after each replication, in order.
+    /// States of the race after each replication since the screening, in order.
     #[must_use]
     pub fn looks(&self) -> &[Look] {
         &self.looks
@@ -253,7 +258,7 @@ impl Race {
         self.rules.least
     }
 
-    /// Indifference zone on the scale of the race; NaN before [`fix_within`](Self::fix_within).
+    /// Indifference zone on the race's scale; NaN until [`fix_within`](Self::fix_within) is called.
     #[must_use]
     pub fn within(&self) -> f64 {
         self.rules.within
@@ -352,11 +357,11 @@ impl Race {
 
     /// Whether the race is over.
     ///
-    /// A survivor is certain if its bound is within the indifference zone. If the leader is
-    /// certain, the race continues to find out which other survivors are certain too. It is over if
-    /// all are, if more than a few survivors are left, or at twice the number of pairs at which the
-    /// leader became certain. It is also over without survivors, after an error, and after the
-    /// largest number of replications.
+    /// A survivor is certain if its bound is within the indifference zone. Once the leader is
+    /// certain, the race only continues to find out which other survivors are certain too. It then
+    /// ends if all are, if there are too many survivors for this, or at twice the number of pairs
+    /// at which the leader became certain. It also ends without survivors, after an error, and
+    /// after the largest number of replications.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -390,9 +395,9 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the survivors' results up to replication `have`, and decides after each replication.
+    /// Reads the survivors' results up to replication `have`, and drops candidates after each one.
     ///
-    /// The decisions do not depend on how many replications one call reads.
+    /// Which candidates are dropped does not depend on how many replications one call reads.
     ///
     /// # Complexity
     /// **O(k²)** for each replication of *k* survivors.

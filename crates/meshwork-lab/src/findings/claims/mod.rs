@@ -36,9 +36,9 @@ pub enum ClaimVerdict {
     BorneOut,
     /// The claim misses the required number of cells, even if it held in all open cells.
     NotBorneOut,
-    /// The open cells decide whether the claim holds in the required number of cells.
+    /// Undecided: the cells with an open result decide whether the claim holds in enough cells.
     Undecided,
-    /// The study has no runs that could check the claim.
+    /// The claim cannot be checked with the runs of the study.
     NotCheckable,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-/// Whether a claim holds in one of its cells.
+/// Result of testing a claim in one of its cells (combinations of swept values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellState {
     Yes,
@@ -68,21 +68,24 @@ pub struct ClaimCell {
     /// Swept values that distinguish this cell from the claim's other cells.
     pub at: SweptValues,
     pub holds: CellState,
-    /// Size of the judged jobs, if the claim is about jobs of one size; `None` for all jobs.
+    /// Size of the jobs that the claim is about, if it is about one size; `None` for all jobs.
     pub size: Option<u64>,
-    /// Mean of the metric in the judged scenarios. For a claim about a trend along a swept key, it
-    /// is the metric, or its ratio to the reference, at the key's last value.
+    /// Mean of the metric in the scenarios that the claim is about.
+    ///
+    /// For a claim about a trend along a swept key, it is the metric, or its ratio to the
+    /// reference, at the key's last value.
     pub of: Option<f64>,
-    /// Mean of the metric in the reference scenarios, if there are any. For a claim about a trend
-    /// along a swept key, it is the metric, or its ratio to the reference, at the key's first
-    /// value.
+    /// Mean of the metric in the reference scenarios; `None` without such scenarios.
+    ///
+    /// For a claim about a trend along a swept key, it is the metric, or its ratio to the
+    /// reference, at the key's first value.
     pub to: Option<f64>,
-    /// Whether the claim compares the two means by their difference instead of their ratio.
+    /// Whether the claim compares the means `of` and `to` by difference instead of by ratio.
     pub by_difference: bool,
 }
 
 impl ClaimCell {
-    /// Ratio of judged to reference mean, or their difference; `None` unless both are known.
+    /// Ratio of the means `of` and `to`, or their difference; `None` unless both are known.
     #[must_use]
     pub fn comparison(&self) -> Option<f64> {
         let (of, to) = (self.of?, self.to?);
@@ -245,8 +248,10 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// Test of a claim, with the job size of the judged jobs and the job size of the reference jobs. A
-/// size is `None` if jobs of all sizes count.
+/// Test of a claim for certain job sizes.
+///
+/// The first size is that of the jobs that the claim is about, the second that of the reference
+/// jobs. A size is `None` if jobs of all sizes count.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -455,8 +460,10 @@ impl Court<'_> {
         cells
     }
 
-    /// Indices of the judged scenarios. They have the swept values `of`, and for other keys one of
-    /// the values to which the test is restricted.
+    /// Indices of the scenarios that a claim is about.
+    ///
+    /// They have the swept values `of`, and for other keys one of the values to which the test is
+    /// restricted.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -476,9 +483,9 @@ impl Court<'_> {
         })
     }
 
-    /// Index of the reference scenario for the scenario at `index`. It has the swept values `to`;
-    /// its other swept values are those of the scenario at `index`. It is `None` if there is no
-    /// such scenario.
+    /// Index of the reference scenario for the scenario at `index`; `None` if there is none.
+    ///
+    /// It has the swept values `to`, and for other keys the values of the scenario at `index`.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -489,7 +496,8 @@ impl Court<'_> {
         })
     }
 
-    /// Indices of other scenarios that differ from the one at `index` only in keys of `of`.
+    /// Indices of other scenarios that differ from the one at `index` only in the swept keys of
+    /// `of`.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -509,12 +517,12 @@ impl Court<'_> {
         self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
     }
 
-    /// Measured values of the judged jobs in a scenario, by replication.
+    /// Measured values in a scenario, by replication, of the jobs that the claim is about.
     fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.of_size)
     }
 
-    /// Measured values of the reference jobs in a scenario, by replication.
+    /// Measured values in a scenario, by replication, of the reference jobs.
     fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.to_size)
     }
@@ -574,8 +582,9 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// State of a claim that a choice is best, from its differences to the best other choice. The mean
-/// alone decides. A choice that is as good as the best other choice counts as best.
+/// State of a claim that a strategy is best, from its differences to the best other strategy.
+///
+/// The mean alone decides. A strategy that is as good as the best other one counts as best.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,

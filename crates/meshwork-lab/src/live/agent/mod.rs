@@ -1,9 +1,9 @@
 //! Agent that places parked jobs by a policy, and returns placed jobs that do not start.
 //!
-//! Slurm holds all state that a restarted agent needs. A job that runs or ends holds its nodes. A
-//! pending job in the run partition holds the nodes that it requires. A parked job holds no nodes.
-//! The agent itself only remembers times: since when a placed job has looked stuck, and until when
-//! a job that met a limit of Slurm is not placed again.
+//! Slurm holds all state that a restarted agent needs. A running or completing job holds its nodes.
+//! A pending job in the run partition holds the nodes that it requires. A parked job holds no
+//! nodes. The agent itself only remembers times: since when a placed job has looked stuck, and
+//! until when a job that met a limit of Slurm is not placed again.
 
 mod passing;
 mod placing;
@@ -38,13 +38,15 @@ pub struct AgentSettings {
     pub dry_run: bool,
     /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
-    /// Time in seconds for which a placed job must look stuck before it is parked again. It looks
-    /// stuck, for example, if one of its nodes is busy or Slurm's reason is `Dependency`.
+    /// Time in seconds for which a placed job must look stuck before it is parked again.
+    ///
+    /// It looks stuck, for example, if one of its nodes is busy or Slurm's reason is `Dependency`.
     pub settle: f64,
     /// Time in seconds after which a placed job looks stuck although all its nodes are idle.
     pub patience: f64,
-    /// Time in seconds for which a job that met a limit of Slurm is not placed again. It may be a
-    /// limit of the job's account. Each further time, the pause is twice as long.
+    /// Time in seconds for which a job is not placed again after it met a limit of Slurm.
+    ///
+    /// It may be a limit of the job's account. Each further time, the pause is twice as long.
     pub back_off: f64,
 }
 
@@ -66,7 +68,7 @@ impl Default for AgentSettings {
 /// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
 type Key = (String, i64);
 
-/// Pause in placing a job: its end, and the length of the job's next pause in seconds.
+/// Pause in which a job is not placed: its end, and the length of the job's next pause in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
@@ -78,7 +80,7 @@ struct BackOff {
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
-    /// Function that logs an event. It is called before the event happens.
+    /// Function that logs an event. Actions of the agent are logged before they are taken.
     log: Box<dyn FnMut(&Json) + 'a>,
     /// Expected ends of running jobs, which the policy uses.
     pub ends: ExpectedEnds,

@@ -1,4 +1,4 @@
-//! Placement of jobs that the policy starts, by one update for each job.
+//! Places the jobs that the policy starts, by one update of each job in Slurm.
 
 use serde_json::json;
 
@@ -45,8 +45,8 @@ impl PlacementAgent<'_> {
 
     /// Nodes of reservations, with the jobs that must not use them.
     ///
-    /// Slurm starts a job on reserved nodes only if its time limit ends before the reservation. An
-    /// earlier expected end does not help.
+    /// Slurm starts a job on reserved nodes only if the job's time limit ends before the
+    /// reservation begins. An earlier expected end of the job does not help.
     pub(super) fn kept(
         &self,
         look: &SiteLook,

@@ -28,8 +28,9 @@ const STUCK: [&str; 11] = [
 ];
 
 impl PlacementAgent<'_> {
-    /// Reason to return a placed job to the parking partition now; `None` if the job may stay. A
-    /// job is returned once it has looked stuck for `settle` seconds.
+    /// Reason to return a placed job to the parking partition now; `None` if it may stay placed.
+    ///
+    /// A job is returned once it has looked stuck for `settle` seconds.
     pub(super) fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");

@@ -36,20 +36,19 @@ use measures::Ground;
 #[derive(Clone, Debug)]
 pub struct Contender {
     pub name: String,
-    /// Machine with the topology or configuration of this variant.
+    /// Machine with the topology and configuration to be compared.
     pub machine: SlurmMachine,
 }
 
 impl Contender {
-    /// Makes the variant with the site's own topology and configuration.
+    /// Makes a participant of a comparison with the site's own topology and configuration.
     #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Makes a variant with another topology file. The nodes and `slurm.conf` of the site stay the
-    /// same.
+    /// Makes a participant of a comparison with another topology file and the site's `slurm.conf`.
     ///
     /// # Errors
     /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
@@ -62,8 +61,9 @@ impl Contender {
         Ok(Contender { name, machine })
     }
 
-    /// Makes a variant with another `slurm.conf`. The topology and tables of the site stay the
-    /// same.
+    /// Makes a participant of a comparison with another `slurm.conf`.
+    ///
+    /// The topology and the tables of the site stay the same.
     ///
     /// # Errors
     /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
@@ -285,7 +285,7 @@ pub fn compare(
     Ok(Comparison { unmodelled, span_unit, ..beside(stays, all, contenders, &courses, terms) })
 }
 
-/// Compares replays of the same jobs: a list of copies for each contender.
+/// Compares replays of the same jobs, given as a list of replayed copies for each topology.
 fn beside(
     stays: &[JobRecord],
     all: Vec<usize>,
@@ -337,7 +337,9 @@ fn beside(
 }
 
 impl Comparison {
-    /// Indices of the measures to show, with their titles. A flat site has no span.
+    /// Indices of the measures to show, with their titles.
+    ///
+    /// The span of jobs is left out if the site's topology is flat.
     pub fn titles(&self) -> impl Iterator<Item = (usize, String)> {
         let unit = self.span_unit;
         ReplayMeasure::ALL.iter().enumerate().filter_map(move |(place, &measure)| match measure {

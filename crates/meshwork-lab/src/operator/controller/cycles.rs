@@ -17,7 +17,8 @@ pub(in crate::operator) struct Cycles {
 }
 
 impl Cycles {
-    /// Registers when the controller started. Cycles over the whole queue follow at intervals.
+    /// Registers the start of the controller, from which cycles over the whole queue recur at
+    /// intervals.
     pub(in crate::operator) fn started(
         &mut self,
         at: f64,
@@ -43,7 +44,7 @@ impl Cycles {
         self.changed |= changed;
     }
 
-    /// Next time at which the main scheduler runs because of an event; `None` without an event.
+    /// Earliest time of the main scheduler's next cycle after an event; `None` without an event.
     pub(in crate::operator) fn main_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let last = self.last_main.filter(|_| !self.urgent);
         let last = last.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
@@ -68,8 +69,8 @@ impl Cycles {
 
     /// Registers a cycle of the main scheduler.
     ///
-    /// The first cycle counts as one over the whole queue, whatever `is_full` says. A cycle within
-    /// the usual delay, after killed jobs, does not put off the next one.
+    /// The first cycle counts as one over the whole queue, whatever `is_full` says. A cycle that
+    /// runs early because processes of a killed job have ended does not postpone the next cycle.
     pub(in crate::operator) fn ran_main(
         &mut self,
         at: f64,

@@ -41,13 +41,12 @@ use rules::SiteRules;
 /// Entry of the queue: a waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Sort key compared before the priority: tier of the partition, and whether the job uses a
-    /// reservation.
+    /// Sort key compared before the priority: tier of the partition, and use of a reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
     job: usize,
-    /// Index of the request for this partition in the job's list of requests.
+    /// Index of the request for the entry's partition in the job's list of requests.
     request: usize,
 }
 
@@ -88,7 +87,7 @@ pub(super) struct Queue(Vec<Pair>);
 /// The pass decides on each job as if all recorded starts earlier in the queue had been made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
-/// Whether the recorded start of a job is in this partition.
+/// Whether the recorded start of a job is in the given partition.
 fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
@@ -114,7 +113,7 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether a pass with recorded starts gives no nodes to jobs without a recorded start.
+    /// Whether jobs without a recorded start get no nodes in a pass that makes recorded starts.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// Number of running tasks of each job array.
@@ -212,7 +211,7 @@ impl<'a> Controller<'a> {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
 
-    /// Adds a job to the queue of each of its partitions.
+    /// Adds a queue entry for each partition of a job.
     pub(super) fn submit(&mut self, job: usize) {
         // A further task of a waiting array does not count as a new job.
         let array = self.jobs[job].array.filter(|_| self.stays[job].attempt == 1);
@@ -295,8 +294,9 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Sets the weights of nodes as if the last job of one kind was submitted again. The kinds are
-    /// jobs with GPUs and jobs without.
+    /// Changes the weights of nodes as a second submission of the last submitted job would.
+    ///
+    /// `with_gpus` selects the last job with GPUs, or else the last job without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -519,10 +519,10 @@ impl<'a> Controller<'a> {
         self.sums.allow(self.rules, &self.jobs[job], qos, test)
     }
 
-    /// Runs the main scheduler. The jobs that it starts hold their nodes at once.
+    /// Runs the main scheduler, and returns the starts that it decides.
     ///
-    /// If `recorded` is given, only the recorded starts are made. The scheduler's own decisions are
-    /// returned.
+    /// If `recorded` is given, the recorded starts are made instead of the scheduler's own. The
+    /// started jobs hold their nodes at once.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -632,7 +632,7 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a job is too young, or its priority too low, for a reservation of nodes.
+    /// Whether a job has not waited long enough, or has too low a priority, for reserved nodes.
     fn reserves_not(&self, pair: &Pair, now: Second) -> bool {
         let parameters = &self.rules.parameters;
         let waited = now - self.jobs[pair.job].eligible;

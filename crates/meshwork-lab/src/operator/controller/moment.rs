@@ -12,7 +12,9 @@ use super::{Controller, Pair, Queue, Test, limits};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Slurm's wait reason for a job whose partition has too few open nodes.
+/// Slurm's wait reason if too few nodes of a job's partition are open.
+///
+/// A node is open if it is neither down nor kept for a job that is ahead in the queue.
 pub(in crate::operator) const RESERVED_NODES: &str =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 
@@ -129,7 +131,9 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// Reason why a waiting job does not get parts of nodes now; `None` if jobs do not share nodes.
+    /// Free parts of nodes for a waiting job, and the running jobs whose end lets it start.
+    ///
+    /// `None` if jobs do not share nodes.
     ///
     /// # Complexity
     /// A query to the placement rule for each running job.
@@ -180,8 +184,9 @@ impl<'a> Controller<'a> {
         self.sums.exceeded(rules, job, partition.qos, test)
     }
 
-    /// Records limits of partitions as wait reasons. Such a reason is removed again if another
-    /// partition admits the job.
+    /// Records limits of partitions as wait reasons of jobs.
+    ///
+    /// Such a reason is removed again if another partition admits the job.
     fn note_barred(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let is_named = reasons.of(self, pair.job).starts_with("Partition");
@@ -192,10 +197,11 @@ impl<'a> Controller<'a> {
 
     /// Records the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
     ///
-    /// The starts of the pass have been made. A further job that could start counts as started if
-    /// `starts` is true, and otherwise as a job without nodes. A job that the pass does not reach
-    /// keeps its reason. A job behind a job that blocks its partition keeps its reason too, unless
-    /// it has none or waits for nodes: then its reason becomes `Priority`.
+    /// The starts of the pass have been made. If `starts` is true, any other job that could start
+    /// gets the reason `Priority` and takes its nodes from later jobs; otherwise it counts as a job
+    /// that finds no nodes. A job that the pass does not reach keeps its reason. A job in a
+    /// partition that an earlier job blocks keeps its reason, unless it has none or lacks nodes:
+    /// then its reason becomes `Priority`.
     ///
     /// # Complexity
     /// A query to the placement rule for each partition and each job that could start.
@@ -290,7 +296,9 @@ impl<'a> Controller<'a> {
         reasons.note(self, job, Some(if is_dependent { DEPENDENCY } else { BEGIN_TIME }));
     }
 
-    /// Removes the reasons of jobs that were not eligible when a pass reached them last.
+    /// Removes the reasons `BeginTime` and `Dependency` of jobs that a pass finds in the queue.
+    ///
+    /// These jobs have become eligible since they got the reason.
     fn note_eligible(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let was_held = matches!(reasons.of(self, pair.job), BEGIN_TIME | DEPENDENCY);
@@ -374,7 +382,9 @@ impl<'a> Controller<'a> {
     }
 }
 
-/// Last wait reason that a scheduler pass gave to each job. The tasks of an array share one.
+/// Current wait reason of each job, from its arrival or from a later scheduler pass.
+///
+/// The tasks of an array share one reason.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitReasons {
     jobs: BTreeMap<usize, &'static str>,
@@ -405,8 +415,7 @@ impl WaitReasons {
         }
     }
 
-    /// Wait reason that the last pass gave to a job. It is `None`, as in Slurm, if no pass has
-    /// reached the job.
+    /// Current wait reason of a job; `None`, as in Slurm, until its arrival or a pass sets one.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

@@ -98,8 +98,9 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Sets the weights of nodes as if the last job of one kind was submitted again. The kinds are
-    /// jobs with GPUs and jobs without.
+    /// Changes the weights of nodes as a second submission of the last submitted job would.
+    ///
+    /// `with_gpus` selects the last job with GPUs, or else the last job without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);

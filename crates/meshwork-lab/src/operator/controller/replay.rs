@@ -117,8 +117,9 @@ impl ControllerReplay<'_> {
         Ok((outcomes, causes.map(Causes::into_waited).unwrap_or_default()))
     }
 
-    /// Runs the replay while the total wait does not exceed `most`, and records causes if
-    /// requested.
+    /// Runs the replay while the total wait does not exceed `most` seconds.
+    ///
+    /// If `causes` is given, it collects the waits of jobs by cause.
     fn replay(
         self,
         causes: Option<Causes>,
@@ -163,7 +164,7 @@ impl ControllerReplay<'_> {
     }
 }
 
-/// Scheduler of the engine that does nothing, because `Turn` makes the decisions.
+/// Scheduler of the engine that does nothing, because the controller model (`Turn`) decides.
 struct Outside;
 
 impl Scheduler for Outside {
@@ -182,8 +183,10 @@ pub(super) struct Turn<'a> {
     /// `cancelled` of them are past.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// Whether each of the first jobs is in the queue already before the engine reports its
-    /// arrival.
+    /// Whether a job is already in the queue when the engine reports its arrival, by job.
+    ///
+    /// Jobs that waited at the first instant of a sampled future are such jobs. Missing entries
+    /// mean false.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
@@ -397,12 +400,12 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs the cycles with given starts that may have preceded the other events of their second.
+    /// Runs the cycles whose recorded starts may precede the other events of their second.
     ///
-    /// Recorded times are whole seconds. If the jobs that a cycle starts have waited before, and
-    /// other jobs have left the nodes before, the cycle is taken to have run before the jobs that
-    /// are submitted or end in the same second: otherwise it could have started more jobs. Only
-    /// wait reasons depend on this order.
+    /// Recorded times are whole seconds. A cycle is taken to precede submissions and ends of its
+    /// second if the jobs that it starts were submitted earlier, and their nodes became free
+    /// earlier: after these events it could have started more jobs. Only wait reasons depend on
+    /// this order.
     fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         if self.reasons.is_none() || now >= self.until {
             return;
@@ -433,7 +436,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs the scheduler cycles that are due, or makes the given starts.
+    /// Runs the scheduler cycles that are due, or makes the recorded starts in their place.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
@@ -457,7 +460,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs a cycle of the main scheduler, or makes its given starts.
+    /// Runs a cycle of the main scheduler, or makes the recorded starts of such a cycle.
     fn run_main(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let full = self.cycles.full_at(&self.controller.rules.parameters);
         let is_full = full.is_some_and(|time| time <= at + ROUNDING);
@@ -474,7 +477,7 @@ impl<'a> Turn<'a> {
         self.make(cluster, now, starts, StartedBy::Main);
     }
 
-    /// Runs a cycle of the backfill scheduler, or makes its given starts.
+    /// Runs a cycle of the backfill scheduler, or makes the recorded starts of such a cycle.
     fn run_backfill(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         self.cycles.ran_backfill(at);
         if self.causes.is_some() {
@@ -491,7 +494,7 @@ impl<'a> Turn<'a> {
         self.make(cluster, now, starts, StartedBy::Backfill);
     }
 
-    /// Whether a start by the scheduler `by` is given for this second or an earlier one.
+    /// Whether a recorded start by the scheduler `by` is due in this second, or was due earlier.
     fn has_given(&self, now: Second, by: StartedBy) -> bool {
         let due = self.pending.range(..=(now, usize::MAX));
         due.into_iter().any(|own| self.given[&own.1].by == by)

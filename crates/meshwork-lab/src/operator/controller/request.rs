@@ -113,7 +113,9 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Number of processors from which the priority is computed until the job's nodes are known.
+    /// Number of processors by which the priority is computed until backfill considers the job.
+    ///
+    /// It is one for each requested node, or 1 in all if the job requests a range of node counts.
     pub(super) asked_processors: u64,
     /// Number of processors that the job uses on its nodes.
     pub(super) processors: u64,

@@ -11,7 +11,7 @@ use crate::operator::history::{JobRecord, Second};
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// Planned end; `Second::MAX` if the reservation was ended early.
+    /// Planned end; `Second::MAX` if it is unknown, because the reservation was ended early.
     planned_end: Second,
     nodes: NodeSet,
     /// Earliest possible time at which the reservation was created.

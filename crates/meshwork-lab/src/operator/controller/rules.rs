@@ -71,7 +71,7 @@ pub struct PartitionRules {
 pub enum Preemption {
     /// A job may preempt jobs in partitions of a lower tier.
     Partitions,
-    /// A job may preempt jobs of the QOS that its own QOS lists.
+    /// A job may preempt jobs of each QOS that its own QOS lists.
     Qos,
 }
 

@@ -1,5 +1,6 @@
-//! Estimates the clean-up time of a site from recorded times in whole seconds. The clean-up time is
-//! the time from the end of a job until its nodes can be allocated again.
+//! Estimates the clean-up time of a site from recorded times in whole seconds.
+//!
+//! The clean-up time is the time from the end of a job until its nodes can be allocated again.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use meshwork::geometry::NodeSet;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Fraction of all gaps below which a length of gaps is too rare to count as the shortest one.
+/// Smallest share that gaps of one length must have of all gaps to count as the shortest gaps.
 ///
 /// A gap is the time from the end of a job to the next start on its nodes. Rare gaps may be even
 /// shorter than the clean-up time, because some nodes of a job may be freed before others.

@@ -43,11 +43,12 @@ enum Event {
     Queue(usize),
 }
 
-/// Seconds after the end of a job in which its nodes may still be unavailable.
+/// Time in seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// All pairs of yes and no: one value for each of the two cycles that a clock second may have. They
-/// are a cycle of the main scheduler and a cycle of backfill.
+/// All pairs of two truth values: one for each of the two cycles that a clock second may have.
+///
+/// The cycles are one of the main scheduler and one of backfill.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
 /// Maximum number of changes to the order of events that are tried for one clock second.
@@ -64,7 +65,7 @@ const UNWANTED: usize = 7;
 #[derive(Clone, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before all cycles.
+    /// Whether priorities are computed before the cycles of the second, and not after them.
     ticked: bool,
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
@@ -79,19 +80,22 @@ struct Order {
     /// Otherwise, a node of an ended job is available only if a recorded start of this cycle or of
     /// an earlier one uses it.
     all_back: [bool; 2],
-    /// Exceptions from `all`, as pairs of a cycle and an event. In this cycle and all later ones,
-    /// the event is on the other side of the cycle: after it instead of before it, or vice versa.
-    moved: Vec<(usize, usize)>,
-    /// Repeated submissions of a job, which change the weights of nodes with GPUs.
+    /// Exceptions from `all`, as pairs of a cycle and an event.
     ///
-    /// Each has the next cycle, and whether the job is the last one with GPUs or the last without.
+    /// For this cycle and all later ones, the event comes after the cycle instead of before it, or
+    /// vice versa.
+    moved: Vec<(usize, usize)>,
+    /// Repeated submissions of earlier jobs, which change the weights of nodes with GPUs.
+    ///
+    /// An element is the index of the following cycle, and whether the last job with GPUs is
+    /// submitted again, or else the last job without.
     last_submitted: Vec<(usize, bool)>,
 }
 
 /// Scheduling decisions in one second, for one assumed order of its submissions, ends and cycles.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
-    /// Numbers of GPUs on which the weights of nodes depend, after the cycles.
+    /// Weights of nodes with GPUs after the cycles.
     near: Option<NearGpus>,
 }
 
@@ -242,10 +246,10 @@ impl<'a> Given<'a> {
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if the placement rule gives it the recorded nodes. If
-    /// `is_last`, it starts in any case.
+    /// Starts a job at its submission if the placement rule gives it the recorded nodes.
     ///
-    /// Returns whether the job starts.
+    /// If `is_last`, no later attempt in this second is possible, so that the job starts in any
+    /// case. Returns whether the job starts.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
         let partition = self.controller.partition_of(job);
         let nodes = self.controller.place(job, partition, at);
@@ -456,7 +460,7 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Releases jobs that are recorded as suspended, if recorded starts need their nodes.
+    /// Frees the nodes of running jobs that were once suspended, if recorded starts need these.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -582,8 +586,9 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Decisions of the scheduler cycles of one second, if its events come in a given order. The
-    /// model's state is unchanged after the call.
+    /// Decisions of the scheduler cycles of one second, if the events come in a given order.
+    ///
+    /// The model's state is unchanged after the call.
     fn try_order(
         &mut self,
         at: Second,
@@ -716,9 +721,9 @@ impl<'a> Given<'a> {
 
     /// Whether the placement rule gives a job its recorded nodes if the job is the next to start.
     ///
-    /// It suffices if the job gets these nodes in its cycle, as the first job of the queue, or
-    /// after the planned starts of all jobs before it. Nodes of jobs that have just ended may be
-    /// available or not.
+    /// One of three cases suffices: the job gets these nodes in its cycle, as the first job of the
+    /// queue, or after the planned starts of all jobs before it. In the second case, nodes of jobs
+    /// that have just ended may be available or not.
     fn agrees(&mut self, job: usize, at: Second) -> bool {
         let recorded = self.nodes[job].clone();
         if self.found.get(&job).is_some_and(|found| found.1 == recorded) {

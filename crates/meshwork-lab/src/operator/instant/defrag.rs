@@ -34,7 +34,7 @@ pub struct InstantPlan {
     pub cost: i64,
 }
 
-/// Request that the moves must make room for.
+/// Request that fits after the moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantTarget {
     /// Index of the site on which the request is placed.
@@ -91,7 +91,7 @@ impl Instant {
     }
 }
 
-/// The plans of [`Instant::defrag`], with at most `tries` tried places or sets of jobs.
+/// Plans as in [`Instant::defrag`], from at most `tries` tried blocks or sets of jobs.
 ///
 /// `ways` has the blocks that the target may get: the result of [blocks].
 pub(super) fn cheapest(
@@ -195,8 +195,9 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Occupies the free nodes of the place `rest`, so that moved jobs do not get them. If jobs share
-/// nodes, `rest` keeps only the amounts that running jobs still hold.
+/// Occupies the free nodes of the place `rest`, so that moved jobs do not get them.
+///
+/// If jobs share nodes, the occupied amounts are subtracted from `rest`.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.

@@ -15,7 +15,7 @@ use super::{Instant, WaitingJob};
 /// Maximum number of possible placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
-/// Largest number of places that are tried in the search for moves.
+/// Largest number of blocks, or of sets of jobs, that are tried in the search for moves.
 const MOST_MOVES: usize = 100;
 
 /// Reason why a job waits.
@@ -69,14 +69,13 @@ pub struct InstantExplanation {
     pub job: WaitingJob,
     /// Most important reason why the job waits.
     pub reason: InstantReason,
-    /// Description of the node type or node that lacks free processors, if jobs share nodes.
+    /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
     /// Number of free nodes of each site.
     pub free: Vec<u32>,
     /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
-    /// Possible placements. Those with fewer jobs that must end first come first, then those with
-    /// earlier ends of these jobs.
+    /// Possible placements, sorted by the number of jobs that must end before, then by their ends.
     pub nearest: Vec<NearestPlacement>,
     /// Earliest start if the job were first in the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,

@@ -19,11 +19,11 @@ const FORMAT: u64 = 1;
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
-    /// Reads the state of a pool of nodes that `meshwork place` has saved. If the file has several
-    /// answers of the command, the last one counts.
+    /// Reads a saved state of `meshwork place`: the nodes of a machine, and the jobs on them.
     ///
-    /// The state of a pool has no queue and no ends of jobs. The placement of a job is used as its
-    /// request. `fits` returns an error if the machine would take too much memory.
+    /// If the file has several answers of the command, the last one counts. The state has no queue
+    /// and no ends of jobs. The placement of a job is used as its request. `fits` returns an error
+    /// if the machine would take too much memory.
     ///
     /// # Errors
     /// One sentence with the file: it has no snapshot, one of another version, or a damaged one.
@@ -64,7 +64,9 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// State of a pool. A job without a name gets a name from the position of its nodes.
+    /// State of a machine with named holders of nodes.
+    ///
+    /// A job without a name gets a name from the position of its nodes.
     #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
@@ -128,7 +130,7 @@ fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     answers.chain(whole.filter(|(_, whole)| whole.get("state").is_some()))
 }
 
-/// Whether a text is a saved state, and not an answer to `show`.
+/// Whether a text contains a saved state of `meshwork place`, and not only answers to `show`.
 #[must_use]
 pub fn is_saved(text: &str) -> bool {
     text.trim_start().starts_with('{') && snapshots(text).next().is_some()

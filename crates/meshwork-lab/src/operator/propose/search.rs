@@ -19,7 +19,7 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
-/// Number of new placement lists in a round, all of which its first stage tries.
+/// Number of new placement lists in a round. The first stage of the round tries all of them.
 const LISTS_OF_A_ROUND: usize = 64;
 
 /// Factor by which the number of lists falls from one stage of a round to the next.

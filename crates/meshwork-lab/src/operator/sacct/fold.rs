@@ -420,7 +420,9 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the period of all shorter jobs, because they distort waits.
+/// Warns of jobs whose run time exceeds the whole period of the jobs with shorter run times.
+///
+/// Jobs that waited for the end of such a job are missing in the history.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

@@ -1,5 +1,6 @@
-//! Maps of machines with the jobs on them, for the manual: a half-free torus, and an allocator's
-//! placements.
+//! Maps of machines with the jobs on them, for the manual.
+//!
+//! They show a half-free torus, and the placements of an allocator.
 
 use meshwork::catalogue::Catalogue;
 use meshwork::job::Request;
@@ -107,7 +108,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of a job that cannot be placed, although more than four times as many processors are free.
+/// Sides of a job that cannot be placed, although more than four times its processors are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Picture of a torus that is half free and yet has no free block of 5 × 5.
@@ -157,9 +158,10 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block with the fewest held nodes, among all blocks that the waiting job could use.
+/// Corner of the block with the fewest held nodes, among all blocks on which a job could be placed.
 ///
-/// The result also has the letters of the jobs that hold these nodes.
+/// The job has the sides `WAITING`. The result also has the letters of the jobs that hold these
+/// nodes.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;
