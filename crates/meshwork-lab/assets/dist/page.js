@@ -4257,9 +4257,9 @@ ${parts.join("\n")}
         const panels = make2("div", { class: "panels" });
         const isWide = new Set(view.series.map((series) => series.panel)).size > 1;
         const box = make2("figure", isWide ? { class: "wide" } : {}, make2("h4", {}, view.y.label), panels, make2("figcaption", {}, sentenceOf(view, isLog(view))));
-        if (view.colour) panels.before(legendElement(view));
         drawPanels(panels, view, { log: isLog(view) }, isWide ? SHEET : HALF);
-        panels.prepend(make2("div", { class: "together" }, find(box, "h4"), ...[...panels.children].slice(0, 2)));
+        const legend2 = view.colour ? [legendElement(view)] : [];
+        panels.prepend(make2("div", { class: "together" }, find(box, "h4"), ...legend2, ...[...panels.children].slice(0, 2)));
         place2.append(box);
       }
       element.append(place2);

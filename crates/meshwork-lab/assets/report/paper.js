@@ -38,10 +38,10 @@ function before() {
       const panels = make("div", { class: "panels" });
       const isWide = new Set(view.series.map((series) => series.panel)).size > 1;
       const box = make("figure", isWide ? { class: "wide" } : {}, make("h4", {}, view.y.label), panels, make("figcaption", {}, sentenceOf(view, isLog(view))));
-      if (view.colour) panels.before(legendElement(view));
       drawPanels(panels, view, { log: isLog(view) }, isWide ? SHEET : HALF);
-      // A heading stays with the first row of panels.
-      panels.prepend(make("div", { class: "together" }, find(box, "h4"), ...[...panels.children].slice(0, 2)));
+      // A heading and the legend stay with the first row of panels.
+      const legend = view.colour ? [legendElement(view)] : [];
+      panels.prepend(make("div", { class: "together" }, find(box, "h4"), ...legend, ...[...panels.children].slice(0, 2)));
       place.append(box);
     }
     element.append(place);

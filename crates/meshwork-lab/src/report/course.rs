@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::axes::Axis;
 use super::figures::{is_wide, word};
 use super::sample::{self, along};
-use super::views::{Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
+use super::views::{Dates, EQUAL, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
@@ -202,7 +202,7 @@ impl Lines<'_> {
                 continue;
             }
             match series.iter_mut().find(|other| other.x == x && other.mean == mean) {
-                Some(equal) => equal.name = format!("{} = {name}", equal.name),
+                Some(equal) => equal.name = [&*equal.name, name].join(EQUAL),
                 None => series.push(Series {
                     name: name.clone(),
                     colour: self.colours[number],

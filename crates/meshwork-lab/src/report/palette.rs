@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Section;
-use super::views::FigureView;
+use super::views::{EQUAL, FigureView};
 
 /// Number of colours available for swept values.
 const COLOURS: usize = 10;
@@ -56,18 +56,23 @@ pub(super) fn agree(sections: &mut [Section]) {
 /// Values drawn in colours in a view, each as swept key, index of the colour and name of the value.
 fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
-        let of = view.series.iter().map(|line| (&*key.key, line.colour, &*line.name));
+        let of = view.series.iter().map(|line| (&*key.key, line.colour, first_name(&line.name)));
         return of.collect();
     }
     let names = view.x.names.iter().zip(&view.x.colours);
     names.map(|(name, &colour)| (&*view.x.key, colour, &**name)).collect()
 }
 
+/// First of the names of a line that several values share, which gives the line its colour.
+fn first_name(name: &str) -> &str {
+    name.split(EQUAL).next().unwrap_or(name)
+}
+
 fn repaint(view: &mut FigureView, own: &Colours) {
     let find = |key: &str, name: &str| own.get(&(key.to_owned(), name.to_owned())).copied();
     if let Some(key) = &view.colour {
         for line in &mut view.series {
-            line.colour = find(&key.key, &line.name).unwrap_or(line.colour);
+            line.colour = find(&key.key, first_name(&line.name)).unwrap_or(line.colour);
         }
         return;
     }

@@ -153,6 +153,9 @@ pub struct Dates {
     pub start: i64,
 }
 
+/// Text between the names of values with equal points, which share a line. No single name has it.
+pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
+
 /// A line, or the bars of one colour, in a panel of a plot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
