@@ -293,7 +293,9 @@ fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
 
 fn blame(study: &Study, problem: &Problem, origin: Option<&Origin<'_>>) -> Refused {
     match origin {
-        Some(Origin::Setting(text)) => Refused(format!("--set {text}: {problem}")),
+        Some(Origin::Setting(text)) => {
+            Refused(format!("--set {text}: {problem}{}", study.hint(problem)))
+        }
         Some(Origin::Sweep { axis, element }) => {
             let key = &study.sweep[*axis].key;
             // The setting has fixed the axis to one value, or has written `[sweep]` itself.
@@ -429,6 +431,11 @@ mod tests {
             let refused = refusal(BASE, &[setting]);
             assert!(refused.starts_with(&format!("--set {setting}: {sentence}")), "{refused}");
         }
+        let hint = "; lists of values to compare belong below `[sweep]`";
+        let listed = BASE.replace("'first_fit'", "['first_fit', 'random']");
+        assert!(refusal(&listed, &[]).ends_with(hint), "{}", refusal(&listed, &[]));
+        assert!(refusal(BASE, &["workload.load=[0.5, 0.7]"]).ends_with(hint));
+        assert!(!refusal(BASE, &["machine.dims=[0, 8]"]).ends_with(hint));
         let own = refusal(&BASE.replace("'mesh'", "'flat'"), &["seed=3"]);
         assert!(own.starts_with("a.toml:"), "the file alone has it too: {own}");
         let unknown = refusal(&BASE.replace("'first_fit'", "'firstfit'"), &[]);

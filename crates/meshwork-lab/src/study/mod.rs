@@ -334,10 +334,27 @@ impl Study {
     /// command line setting that last set the key, or else the line of the study file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
+        let hint = self.hint(problem);
         Refused(match self.setting(&problem.path) {
-            Some(setting) => format!("--set {}: {problem}", setting.text),
-            None => self.at_line(&problem.path, problem),
+            Some(setting) => format!("--set {}: {problem}{hint}", setting.text),
+            None => self.at_line(&problem.path, problem) + hint,
         })
+    }
+
+    /// Text after a problem that says where lists of values belong, if a key has a list and not one
+    /// value; otherwise empty.
+    pub(crate) fn hint(&self, problem: &Problem) -> &'static str {
+        let set = self.setting(&problem.path).filter(|own| plain(&own.key) == problem.path);
+        let mut keys = problem.path.split('.');
+        let first = keys.next().and_then(|key| self.scenario.get(key));
+        let given = || keys.try_fold(first?, |value, key| value.get(key));
+        let value = set.map(|own| &own.value).or_else(given);
+        match value {
+            Some(Value::Array(_)) if !problem.message.contains("list") => {
+                "; lists of values to compare belong below `[sweep]`"
+            }
+            _ => "",
+        }
     }
 
     /// Converts a problem into a sentence that begins with a line of the study file. That is the
