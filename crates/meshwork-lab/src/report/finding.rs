@@ -228,7 +228,7 @@ impl Question<'_> {
         Some(format!(" {verb} {}.", apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on jobs that one of the best scenarios refused and another scenario ran; else empty.
+    /// Sentence on jobs that one of the best scenarios refused and another ran; otherwise empty.
     ///
     /// A mean over fewer jobs may be low because the hardest jobs are missing.
     fn refusals(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {

@@ -428,7 +428,7 @@ fn title_apart(sections: &mut [Section]) {
         if same.clone().next().is_some() {
             let parts =
                 |id: &str| -> Vec<String> { id.split(['-', '_']).map(str::to_owned).collect() };
-            // Parts that an id shares with that of another section, as `figure` and `2`, add nothing.
+            // Parts that an id shares with that of another section, such as `figure`, add nothing.
             let known: Vec<String> = same.flat_map(|other| parts(&other.id)).collect();
             let mut words = parts(&sections[i].id);
             words.retain(|word| !known.contains(word));

@@ -10,9 +10,9 @@ pub(super) const MAX: usize = 10;
 /// Selects the scenarios whose runs are recorded and drawn together.
 ///
 /// They differ in the key whose values are compared, and in further keys of names as long as there
-/// are at most [`MAX`] scenarios. All other keys have the values that [`held`] returns. If no key is
-/// compared, the scenarios are spread over the longest axis. A study with one scenario has a sample
-/// of one.
+/// are at most [`MAX`] scenarios. All other keys have the values that [`held`] returns. If no key
+/// is compared, the scenarios are spread over the longest axis. A study with one scenario has a
+/// sample of one.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let Some(along) = along(&axes) else { return vec![0] };

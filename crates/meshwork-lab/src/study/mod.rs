@@ -341,8 +341,9 @@ impl Study {
         })
     }
 
-    /// Text after a problem that says where lists of values belong, if a key has a list and not one
-    /// value; otherwise empty.
+    /// Advice after the sentence on a problem; empty if there is none.
+    ///
+    /// If a key has a list instead of one value, the advice says where lists of values belong.
     pub(crate) fn hint(&self, problem: &Problem) -> &'static str {
         let set = self.setting(&problem.path).filter(|own| plain(&own.key) == problem.path);
         let mut keys = problem.path.split('.');

@@ -110,8 +110,9 @@ pub(super) fn look(conf: &Conf, findings: &mut LintFindings) {
     }
 }
 
-/// The known name that a misspelt name most probably stands for; `None` if the name is known, or
-/// like no other.
+/// The known name that a misspelt name most probably stands for.
+///
+/// The result is `None` if the name is known itself, or similar to no known name.
 fn meant<'a>(name: &str, known: &'a str) -> Option<&'a str> {
     let distance =
         |own: &str| strsim::osa_distance(&own.to_ascii_lowercase(), &name.to_ascii_lowercase());

@@ -144,8 +144,9 @@ impl Judgement {
         })
     }
 
-    /// Formats the result of a claim in one cell, such as `0.41 times (21.3 against 52) at
-    /// workload.load = 0.4`.
+    /// Formats the result of a claim in one cell.
+    ///
+    /// An example is `0.41 times (21.3 against 52) at workload.load = 0.4`.
     #[must_use]
     pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);
