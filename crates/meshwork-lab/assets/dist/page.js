@@ -1671,7 +1671,7 @@
       const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
       const fit = (available) => layouts(this.run.sites, Math.max(200, available), height, CAPTION);
       const [below, beside] = [fit(width2), fit(width2 - BESIDE)];
-      const isBeside = width2 > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
+      const isBeside = width2 > 2 * BESIDE && beside[0].cell >= 0.5 * below[0].cell;
       this.layouts = isBeside ? beside : below;
       const widest = this.maps.length > 1 ? width2 - BESIDE : Math.max(NARROWEST, this.layouts[0].width);
       stage.classList.toggle("m-beside", isBeside);
@@ -3958,7 +3958,7 @@ ${parts.join("\n")}
       this.tip = make("div", { class: "m-tip", hidden: true, "aria-hidden": "true" });
       this.controls.group.append(saving(() => this));
       const { now, picture: picture2, lists } = this.still;
-      this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, this.timeline.figure, lists);
+      this.stage = make("div", { class: "m-stage" }, now, picture2, this.controls.box, this.job, lists, this.timeline.figure);
       this.root.append(head, this.notes, this.stage, this.said, this.tip);
     }
     // Registers all input other than buttons.

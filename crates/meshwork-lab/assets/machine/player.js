@@ -98,7 +98,7 @@ class Player {
     this.controls.group.append(saving(() => this));
     // Elements whose height changes with the time must not be above elements that are pointed at.
     const { now, picture, lists } = this.still;
-    this.stage = make("div", { class: "m-stage" }, now, picture, this.controls.box, this.job, this.timeline.figure, lists);
+    this.stage = make("div", { class: "m-stage" }, now, picture, this.controls.box, this.job, lists, this.timeline.figure);
     this.root.append(head, this.notes, this.stage, this.said, this.tip);
   }
 

@@ -111,9 +111,9 @@ export class Still {
   arrange(stage, width) {
     const height = Math.min(520, Math.max(260, globalThis.innerHeight * 0.6));
     const fit = (available) => layouts(this.run.sites, Math.max(200, available), height, CAPTION);
-    // The lists are beside the map if this hardly reduces it.
+    // The lists are beside the map unless this halves it.
     const [below, beside] = [fit(width), fit(width - BESIDE)];
-    const isBeside = width > 2 * BESIDE && beside[0].cell >= 0.7 * below[0].cell;
+    const isBeside = width > 2 * BESIDE && beside[0].cell >= 0.5 * below[0].cell;
     this.layouts = isBeside ? beside : below;
     const widest = this.maps.length > 1 ? width - BESIDE : Math.max(NARROWEST, this.layouts[0].width);
     stage.classList.toggle("m-beside", isBeside);
