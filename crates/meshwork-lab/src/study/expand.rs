@@ -14,7 +14,7 @@ use crate::slurm::scenario::lay_out;
 use crate::study::asked::Span;
 use crate::study::lists;
 use crate::study::set::{depth, plain, set};
-use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, is_within};
+use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, hint, is_within};
 use crate::trace::{Form, on_the_clock_of};
 
 /// Maximum number of scenarios of a study.
@@ -293,9 +293,7 @@ fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
 
 fn blame(study: &Study, problem: &Problem, origin: Option<&Origin<'_>>) -> Refused {
     match origin {
-        Some(Origin::Setting(text)) => {
-            Refused(format!("--set {text}: {problem}{}", study.hint(problem)))
-        }
+        Some(Origin::Setting(text)) => Refused(format!("--set {text}: {problem}{}", hint(problem))),
         Some(Origin::Sweep { axis, element }) => {
             let key = &study.sweep[*axis].key;
             // The setting has fixed the axis to one value, or has written `[sweep]` itself.

@@ -334,28 +334,11 @@ impl Study {
     /// command line setting that last set the key, or else the line of the study file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
-        let hint = self.hint(problem);
+        let hint = hint(problem);
         Refused(match self.setting(&problem.path) {
             Some(setting) => format!("--set {}: {problem}{hint}", setting.text),
             None => self.at_line(&problem.path, problem) + hint,
         })
-    }
-
-    /// Advice after the sentence on a problem; empty if there is none.
-    ///
-    /// If a key has a list instead of one value, the advice says where lists of values belong.
-    pub(crate) fn hint(&self, problem: &Problem) -> &'static str {
-        let set = self.setting(&problem.path).filter(|own| plain(&own.key) == problem.path);
-        let mut keys = problem.path.split('.');
-        let first = keys.next().and_then(|key| self.scenario.get(key));
-        let given = || keys.try_fold(first?, |value, key| value.get(key));
-        let value = set.map(|own| &own.value).or_else(given);
-        match value {
-            Some(Value::Array(_)) if !problem.message.contains("list") => {
-                "; lists of values to compare belong below `[sweep]`"
-            }
-            _ => "",
-        }
     }
 
     /// Converts a problem into a sentence that begins with a line of the study file. That is the
@@ -550,6 +533,15 @@ fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
         format!(", at column {column} of `{}{rest}`", text.trim_end())
     });
     Refused(format!("{place}: this is not TOML: {message}{shown}"))
+}
+
+/// Advice after the sentence on a problem; empty if there is none.
+///
+/// If a key has a list instead of one value, the advice says where lists of values belong.
+pub(crate) fn hint(problem: &Problem) -> &'static str {
+    let is_list = problem.message.starts_with(&format!("`{}` is [", problem.path));
+    let is_one = problem.message.contains("but must be") && !problem.message.contains("list");
+    if is_list && is_one { "; lists of values to compare belong below `[sweep]`" } else { "" }
 }
 
 #[cfg(test)]
