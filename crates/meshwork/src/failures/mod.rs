@@ -186,6 +186,7 @@ impl Failures {
                 .map_err(WorkloadError)?;
             fixed.extend(outages.into_iter().map(|outage| Fixed {
                 nodes: (outage.site, vec![outage.node]),
+                gpu: outage.gpu,
                 from: Time::new(outage.from),
                 until: Time::new(outage.until),
                 drains: false,
@@ -221,7 +222,8 @@ fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, 
         table.problem("nodes", format!("`{}` {says}", join(table.path(), "nodes")))
     })?;
     let until = Time::new(until.unwrap_or(f64::INFINITY));
-    let fixed = |nodes| Fixed { nodes, from: Time::new(from), until, drains, is_planned: true };
+    let fixed =
+        |nodes| Fixed { nodes, gpu: None, from: Time::new(from), until, drains, is_planned: true };
     Ok(named.into_iter().map(fixed).collect())
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fixed {
     pub(super) nodes: OfSite,
+    /// Index of the GPU that fails, on the only node of `nodes`; `None` if whole nodes fail.
+    pub(super) gpu: Option<u32>,
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) drains: bool,
@@ -135,7 +137,8 @@ impl Timeline {
         self.heap.pop();
         match source {
             Source::Fixed(index) => {
-                let Fixed { nodes: (site, nodes), until, drains, .. } = &self.fixed[index as usize];
+                let Fixed { nodes: (site, nodes), gpu, until, drains, .. } =
+                    &self.fixed[index as usize];
                 if what == What::Begin && until.units().is_finite() {
                     self.heap.push(Reverse(Item { at: *until, what: What::End, source, end }));
                 }
@@ -143,7 +146,7 @@ impl Timeline {
                     what,
                     site: *site,
                     nodes: nodes.clone(),
-                    gpu: None,
+                    gpu: *gpu,
                     expected: *until,
                     drains: *drains,
                 })

@@ -6,11 +6,13 @@ use crate::geometry::places::Sites;
 use crate::registry::LARGEST;
 use crate::topology::Node;
 
-/// Interval in which a node was out of service, from a trace.
+/// Interval in which a node, or a GPU of it, was out of service, from a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outage {
     pub(super) site: usize,
     pub(super) node: Node,
+    /// Index of the GPU on its node; `None` if the whole node was out of service.
+    pub(super) gpu: Option<u32>,
     pub(super) from: f64,
     /// End of the outage, in units of the clock; infinite if the node never came back.
     pub(super) until: f64,
@@ -51,18 +53,19 @@ fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<S
     })
 }
 
-/// Reads the outages of a trace, in order of site, node and time.
+/// Reads the outages of a trace, in order of site, node, GPU and time.
 ///
 /// Empty lines and lines that begin with `#` are skipped. A file with a comma in its first line is
 /// CSV. This line names the columns, among them `node`, `down` and `up`, in any order. A node is a
-/// number, or coordinates in quotation marks; if `up` is empty, the node never comes back. Any
-/// other file is an event table of the Failure Trace Archive, with tabs or blanks between its
+/// number, or coordinates in quotation marks; if `up` is empty, the node never comes back. If there
+/// is a column `gpu` with a number, counted from 0 on each node, this GPU alone fails. Any other
+/// file is an event table of the Failure Trace Archive, with tabs or blanks between its
 /// columns. In such a table, events of type 0 are outages, and events of other types are skipped.
 /// An outage whose end is `NULL` lasts for ever.
 ///
 /// # Errors
-/// One sentence with path and line: an unreadable line, an unknown node, an outage that ends before
-/// it begins, or one that overlaps another outage of the same node.
+/// One sentence with path and line: an unreadable line, an unknown node or GPU, an outage that ends
+/// before it begins, or one that overlaps another outage of the same node or GPU.
 pub(super) fn read(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -114,14 +117,15 @@ pub(super) fn read(
     for outage in &mut outages {
         outage.from = outage.from.max(0.0);
     }
-    let key = |outage: &Outage| (outage.site, outage.node);
+    let key = |outage: &Outage| (outage.site, outage.node, outage.gpu);
     outages.sort_by(|a, b| key(a).cmp(&key(b)).then(a.from.total_cmp(&b.from)));
     for pair in outages.windows(2) {
         let [one, other] = pair else { continue };
         if key(one) == key(other) && other.from < one.until {
             let (first, second) = (one.line.min(other.line), one.line.max(other.line));
             return Err(format!(
-                "{path}, line {second}: this outage overlaps that of line {first}, and a node is out of service once at a time"
+                "{path}, line {second}: this outage overlaps that of line {first}, and a {} is out of service once at a time",
+                if one.gpu.is_some() { "GPU" } else { "node" }
             ));
         }
     }
@@ -138,6 +142,7 @@ struct Columns {
     node: usize,
     down: usize,
     up: usize,
+    gpu: Option<usize>,
 }
 
 impl Columns {
@@ -151,7 +156,8 @@ impl Columns {
                 )
             })
         };
-        Ok(Columns { node: place("node")?, down: place("down")?, up: place("up")? })
+        let (node, down, up) = (place("node")?, place("down")?, place("up")?);
+        Ok(Columns { node, down, up, gpu: place("gpu").ok() })
     }
 
     fn outage(&self, line: &str, sites: &Sites<'_>, reading: Reading) -> Result<Outage, String> {
@@ -159,9 +165,13 @@ impl Columns {
         let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
         let (site, node) = node(cell(self.node), sites, reading)?;
         let from = instant("down", cell(self.down))?;
+        let gpu = match self.gpu.map_or("", cell) {
+            "" => None,
+            text => Some(gpu(text, cell(self.node), sites, (site, node))?),
+        };
         let up = cell(self.up);
         let until = if up.is_empty() { f64::INFINITY } else { instant("up", up)? };
-        Ok(Outage { site, node, from, until, line: 0 })
+        Ok(Outage { site, node, gpu, from, until, line: 0 })
     }
 }
 
@@ -193,6 +203,20 @@ fn node(text: &str, sites: &Sites<'_>, reading: Reading) -> Result<(usize, Node)
     })
 }
 
+/// Reads the index of a GPU on a node, which the trace calls `name`.
+fn gpu(
+    text: &str,
+    name: &str,
+    sites: &Sites<'_>,
+    (site, node): (usize, Node),
+) -> Result<u32, String> {
+    let gpus = sites.0[site].types().map_or(0, |types| types.of(node).gpu);
+    text.parse::<u32>().ok().filter(|gpu| *gpu < gpus).ok_or_else(|| match gpus {
+        0 => format!("`gpu` is `{text}`, but node {name} has no GPUs"),
+        _ => format!("`gpu` is `{text}`, but the GPUs of node {name} are 0 to {}", gpus - 1),
+    })
+}
+
 fn instant(name: &str, text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.abs() <= LARGEST);
     number.ok_or_else(|| format!("`{name}` is `{text}`, but must be a number of at most 1e15"))
@@ -221,13 +245,14 @@ fn event(line: &str, sites: &Sites<'_>, reading: Reading) -> Result<Option<Outag
     let from = instant("the start", columns[6])?;
     let never = ["NULL", "null", "\\N", "-1"].contains(&columns[7]);
     let until = if never { f64::INFINITY } else { instant("the end", columns[7])? };
-    Ok(Some(Outage { site, node, from, until, line: 0 }))
+    Ok(Some(Outage { site, node, gpu: None, from, until, line: 0 }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::topology::Topology;
+    use crate::topology::types::{NodeType, NodeTypes};
 
     const READING: Reading = Reading { start: None, first_node: 0 };
 
@@ -247,6 +272,30 @@ mod tests {
         let expected = [(5, 0.0, f64::INFINITY), (6, 0.0, 4.0), (6, 4.0, 14.0)];
         let text = "node,down,up\n6,5.5,\n7,4,10\n7,10,20\n";
         assert_eq!(outages(text, from_one).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_gpu_alone_may_fail() {
+        let with = |gpu: u32| NodeType { cpu: 8, gpu, islands: 1, ..NodeType::default() };
+        let types = NodeTypes::new(vec![with(2), with(0)], vec![0, 0, 1, 1]);
+        let sites = [Topology::flat(4).unwrap().with_types(types)];
+        let read = |text: &str| {
+            let text = Box::new(io::Cursor::new(text.to_owned()));
+            let outages = read("t.csv", text, &Sites(&sites), READING)?;
+            let brief = |own: &Outage| (own.node, own.gpu, own.from);
+            Ok::<_, String>(outages.iter().map(brief).collect::<Vec<_>>())
+        };
+        let text = "node,gpu,down,up\n1,1,5,9\n1,0,6,7\n1,,8,9\n2,,1,2\n";
+        let expected = [(1, None, 8.0), (1, Some(0), 6.0), (1, Some(1), 5.0), (2, None, 1.0)];
+        assert_eq!(read(text).unwrap(), expected);
+        for (lines, says) in [
+            ("1,2,5,9", "line 2: `gpu` is `2`, but the GPUs of node 1 are 0 to 1"),
+            ("2,0,5,9", "line 2: `gpu` is `0`, but node 2 has no GPUs"),
+            ("1,0,5,9\n1,0,8,9", "line 3: this outage overlaps that of line 2, and a GPU is out"),
+        ] {
+            let refused = read(&format!("node,gpu,down,up\n{lines}\n")).unwrap_err();
+            assert!(refused.contains(says), "{refused}");
+        }
     }
 
     #[test]

@@ -314,7 +314,7 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
 }
 
 /// Inputs of a study whose files are texts in memory.
-struct Text(&'static str);
+pub(crate) struct Text(pub(crate) &'static str);
 
 impl Inputs for Text {
     fn text(&self, _: &str) -> Result<Box<dyn std::io::BufRead + Send>, WorkloadError> {

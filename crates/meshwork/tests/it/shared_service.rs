@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::common::{Diary, scenario, submissions};
+use crate::failures::Text;
 use crate::shared_nodes::{
     Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,
 };
@@ -435,6 +436,32 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
         "33 end 2",
     ];
     assert_eq!(seen.0, expected);
+}
+
+#[test]
+fn a_gpu_of_a_trace_fails_alone() {
+    let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
+                failures = { trace = 't' }\nworkload = { name = 'table', path = 'x.csv' }";
+    let scenario = scenario(text);
+    let overlapping = Text("node,gpu,down,up\n0,1,5,8\n0,1,6,20\n");
+    let refused =
+        scenario.setup_with(0, &overlapping).err().map(|error| error.to_string()).unwrap();
+    assert!(
+        refused.contains("line 3: this outage overlaps that of line 2, and a GPU"),
+        "{refused}"
+    );
+    let job = |number, at, count, runtime| {
+        Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
+    };
+    // The job on one GPU has the GPU 0; the job on both waits until both are back.
+    let jobs = vec![job(1, 0.0, 1, 6.5), job(2, 1.0, 2, 3.0)];
+    let mut seen = Diary::default();
+    let setup = scenario.setup_with(0, &Text("node,gpu,down,up\n0,1,5,8\n0,0,6,7\n")).unwrap();
+    scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+    assert_eq!(
+        seen.0,
+        ["0 start 1", "6 stop 1", "7 start 1", "13.5 end 1", "13.5 start 2", "16.5 end 2"]
+    );
 }
 
 #[test]
