@@ -80,7 +80,9 @@ struct Batch {
 /// merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of functions that are integrated over time, without the named state variables.
+    /// Number of additional functions whose means over time are recorded.
+    ///
+    /// The state variables that every batch integrates are not counted.
     further: usize,
     /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,

@@ -40,8 +40,9 @@ type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
 /// Compares a rule with its slow reference implementation on one machine.
 ///
-/// Jobs and states are random. A misreading that gives different nodes is detected, and removed
-/// from `untold`, the misreadings not yet detected.
+/// Jobs and states are random. The reference can also follow a misreading of the rule on purpose.
+/// If it then chooses other nodes, the test detects this misreading, which is removed from `untold`
+/// (the misreadings that are not yet detected).
 fn agree(
     name: &str,
     count: u32,

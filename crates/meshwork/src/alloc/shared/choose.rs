@@ -53,7 +53,7 @@ pub(super) struct Attempt<'a> {
     /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
     /// nodes have been examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes that were examined only when an attempt needed them.
+    /// Nodes of `unexamined` for which the job's possible parts have been computed by now.
     pub examined: Vec<u32>,
     /// Nodes that the next attempt may take; after an attempt, the nodes that it took.
     pub map: NodeSet,

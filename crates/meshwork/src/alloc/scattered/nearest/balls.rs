@@ -194,7 +194,7 @@ impl Balls {
         Some(reached.collect())
     }
 
-    /// Computes the counts of all balls for the next radius.
+    /// Counts the free nodes within the next larger distance of each node.
     fn widen(&mut self, grid: &Grid) {
         for index in 0..self.sums.len() {
             let (before, sum) = self.sums.split_at_mut(index);

@@ -170,8 +170,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the scores of centres that are computed all at once with scores computed one by
-        /// one.
+        /// Compares scores of all centres (nodes around which a job is placed), computed together,
+        /// with scores computed for one centre at a time.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),
