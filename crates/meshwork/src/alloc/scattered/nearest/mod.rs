@@ -170,8 +170,9 @@ mod tests {
     }
 
     proptest! {
-        /// Compares scores of all centres (nodes around which a job is placed), computed together,
-        /// with scores computed for one centre at a time.
+        /// Compares scores of centres computed together with scores computed one at a time.
+        ///
+        /// A centre is a node around which a job may be placed.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),
