@@ -1,9 +1,9 @@
-//! The keys that describe a type of nodes, in a table of the key `nodes` of a machine.
+//! Keys of a study that describe a type of nodes, in a table of the machine's key `nodes`.
 
 use super::{orders, within};
 use crate::registry::{DefaultValue, Kind, Param};
 
-/// The key `order`: the order in which nodes with room for a piece of a job are used.
+/// The key `order`: the order in which nodes that can hold a piece of a job are used.
 pub const ORDER: Param = Param {
     name: "order",
     kind: Kind::Component(&orders::FAMILY),
