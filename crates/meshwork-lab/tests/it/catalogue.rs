@@ -74,8 +74,8 @@ fn code(text: &str) -> String {
 
 /// Beginnings of the names of families (kinds of entries) to which nothing can be added.
 ///
-/// The standard list of such a family is complete. They are topologies, machines, traffic patterns
-/// and kinds of lists.
+/// The standard list of such a family is complete. These families are topologies, machines, traffic
+/// patterns and kinds of lists.
 const CLOSED: [&str; 4] = ["SITE_", "presets::", "traffic::", "KIND_"];
 
 /// Uses of the standard catalogue in a piece of code.
