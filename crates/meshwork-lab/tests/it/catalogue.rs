@@ -1,7 +1,7 @@
 //! Tests that code uses the catalogue it is given, and not the standard one.
 //!
-//! The sources of the lab and the command are scanned. Only a few files may name the standard
-//! catalogue or its lists, so that additions are known everywhere.
+//! The sources of the crates `meshwork-lab` and `meshwork-cli` are scanned. Only a few files may
+//! name the standard catalogue or its lists, so that additions are known everywhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Choice of the islands of a node (such as sockets) from which a piece gets its cores and GPUs.
+//! Choice of the islands of a node (such as sockets) that give a piece of a job its cores and GPUs.
 
 use smallvec::SmallVec;
 
