@@ -13,9 +13,9 @@ const SLEEP: &str = "energy = { idle = 120, busy = 350, sleep = 15, sleep_after 
 
 /// Cases of the benchmark.
 ///
-/// A case has a scheduler, a name for the machine, the machine, further settings of the scenario
-/// and the workload, and the number of jobs. Cases have fewer jobs if each job takes longer to
-/// simulate.
+/// A case consists of a scheduler, a name for the machine, the machine, further settings of the
+/// scenario and of the workload, and the number of jobs. A case whose jobs take longer to simulate
+/// has fewer jobs.
 const CASES: &[(&str, &str, &str, [&str; 2], u64)] = &[
     ("fcfs", "flat 128", FLAT, ["", ""], 50_000),
     ("easy", "flat 128", FLAT, ["", ""], 50_000),

@@ -1,4 +1,4 @@
-//! Benchmarks of workloads without a simulation. They draw jobs, and read lines of a log.
+//! Benchmarks of drawing random jobs and of reading lines of a log, without a simulation.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use meshwork::workload::{Inputs, NoInputs, swf};

@@ -1,4 +1,5 @@
-//! Computes a digest of the model's source, so that a stored run knows which code it came from.
+//! Computes a digest of the simulator's source, so that a stored run records which code it came
+//! from.
 //!
 //! Comments, empty lines and the tests at the end of a file are left out, because they change no
 //! result of a run.

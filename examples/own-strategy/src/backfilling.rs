@@ -1,4 +1,4 @@
-//! EASY and conservative backfilling, written anew with what Meshwork offers to every scheduler.
+//! EASY and conservative backfilling, written with only the public interface for schedulers.
 
 use meshwork::plan::{self, Plan, Promise};
 use meshwork::strategy::*;

@@ -1,8 +1,8 @@
-//! Tests of seven report pages with axe-core, a checker of accessibility, and in print.
+//! Tests seven report pages for accessibility, with the checker axe-core, and in print.
 //!
 //! No page has a serious violation, and no printed sheet is empty. `npm ci` in
-//! `crates/meshwork-lab/assets` installs axe-core. Without axe-core or without a browser the tests
-//! are skipped with a message.
+//! `crates/meshwork-lab/assets` installs axe-core. Without axe-core accessibility is not checked,
+//! and without a browser the whole test is skipped, each with a message.
 
 use std::fs;
 use std::io::Read;
@@ -98,7 +98,7 @@ fn of_topologies(folder: &Path) -> PathBuf {
     folder.join("compared.html")
 }
 
-/// Accessibility violations that axe-core calls serious, in words.
+/// Accessibility violations that axe-core calls serious or critical, in words.
 fn violations(page: &Page, axe: &str) -> Json {
     page.value(&format!("(() => {{ {axe}; return true; }})()"));
     page.act(

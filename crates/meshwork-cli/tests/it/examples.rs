@@ -85,7 +85,7 @@ fn every_example_gives_its_output_on_one_thread_and_two() {
     }
 }
 
-/// Tests that the examples together cover dependencies, failures, partitions, users and energy.
+/// Tests that `meshwork check` repeats the stored runs of each example with equal results.
 #[test]
 fn what_every_example_stores_it_gives_again() {
     for (name, command) in listed() {

@@ -27,7 +27,7 @@ fn built() -> PathBuf {
     target.join("debug/own-strategy")
 }
 
-/// Tests that the library of the example program needs only the model, not the lab or the command.
+/// Tests that the example's library needs only `meshwork`, not `meshwork-lab` or `meshwork-cli`.
 #[test]
 fn the_library_depends_on_the_model_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");

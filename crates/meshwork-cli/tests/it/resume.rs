@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::common::{command, meshwork};
 
-/// A study of 40 runs that take a while each.
+/// A study of 40 runs, each long enough that the command can be killed during it.
 const STUDY: &str = "
 replications = 10
 [machine]
@@ -131,7 +131,9 @@ fn a_check_finds_a_result_that_was_changed() {
     assert_eq!(object["verdict"], "different");
 }
 
-/// A study for a race with some thousand runs. The candidates differ only in their random numbers.
+/// A study for `meshwork choose`, whose race of candidates has some thousand runs.
+///
+/// The candidates differ only in their random numbers.
 const RACE: &str = "
 [machine]
 topology = 'flat'

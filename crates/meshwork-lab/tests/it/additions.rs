@@ -1,6 +1,7 @@
-//! Tests that strategies and metrics added to the catalogue are known throughout the lab.
+//! Tests that entries added to the catalogue are known in the whole crate.
 //!
-//! They are tested in windows of logs, studies of papers, and tables.
+//! An added metric, topology or distribution is used in windows of logs, reports, sweeps and the
+//! schema, and a given catalogue in studies of papers.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Tests that code uses the catalogue it is given, and not the standard one.
 //!
-//! The sources of the lab and the command are scanned. Only a few files may name the standard
-//! catalogue or its lists, so that additions are known everywhere.
+//! The sources of the crates `meshwork-lab` and `meshwork-cli` are scanned. Only a few files may
+//! name the standard catalogue or its lists, so that additions are known everywhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,8 +74,8 @@ fn code(text: &str) -> String {
 
 /// Beginnings of the names of families (kinds of entries) to which nothing can be added.
 ///
-/// The standard list of such a family is complete. They are topologies, machines, traffic patterns
-/// and kinds of lists.
+/// The standard list of such a family is complete. These families are topologies, machines, traffic
+/// patterns and kinds of lists.
 const CLOSED: [&str; 4] = ["SITE_", "presets::", "traffic::", "KIND_"];
 
 /// Uses of the standard catalogue in a piece of code.

@@ -1,7 +1,7 @@
-//! Tests of `choose`, which races candidates for the best one.
+//! Tests of `choose`, which races candidates until the best one is known.
 //!
-//! A choice is resumed after kills, shared by shards, confirmed on held-out data, or refused in one
-//! sentence.
+//! A choice can be resumed after kills, divided into shards, and confirmed on held-out data. A
+//! wrong request is refused in one sentence.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -285,7 +285,7 @@ fn slurm_files(folder: &Path) {
     fs::write(folder.join("slurm.conf"), conf).unwrap();
 }
 
-/// Study of jobs with long limits, on a machine that Slurm files describe.
+/// Study of jobs with a mean run time of 600 s, on a machine that Slurm files describe.
 fn of_slurm(folder: &Path, machine: &str, more: &str) -> Study {
     let text = format!(
         "machine = {{ {machine} }}\nworkload = {{ name = 'synthetic', load = 0.85, \
@@ -386,7 +386,7 @@ fn the_winner_has_lines_for_topology_yaml() {
     );
 }
 
-/// Writes a log of two users over a number of weeks; the second half is busier.
+/// Writes a log of nine users over a number of weeks, and returns its path.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();
     let mut draws = Stream::new(4, 0, "log");

@@ -95,8 +95,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether the pool's allocator places each job as one block, and whether it finds every free
-/// block.
+/// Whether the pool's allocator places each job as one block, and when it finds a placement.
 fn entry(named: &NamedPool) -> (bool, Finds) {
     let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())

@@ -1,6 +1,6 @@
 //! Tests that a thousand kills lose and duplicate no completed run.
 //!
-//! Shards are killed at any byte of their output.
+//! The runs of a study are divided into shards, which are killed at any byte of their output.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Integration tests of the lab, linked into one program.
+//! Integration tests of the crate `meshwork-lab`, linked into one program.
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;

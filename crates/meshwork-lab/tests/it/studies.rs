@@ -1,4 +1,4 @@
-//! Tests that run whole studies through the lab, with the real model.
+//! Tests that run whole studies with the crate `meshwork-lab` and the simulator.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -45,9 +45,9 @@ pub trait Allocator: Send {
 
     /// Leaves or blocks of the machine that the allocator's parameters list.
     ///
-    /// All pieces of a job can be required to be inside one of them. The result is empty if there
-    /// are none, as where the topology has leaves and groups of its own, and for every allocator
-    /// with a [`domain`](Allocator::domain).
+    /// A job can require that all of its pieces are inside one such leaf or block. The result is
+    /// empty if the parameters list none, for instance because the topology has leaves and groups
+    /// of its own, and for every allocator with a [`domain`](Allocator::domain).
     fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
         Vec::new()
     }
@@ -242,7 +242,7 @@ pub struct AllocatorEntry {
     /// The condition under which a placement is found. A parameter may [change](Allocator::finds)
     /// it.
     pub finds: Finds,
-    /// Whether a placement is always one block with the requested sides.
+    /// Whether a placement is always one block with the requested sides, in any order.
     pub contiguous: bool,
     /// Builds the allocator for one site.
     pub build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
@@ -313,7 +313,7 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets whether a placement is always one block with the requested sides.
+    /// Sets whether a placement is always one block with the requested sides, in any order.
     #[must_use]
     pub const fn contiguous(mut self, contiguous: bool) -> AllocatorEntry {
         self.contiguous = contiguous;

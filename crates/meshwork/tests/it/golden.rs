@@ -1,9 +1,10 @@
 //! Compares the transcripts of small runs with the hashes in `golden.txt`.
 //!
-//! A small scenario is run with every pair of strategies. The hashes are part of a version's
-//! contract: a change that alters one needs a new `MODEL_VERSION` and a line under "Value-changing"
-//! in CHANGELOG.md. The test prints new lines, and `UPDATE_EXPECTED=1 cargo test -p meshwork --test
-//! it golden::` writes them into `golden.txt`.
+//! A small scenario is run with every allocator and every selector, each under every scheduler, and
+//! with every network. The hashes are part of a version's contract: a change that alters one needs
+//! a new `MODEL_VERSION` and a line under "Value-changing" in CHANGELOG.md. The test prints new
+//! lines, and `UPDATE_EXPECTED=1 cargo test -p meshwork --test it golden::` writes them into
+//! `golden.txt`.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Integration tests of the model, linked into one program.
+//! Integration tests of the crate `meshwork`, linked into one program.
 
 #[path = "../../../../tests/skip.rs"]
 mod skip;

@@ -25,8 +25,8 @@ fn flat(more: &str) -> Scenario {
     scenario(&format!("machine = {{ topology = 'flat', processors = 4 }}\n{more}"))
 }
 
-/// Three jobs on four processors. Under first come, first served they run from 0 to 10, 10 to 15
-/// and 15 to 19.
+/// Three jobs on four processors. Under first come, first served they run from time 0 to 10, from
+/// 10 to 15, and from 15 to 19.
 fn three_jobs() -> Vec<Job> {
     vec![
         job(0.0, Request::Nodes(2), 10.0),

@@ -18,7 +18,7 @@ fn ten(parameters: &str) -> Scenario {
     ))
 }
 
-/// Job that ends exactly at its time limit. It is given by arrival, processors and run time.
+/// Job that ends exactly at its time limit, given by arrival, number of processors and run time.
 fn exact(arrival: f64, processors: u32, runtime: f64) -> Job {
     job(arrival, Request::Nodes(processors), runtime)
 }

@@ -1,6 +1,6 @@
 //! Tests of the chapter docs/live.md.
 //!
-//! Its commands run one by one on the Slurm that the chapter starts.
+//! The commands of the chapter run one by one on the Slurm that the chapter starts.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Tests of the rights that the agent and users need.
+//! Tests of the rights that the agent and users need in Slurm.
 //!
-//! They use the setup of docs/live.md, with accounts and Lua.
+//! The setup is that of docs/live.md, with Slurm accounts and a submit plugin in Lua.
 
 use std::fs;
 use std::net::UdpSocket;

@@ -137,7 +137,8 @@ pub(super) struct FakeSlurm {
     next: u64,
     faults: Vec<(f64, Fault)>,
     /// Future kills of the agent, the next one last. Each is given by the number of Slurm commands
-    /// before it, and by whether the last of these takes effect.
+    /// since the preceding kill, and by whether the next command, which it interrupts, takes
+    /// effect.
     kills: Vec<(u8, bool)>,
     calls: u64,
     pub(super) killed: usize,
@@ -237,7 +238,9 @@ impl FakeSlurm {
         }
     }
 
-    /// Slurm's main scheduler for the run partition. The backfill scheduler is switched off.
+    /// Starts jobs of the run partition like Slurm's main scheduler, without a backfill scheduler.
+    ///
+    /// Jobs that do not start get a wait reason.
     fn schedule(&mut self) {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by_key(|&job| {

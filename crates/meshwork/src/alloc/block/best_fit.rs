@@ -65,9 +65,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 /// Variant of best fit that examines only the base (lowest corner) of a block, not its boundary.
 ///
-/// It prefers the base with the most blocked neighbours: nodes at which a block with these sides
-/// would overlap held nodes if it had its base there. If walls count, a neighbour at which the
-/// block would cross an edge of the mesh is blocked too.
+/// A base is preferred for its number of blocked neighbours. A neighbouring node is blocked if the
+/// requested block would overlap held nodes if it had its base there. If walls count, a neighbour
+/// at which the block would cross an edge of the mesh is blocked too.
 ///
 /// # Complexity
 /// The cost of [`FreeBases`], and **O(d)** for each free base in *d* dimensions.
@@ -104,9 +104,10 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// The number of neighbours of a base at which a block with these sides would overlap held nodes.
+/// Counts the neighbours of a base (lowest corner of a block) at which the block cannot begin.
 ///
-/// Neighbours at which the block would cross an edge of the mesh count if `count_walls` is set.
+/// It cannot begin at a node if it would then overlap held nodes. If `count_walls` is set,
+/// neighbours at which it would cross an edge of the mesh count too.
 fn blocked_neighbours(
     grid: &Grid,
     bases: &NodeSet,

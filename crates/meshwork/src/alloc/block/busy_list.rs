@@ -1,4 +1,4 @@
-//! Busy list: first free base on the planes directly behind held blocks along dimension 0.
+//! Busy list: first free base (lowest corner) on the planes behind held blocks along dimension 0.
 
 use super::held::{Held, HeldBlocks, Span};
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
@@ -38,9 +38,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// The busy list strategy, on a mesh of any number of dimensions.
 ///
 /// The strategy examines planes of possible bases (lowest corners) of the requested block: the
-/// plane directly behind each held block along dimension 0, and the plane at the wall. From each
-/// plane it removes the bases at which the requested block would overlap held nodes or cross an
-/// edge. The remaining bases are free.
+/// plane at the coordinate 0 along dimension 0, and the plane directly behind each held block along
+/// this dimension. From each plane it removes the bases at which the requested block would overlap
+/// held nodes or cross an edge. The remaining bases are free.
 #[derive(Clone)]
 pub(super) struct BusyList {
     rotation: Rotation,
@@ -124,7 +124,7 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     })
 }
 
-/// The plane of a span at the coordinate `at` along dimension 0.
+/// The part of a span (box of nodes) at the coordinate `at` along dimension 0.
 fn at_coordinate(span: &Span, at: u32) -> Span {
     let mut plane = span.clone();
     plane.low[0] = at;

@@ -26,9 +26,9 @@ impl Span {
         shared
     }
 
-    /// Appends the nodes of this span that are not in `other` to `rest`.
+    /// Appends the nodes of this span that are not in `other` to `rest`, as spans.
     ///
-    /// The appended nodes are at most two spans for each dimension.
+    /// At most two spans are appended for each dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -73,8 +73,9 @@ impl Span {
     }
 }
 
-/// Divides a block into spans, which do not wrap around rings. Their number is 1, doubled for each
-/// dimension along which the block wraps around.
+/// Divides a block into spans (boxes that do not wrap around rings).
+///
+/// The number of spans is 1, doubled for each dimension along which the block wraps around.
 pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
     let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
     let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];

@@ -1,4 +1,4 @@
-//! Adapter that makes an allocator of a placement rule, with the parameters that all rules share.
+//! Adapter that turns a placement rule into an allocator, with the parameters common to all rules.
 //!
 //! The rules select nodes from listed units of a machine, such as base blocks, rings or switches.
 
@@ -64,21 +64,23 @@ pub(super) const NODES: Param = Param {
     help: "its nodes, by their numbers; one that the machine does not have is never free",
 };
 
-/// Adapter from a placement [`Rule`] to [`Allocator`]. The estimated ends of running jobs are the
-/// only thing that it remembers between requests.
+/// Adapter from a placement [`Rule`] to [`Allocator`].
+///
+/// Between requests it remembers only the estimated ends of running jobs.
 #[derive(Clone)]
 pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Constraints on nodes that apply to all jobs. The size in this request is replaced by the
-    /// size of each job.
+    /// Request with the constraints on nodes that apply to all jobs. A copy of it gets the size and
+    /// the own constraints of each job.
     common: NodeRequest,
     /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether constraints of jobs are honoured, although the registry entry asks only for a
-    /// number.
+    /// Whether the allocator takes constraints of jobs, and not only node counts.
+    ///
+    /// Set by a parameter of an allocator whose registry entry states only node counts.
     heeds_constraints: bool,
     /// For each node, the estimated end of the job on it; `None` if no criterion needs such times.
     ends: Option<Arc<Vec<Time>>>,
@@ -86,8 +88,8 @@ pub(super) struct RuleAllocator {
 
 /// Names by which jobs refer to nodes and partitions.
 struct Names {
-    /// Number of nodes of the machine. A list may name nodes of higher numbers, which are never
-    /// free.
+    /// Number of nodes of the machine. A list of units may name nodes of higher numbers, which are
+    /// never free.
     machine: u32,
     /// Index of each node by name; `None` if nodes are named by their numbers.
     hosts: Option<BTreeMap<String, Node>>,
@@ -184,7 +186,7 @@ impl RuleAllocator {
 
     /// Makes the allocator honour constraints of jobs, such as excluded nodes.
     ///
-    /// Then whether a job can start depends on more than the number of free nodes.
+    /// It may then find no placement although enough nodes are free.
     pub(super) fn heeding_constraints(mut self) -> RuleAllocator {
         self.heeds_constraints = true;
         self
@@ -196,7 +198,7 @@ impl RuleAllocator {
         self
     }
 
-    /// Records for each node of a placement when the job on it is estimated to end.
+    /// Records for each node of a placement the estimated end of its job, or time 0 at a release.
     fn note(&mut self, placement: &Placement, grid: &Grid, end: Time) {
         if let Some(ends) = &mut self.ends {
             let ends = Arc::make_mut(ends);
@@ -268,8 +270,9 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds to `nodes` all other nodes of the base blocks that contain one of them. This is for a
-    /// job that must not share its base blocks with other jobs.
+    /// Adds to `nodes` the remaining nodes of every base block that contains one of them.
+    ///
+    /// Used for a job that must not share its base blocks with other jobs.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {

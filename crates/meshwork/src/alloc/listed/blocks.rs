@@ -115,10 +115,10 @@ pub struct Blocks {
     covered: NodeSet,
 }
 
-/// Size of the aggregated block for a segment, and a limit on the lower blocks that it may use.
+/// Size of the aggregated block for a segment, and the number of lower blocks that it may use.
 ///
 /// An aggregated block consists of lower blocks, which are blocks of the next smaller listed size.
-/// A segment may use nodes of only as many of them as it needs.
+/// A segment may use nodes of at most as many lower blocks as its size requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Number of base blocks in an aggregated block.
@@ -148,6 +148,7 @@ pub(crate) struct Opened {
     /// For each lower block, whether nodes are taken from it.
     lower_used: Vec<bool>,
     /// Number of lower blocks of which nodes may still be taken, besides the blocks in use.
+    /// Negative if too many are in use.
     pub(crate) lower_left: i64,
 }
 
@@ -429,8 +430,10 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Takes the nodes of a base block that are also in `best`, lowest first, until the segment is
+    /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
     /// full.
+    ///
+    /// `best` has the lightest sufficient free nodes. The taken nodes are removed from it.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -541,8 +544,9 @@ impl Opened {
 
     /// Marks the base blocks that contain nodes of `set` as in use.
     ///
-    /// A lower block is a block of the next smaller listed size. As in Slurm, a lower block in use
-    /// is counted again if a newly marked base block of it precedes its base blocks in use.
+    /// Lower blocks (blocks of the next smaller listed size) that this brings into use are
+    /// subtracted from `lower_left`. As in Slurm, a lower block already in use is subtracted once
+    /// more if a base block newly marked in it precedes all of its base blocks in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -566,6 +570,9 @@ impl Opened {
 
     /// The base block from which nodes are taken next, of the base blocks that are not yet in use.
     ///
+    /// If lower blocks are limited, base blocks in a lower block in use come first, then those in
+    /// the lower block that fits best. Among these, the base block that fits best is taken. A block
+    /// fits best if it has the fewest free nodes that suffice, or the most if no block suffices.
     /// Ties go to the later block. `missing` is the number of nodes that the segment still needs;
     /// `free` and `lower` have the numbers of free nodes of base blocks and of lower blocks.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {

@@ -18,7 +18,7 @@ pub enum Criterion {
     ///
     /// Does not compare boxes of different listed placements.
     LargerSizesDestroyed,
-    /// Prefers the box with the most held nodes at its faces.
+    /// Prefers the box with the fewest free nodes at its faces.
     Boundary,
     /// Prefers the box whose neighbouring nodes have the longest estimated remaining run times.
     NeighboursRemaining,

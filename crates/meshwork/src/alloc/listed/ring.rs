@@ -95,8 +95,8 @@ impl Rings {
         &self.rings
     }
 
-    /// The first stretch of `size` free nodes in one ring whose heaviest node has the lowest
-    /// weight.
+    /// The best stretch of `size` free nodes of one ring: the first whose heaviest node is
+    /// lightest.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];
@@ -179,8 +179,7 @@ impl Worst {
         Worst { heap: Vec::new(), capacity }
     }
 
-    /// Inserts a stretch if the heap is not full. Otherwise it replaces the worst one if it is
-    /// better.
+    /// Inserts a stretch. If the heap is full, replaces the worst stretch by it if it is better.
     fn offer(&mut self, found: Stretch) {
         if self.heap.len() < self.capacity {
             self.heap.push(found);

@@ -109,9 +109,9 @@ impl Rule for Runs {
 /// The runs of consecutive available nodes, in ascending order.
 ///
 /// A change of weight ends a run, unless all of the job's nodes must be consecutive. Nodes that the
-/// job requires are not counted and do not set the weight of a run. A required node nevertheless
-/// ends a run if its weight differs from that of the run. After such an end, the next run does not
-/// record the required nodes at its start.
+/// job requires are not counted and do not set the weight of a run, but a required node of another
+/// weight ends it. Required nodes at the start of the run after such an end are not recorded in
+/// that run.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -153,7 +153,9 @@ fn runs(
 
 /// Index of the run from which nodes are taken next; `None` if no run is suitable.
 ///
-/// Ties go to the earlier run. `enough` returns whether a number of free nodes suffices.
+/// A later run is preferred to an earlier one if only the later one has required nodes, if it is
+/// lighter, or if it fits better at equal weight. If all nodes must be consecutive, it is also
+/// preferred if only it has enough nodes. `enough` returns whether a number of free nodes suffices.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

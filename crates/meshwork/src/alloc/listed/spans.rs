@@ -105,7 +105,8 @@ impl SpanSearch {
         }
     }
 
-    /// Unreserved nodes of the span that contains the possible start; `None` after all spans.
+    /// Unreserved nodes of the span that contains the possible start; `None` if all spans end
+    /// earlier.
     #[must_use]
     pub fn first<'a>(&self, spans: &'a NodeSpans) -> Option<&'a NodeSet> {
         spans.spans.get(self.first).map(|span| &span.free)
@@ -119,7 +120,8 @@ impl SpanSearch {
         spans.keep_from(self.first, until, nodes);
     }
 
-    /// First time after the possible start at which further nodes of `among` become unreserved.
+    /// First time after the possible start at which further nodes of the set `among` become
+    /// unreserved.
     ///
     /// The time is the end of a span. The last span to be examined is the first one that begins
     /// after `until`. `None` if no such time is found.
@@ -136,13 +138,12 @@ impl SpanSearch {
         None
     }
 
-    /// Latest time in the job's window at which a span with enough nodes begins after one with too
-    /// few.
+    /// Latest time in the job's window at which a span with enough nodes follows one with too few.
     ///
-    /// Enough means at least `least` nodes. A start of the job in the window before this time would
-    /// meet the span with too few nodes, so this time is a candidate start. Returns `None` if there
-    /// is no such time, or if no further nodes of `among` become unreserved at it. Each span is
-    /// examined once in a search.
+    /// Enough means at least `least` unreserved nodes. A start of the job in the window before this
+    /// time would meet the span with too few nodes, so this time is a candidate start. Returns
+    /// `None` if there is no such time, or if no further nodes of the set `among` become unreserved
+    /// at it. Calls for later starts in the same search do not examine a span again.
     pub fn after_lack(
         &mut self,
         spans: &NodeSpans,

@@ -139,7 +139,9 @@ struct Switch {
     /// included.
     depth: u32,
     nodes: NodeSet,
-    /// Indices of the words (of 64 nodes) of a node set that contain the switch's nodes.
+    /// Indices of the words of a node set from the switch's first node to its last.
+    ///
+    /// A word has 64 nodes.
     words: Range<usize>,
     /// Indices of the switches directly below. `None` for a leaf, or if two of these switches have
     /// a node in common.
@@ -249,7 +251,7 @@ impl Tree {
 
     /// The nodes of `set` that are below a switch, as bits in words of 64 nodes.
     ///
-    /// Only the words in which the switch has nodes are returned.
+    /// Only the words from the first to the last one in which the switch has nodes are returned.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];
@@ -375,12 +377,13 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares two switches as sources of the nodes that the job still needs.
+    /// Compares two switches as sources of the nodes that the job still needs; the better one is
+    /// greater.
     ///
     /// `holds` returns whether enough free nodes for the rest of the job are below a given switch.
     /// If neither switch has enough, the switches directly above them are compared, and so on. The
-    /// second result is whether this comparison ended, on the side of the first switch, at a switch
-    /// with enough free nodes.
+    /// second result is whether the switch at which the comparison ended for `i` has enough free
+    /// nodes.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
@@ -415,9 +418,10 @@ impl Tree {
 
     /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
     ///
-    /// If `want` is less than the maximum size of the job (`request.most`), an attempt to select
-    /// more nodes has failed before. In that case, even if the required nodes suffice, one further
-    /// node is taken, if one is available.
+    /// The first attempt is for the maximum size of the job (`request.most`). Further attempts with
+    /// a smaller `want` follow while the selected nodes lie on too many leaf switches. A further
+    /// attempt takes one node besides the required nodes, if one is available, even if the required
+    /// nodes suffice.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -571,8 +575,9 @@ impl Rule for Tree {
     }
 }
 
-/// Indices of the switches of a list, each after the switches below it. Switches that are below
-/// themselves are left out.
+/// Indices of the switches of a list, each after the switches below it.
+///
+/// Switches that are below themselves, and all switches above these, are left out.
 fn upwards(list: &[Below]) -> Vec<usize> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); list.len()];
     let mut unknown = vec![0; list.len()];

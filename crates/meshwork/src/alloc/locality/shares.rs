@@ -5,7 +5,7 @@ use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
 use crate::topology::{Node, Tiers, Topology};
 
-/// Index of a leaf or group, and how many of its nodes are free or wanted.
+/// Index of a leaf or group, and the number of its nodes that are free or to be taken.
 pub(crate) type Share = (u32, u32);
 
 /// Numbers of nodes of a leaf, of a group and of the whole machine.
@@ -81,10 +81,10 @@ impl Parts {
 /// Distributes `wanted` nodes over as few parts (leaves or groups) as possible.
 ///
 /// `free` has the number of free nodes of each part. While no part has enough free nodes for the
-/// nodes that are still wanted, all free nodes of the part with most free nodes are taken. Then the
-/// remaining nodes are taken from the part with the fewest free nodes that suffice. Ties go to the
-/// first part. The number of parts is minimal, because no *k* parts have more free nodes together
-/// than the *k* parts with most free nodes.
+/// nodes that are still needed, all free nodes of the part with the most free nodes are taken. Then
+/// the remaining nodes are taken from the part with the fewest free nodes that suffice. Ties go to
+/// the first part. The number of parts is minimal, because no *k* parts have more free nodes
+/// together than the *k* parts with the most free nodes.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.
@@ -111,7 +111,8 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
 
 /// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow.
 ///
-/// If the nodes cannot be divided equally, the first parts get one node more.
+/// If the nodes cannot be divided equally, the first parts with further free nodes get one node
+/// more.
 ///
 /// # Complexity
 /// **O(p log p)** for *p* parts.

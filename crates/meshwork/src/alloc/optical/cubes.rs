@@ -125,7 +125,7 @@ impl Cubes {
         self.free[cube][place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Whether all nodes in `wanted` are free in a cube.
+    /// Whether all nodes of the set `wanted` are free in a cube.
     pub(super) fn are_free(&self, cube: usize, wanted: &Bits) -> bool {
         self.free[cube].iter().zip(wanted).all(|(free, wanted)| free & wanted == *wanted)
     }
@@ -137,7 +137,7 @@ impl Cubes {
 
     /// The place (index within the cube) of the node with these coordinates in its cube.
     ///
-    /// Places are in lexicographic order of coordinates.
+    /// Assumes that the nodes of a cube are in lexicographic order of their coordinates.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }

@@ -26,11 +26,12 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
 
 /// All shapes of three sides that have as many nodes as the given shape, each with ascending sides.
 ///
-/// The given shape comes first. The shapes after it are in the order of their smallest side, then
-/// of their second side.
+/// If ties are broken as listed, the given shape comes first, and the others follow in the order of
+/// their smallest side, then of their second side. Otherwise the order is that of RFold's original
+/// program.
 ///
 /// # Complexity
-/// **O(n⅔)** for *n* nodes.
+/// **O(n^(2/3))** for *n* nodes.
 fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     let nodes: u64 = shape.iter().map(|&side| u64::from(side)).product();
     let mut all = vec![sorted(shape)];

@@ -13,7 +13,8 @@ pub struct PathSearch {
     pub cube: usize,
     /// Number of nodes that the path must have.
     pub nodes: u32,
-    /// Dimension on whose two faces the path begins and ends.
+    /// Dimension across which two faces of the cube lie. Each end of the path is on one of these
+    /// faces.
     pub axis: usize,
 }
 

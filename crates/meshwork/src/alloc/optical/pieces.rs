@@ -105,7 +105,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The first `number` cubes of `open` in which all nodes in `wanted` are free.
+/// The first `number` cubes of the list `open` in which all nodes in `wanted` are free.
 ///
 /// `None` if there are fewer such cubes.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {

@@ -102,11 +102,9 @@ struct Reconfigurable {
     /// The cubes of the machine. Nodes within a cube are ordered so that each part of the cube (see
     /// `parts`) consists of consecutive nodes.
     cubes: Cubes,
-    /// Sides of the boxes into which cubes can be divided: a whole cube, its half, its quarter, ….
+    /// Parts of a cube: the whole cube, its half, its quarter, … down to the smallest part.
     ///
-    /// They are called the parts of a cube.
-    ///
-    /// Each part has its sides twice: in the order of dimensions, and in ascending order.
+    /// Each part is given by its sides twice: in the order of dimensions, and in ascending order.
     parts: Vec<(Dims, Dims)>,
     /// For each part of a cube, whether jobs may get it.
     handed_out: Vec<bool>,
@@ -292,7 +290,8 @@ impl Reconfigurable {
     /// Index, in the cube, of the first node of the free part to be used; `None` if no part is
     /// free.
     ///
-    /// Of the free parts of this size, the one within the smallest free larger part is used.
+    /// Of the free parts of this size, the first whose largest free enclosing part is smallest is
+    /// used.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);

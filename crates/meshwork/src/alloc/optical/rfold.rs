@@ -131,8 +131,9 @@ impl Rfold {
         )
     }
 
-    /// Places a line of `nodes` nodes, wound through cubes. Partly held cubes are used before
-    /// entirely free cubes.
+    /// Places a line of `nodes` nodes, wound through cubes.
+    ///
+    /// Entirely free cubes are used only if the free nodes of partly held cubes do not suffice.
     fn wound(
         &self,
         nodes: u32,

@@ -20,11 +20,12 @@ pub(super) fn halves(nodes: u32) -> String {
 
 /// List of the partitions of Intrepid: 40 racks `R00` to `R47` in five rows of eight.
 ///
-/// Each rack has two midplanes, a midplane has 16 node cards, and a node card has 32 nodes. The
-/// rows lie along X, pairs of racks along Y, and the four midplanes of a pair along Z. A partition
-/// that is a torus needs the switches of its midplanes in all three dimensions. A partition that
-/// spans half of a row of racks also needs the switches of the other half along Y, and some along
-/// X. Partitions smaller than a midplane need no switches.
+/// Each rack has two midplanes, a midplane has 16 node cards, and a node card has 32 nodes. Rows
+/// follow one another along X, the pairs of racks of a row along Y, and the four midplanes of a
+/// pair along Z. A partition that is a torus needs the switches of its midplanes in all three
+/// dimensions. A torus of one rack also needs those of the other rack of its pair along Z, a torus
+/// of half rows those of the other halves along Y, and some tori of whole rows those of another row
+/// along X. Partitions smaller than a midplane need no switches.
 pub(super) fn intrepid() -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut partition = |name: String, cards: &str, switches: &str| {

@@ -56,9 +56,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Maximum number of nodes of a machine whose list of partitions is `halves`.
+/// Maximum number of nodes of a machine whose list is `halves`, made by repeated halving.
 ///
-/// All pairs of partitions are compared, so their number must be limited.
+/// Such a list has about two partitions for each node. All pairs of partitions are compared, so
+/// their number must be limited.
 const MAX_HALVED: u32 = 4096;
 /// Maximum number of partitions in a list of the partitions of a machine.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;

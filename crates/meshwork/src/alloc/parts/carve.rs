@@ -44,7 +44,7 @@ pub(super) fn carve(
     (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
-/// Takes the cores and GPUs of one piece from islands (such as sockets) of a node.
+/// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node.
 ///
 /// `only` is the island on which all pieces of the job must be, if an earlier piece has determined
 /// it. Returns this island, if the pieces must be on one.

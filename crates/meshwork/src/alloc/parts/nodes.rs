@@ -1,9 +1,9 @@
-//! The keys that describe a type of nodes, in a table of the key `nodes` of a machine.
+//! Keys of a study that describe a type of nodes, in a table of the machine's key `nodes`.
 
 use super::{orders, within};
 use crate::registry::{DefaultValue, Kind, Param};
 
-/// The key `order`: the order in which nodes with room for a piece of a job are used.
+/// The key `order`: the order in which nodes that can hold a piece of a job are used.
 pub const ORDER: Param = Param {
     name: "order",
     kind: Kind::Component(&orders::FAMILY),
@@ -11,7 +11,7 @@ pub const ORDER: Param = Param {
     help: "which of the nodes that have room for a piece is taken first",
 };
 
-/// The key `within`: the order in which the islands of a node give a piece its cores and GPUs.
+/// The key `within`: the order in which islands of a node give a piece of a job its cores and GPUs.
 ///
 /// Islands are parts of a node such as sockets.
 pub const WITHIN: Param = Param {

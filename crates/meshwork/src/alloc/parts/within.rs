@@ -1,4 +1,4 @@
-//! Choice of the islands of a node (such as sockets) from which a piece gets its cores and GPUs.
+//! Choice of the islands of a node (such as sockets) that give a piece of a job its cores and GPUs.
 
 use smallvec::SmallVec;
 
@@ -12,7 +12,7 @@ pub struct IslandFree {
     pub number: usize,
     /// Number of free cores of the island.
     pub cores: u32,
-    /// Number of GPUs of the island that have enough thousandths free for the piece.
+    /// Number of GPUs of the island of which enough is free for the piece.
     pub gpus: u32,
 }
 

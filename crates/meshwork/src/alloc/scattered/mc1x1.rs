@@ -44,8 +44,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 ///
 /// It takes the centre whose nearest free nodes have the smallest sum of distances. The sums are
 /// computed for all centres at once, radius by radius. With each radius, the sum of a centre grows
-/// by the number of wanted nodes that are not within the radius. The free nodes within a radius are
-/// counted by window sums along one dimension after another.
+/// by the number of requested nodes that are not within the radius. The free nodes within a radius
+/// are counted by window sums along one dimension after another.
 #[derive(Default)]
 struct Shells {
     /// For each node, the number of free nodes within the radius reached so far.
@@ -54,7 +54,8 @@ struct Shells {
     before: Vec<u32>,
     /// Buffer for [`slide`]: for each line of nodes, the window sum at the current position.
     window: Vec<u32>,
-    /// For each centre, the sum of distances to its nearest nodes, up to the radius reached so far.
+    /// For each centre, the sum of distances to its nearest free nodes. Nodes beyond the radius
+    /// reached so far are counted at a distance one greater than this radius.
     sums: Vec<u64>,
 }
 

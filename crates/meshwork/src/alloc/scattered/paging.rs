@@ -154,7 +154,7 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
 }
 
 impl Pages {
-    /// The page that contains a node of the grid `whole`.
+    /// The page that contains a node of the machine, whose grid is `whole`.
     fn holding(&self, node: Node, whole: &Grid) -> Node {
         if self.grid.nodes() == whole.nodes() {
             return node;
@@ -163,7 +163,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// The nodes of a page, as a block of the grid `whole`.
+    /// The nodes of a page, as a block of the machine, whose grid is `whole`.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

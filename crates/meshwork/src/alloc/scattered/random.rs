@@ -29,8 +29,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// drawn.
 #[derive(Default)]
 struct Random {
-    /// Positions in the ascending list of free nodes. A request swaps some of them and then undoes
-    /// the swaps, so that they are ascending again.
+    /// Positions in the ascending list of free nodes. A request swaps some positions and then
+    /// undoes the swaps, so that the positions are ascending again.
     places: Vec<u32>,
     /// For each draw of a request, the position with which the drawn position was swapped.
     ///

@@ -87,8 +87,9 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Takes candidate nodes of a base block, lowest first. Returns whether the job then has all that
-/// it needs.
+/// Takes candidate nodes of a base block, lowest number first, until the job needs no more.
+///
+/// Returns whether the job then needs no more.
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,

@@ -80,7 +80,7 @@ pub enum Domains {
     Block(Blocks),
 }
 
-/// Parameters of `slurm.conf` that change decisions.
+/// Parameters of `slurm.conf` that change which nodes and resources jobs get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelectParams {
     /// Whether whole cores are allocated (`CR_Core`); otherwise single CPUs (`CR_CPU`).
@@ -131,7 +131,7 @@ pub struct SharedMachine {
     pub whole: NodeSet,
     /// Topology of the nodes: switches, blocks or none.
     pub domains: Domains,
-    /// Parameters of `slurm.conf` that change decisions.
+    /// Parameters of `slurm.conf` that change which nodes and resources jobs get.
     pub params: SelectParams,
 }
 

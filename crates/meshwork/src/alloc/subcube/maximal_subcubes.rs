@@ -59,7 +59,8 @@ const MAX_DIMENSION: u32 = 20;
 
 /// Allocator with the exact maximal set of disjoint free subcubes: see [`ExactPacking`].
 ///
-/// It takes a part of the smallest sufficient subcube of the set. Ties go by base, then by mask
+/// Of the smallest sufficient subcube of the set, a request gets the part without which the maximal
+/// set of the remaining free nodes is greatest. Ties go to the lowest base, then to the lowest mask
 /// (the set of dimensions along which a subcube extends). The set has a subcube of the largest free
 /// dimension, so no free subcube is missed.
 ///
@@ -104,11 +105,11 @@ impl Allocator for Exact {
 /// Allocator with a greedy approximation of the maximal set of disjoint free subcubes.
 ///
 /// From the largest dimension down, the free subcube that overlaps the fewest other free subcubes
-/// of its dimension is taken repeatedly. Taken subcubes are disjoint. Ties go by base and then by
-/// mask, which is the set of dimensions along which a subcube extends. A request takes the first of
-/// the smallest sufficient subcubes in the set. Of this subcube it takes the part with the fewest
-/// free neighbours outside, so that few larger free subcubes are broken. No free subcube is missed,
-/// because the largest one is always in the set.
+/// of its dimension is taken repeatedly. Taken subcubes are disjoint. Ties go to the lowest base,
+/// then to the lowest mask, which is the set of dimensions along which a subcube extends. A request
+/// takes the first of the smallest sufficient subcubes in the set. Of this subcube it takes the
+/// part with the fewest free neighbours outside the subcube, so that few larger free subcubes are
+/// broken. No free subcube is missed, because the largest one is always in the set.
 ///
 /// # Complexity
 /// For each dimension from the largest to the requested one, the smaller of two costs. With *c*

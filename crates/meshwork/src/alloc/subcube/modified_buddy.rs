@@ -1,6 +1,6 @@
 //! Modified buddy system: joins a block of half the requested size with any of its partners.
 //!
-//! A partner is a block of equal size, so that both together are a subcube.
+//! A partner is a block of equal size that forms a subcube together with the block.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

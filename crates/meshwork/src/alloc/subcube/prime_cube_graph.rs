@@ -72,15 +72,15 @@ const MAX_DIMENSION: u32 = 17;
 ///
 /// Of the primes of the smallest sufficient dimension, a request chooses the one whose nodes lie in
 /// the fewest other primes. Of this prime, it gets the part whose nodes lie in the fewest other
-/// primes. A node counts once for each other prime that contains it. Ties go by base, then by mask
-/// (the set of dimensions along which a subcube extends).
+/// primes. A node counts once for each other prime that contains it. Ties go to the lowest base,
+/// then to the lowest mask (the set of dimensions along which a subcube extends).
 ///
 /// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
 /// is chosen by the rule for single subcubes, within those connected components of the free nodes
 /// that have at least *p* nodes. It has the largest available dimension for which a subcube has at
 /// most *p* nodes. Each further one is the largest free subcube that is adjacent to the taken ones
-/// and does not exceed the number of nodes still needed. Ties are broken likewise. The request
-/// succeeds whenever a connected component is large enough.
+/// and does not exceed the number of nodes still needed, with ties broken by base and mask as
+/// above. The request succeeds whenever a connected component is large enough.
 ///
 /// # Complexity
 /// The primes depend only on the free nodes, and are recomputed when these have changed: see
@@ -110,7 +110,7 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of further primes that contain `node`, which must be in a prime.
+    /// Number of primes that contain `node` besides one of them; `node` must be in a prime.
     ///
     /// A prime is a free subcube that lies in no larger free one.
     fn others(&self, node: Node) -> u32 {

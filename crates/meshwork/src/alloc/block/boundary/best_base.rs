@@ -43,14 +43,14 @@ impl BestBase {
 
     /// The free block with the greatest contact with held nodes, in any allowed orientation.
     ///
-    /// The contact of a block is `contact(corner, sides, blocked)`. Only the faces in the argument
-    /// `blocked` can touch held nodes. Each node of such a face adds at most `most` to the contact.
-    /// `outline` marks the edges of held blocks, where contact begins and ends, and is called at
-    /// most once.
+    /// The function `contact(corner, sides, blocked)` returns the contact of a block. Only the
+    /// faces in `blocked` can touch held nodes, and each node of such a face adds at most `most` to
+    /// the contact. The function `outline` marks the edges of held blocks, at which contact begins
+    /// or ends. It is called at most once.
     ///
     /// # Complexity
     /// The cost of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for
-    /// each candidate base (peak) whose block could exceed the best block so far.
+    /// each candidate base (peak) whose block could have more contact than the best block so far.
     pub(super) fn search(
         &self,
         site: &Site,

@@ -227,8 +227,8 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
 
 /// The coordinate `at`, or the coordinate next to it if `beyond` is set; `None` past a wall.
 ///
-/// The next coordinate is the higher one if `high` is set, otherwise the lower one. It serves to
-/// find the nodes around a corner of a block.
+/// The next coordinate is the higher one if `high` is set, otherwise the lower one. The function
+/// serves to find the nodes around a corner of a block.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };
@@ -300,7 +300,7 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// Checks the counts for two free pockets in the example of docs/weighted-boundary-search.md.
+    /// Checks the contact of two blocks in the example of docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

@@ -87,14 +87,15 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The best free boxes of one listed placement of a torus, which all have the same sides.
+/// The best free boxes of one listed placement (box shape with its positions) of a torus.
 struct Found {
     torus: usize,
     entry: usize,
     /// Corner cells of the boxes that no criterion has rejected.
     bases: NodeSet,
-    /// For each criterion, the cost of the boxes that are left; lower is better. By these costs the
-    /// boxes are compared with boxes of other listed placements.
+    /// Cost of these boxes by each criterion that compares boxes of different listed placements.
+    ///
+    /// Lower costs are better.
     key: Vec<i64>,
 }
 
@@ -116,7 +117,7 @@ impl Anchors {
         &self.toruses
     }
 
-    /// The total number of nodes of all listed boxes that are not entirely free.
+    /// The total size, in nodes, of the listed boxes with at least one node outside `available`.
     ///
     /// # Complexity
     /// **O(p · log s · n / 64)** for *p* listed placements (shapes of boxes) with sides up to *s*
@@ -246,8 +247,8 @@ impl Rule for Anchors {
 
     /// Whether a job waits although it could not start even on the empty machine.
     ///
-    /// This holds for a job in segments. Slurm rejects such a job only if no list has boxes of the
-    /// size of its segments. It does not check that there are enough boxes.
+    /// The result is `true` for every job in segments. Slurm rejects such a job only if no list has
+    /// boxes of the size of its segments, and does not check that there are enough boxes.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

@@ -4,9 +4,10 @@ use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether boxes of a listed placement overlap each other, or boxes of another listed placement.
+/// Whether boxes of a listed placement overlap one another or boxes of another listed placement.
 ///
-/// A placement that is listed twice overlaps its duplicate. `sides` are the sides of the torus.
+/// A listed placement is a box shape with its possible positions. One that is listed twice overlaps
+/// its duplicate. `sides` are the sides of the torus.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -93,11 +94,12 @@ impl Count for u32 {
     }
 }
 
-/// Counts for each box with the sides `own` the other boxes that overlap it, by the box's corner.
+/// Counts, for each box with the sides `own`, the boxes of a given set that overlap it.
 ///
-/// The other boxes have the sides `other` and corners in `others`. The torus wraps in every
-/// dimension. Two boxes overlap if the corner of one lies in a window around the corner of the
-/// other. The corners in each window are counted by sums along one axis after another.
+/// The boxes of the set have the sides `other` and the corners `others`. The result has one count
+/// for each corner of a box with the sides `own`. The torus wraps in every dimension. Two boxes
+/// overlap if the corner of one lies in a window around the corner of the other. The corners in
+/// each window are counted by sums along one axis after another.
 ///
 /// # Complexity
 /// **O(n)** for *n* cells of the torus.
@@ -244,10 +246,10 @@ fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     numbers
 }
 
-/// Writes, for each of `length` rows of numbers, the sum of the `window` rows around it to `to`.
+/// Sums, for each of `length` rows of numbers in `from`, the `window` rows around it.
 ///
-/// A row has `stride` numbers, which are summed position by position. The window of a row begins
-/// `before` rows earlier and wraps around.
+/// A row has `stride` numbers, which are summed position by position; the sums are written to `to`.
+/// The window of a row begins `before` rows earlier and wraps around.
 fn slide<C: Count>(
     from: &[C],
     to: &mut [C],
@@ -308,11 +310,10 @@ mod tests {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Compares counts of overlapping boxes, for all windows, with counts found by examining all
-    /// pairs.
+    /// Compares counts of overlapping boxes with counts found by examining all pairs of boxes.
     ///
-    /// Rows of up to 16, of up to 32, and of more positions are counted by different code. There
-    /// are tori with rows of each kind.
+    /// Rows of up to 16, of up to 32, and of more positions are counted by different code, so the
+    /// tested tori have rows of each kind.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");

@@ -1,4 +1,4 @@
-//! Parameters of the allocator `anchors`: tori and listed placements.
+//! Parameters of the allocator `anchors`: tori, and listed placements (boxes with their positions).
 
 use super::super::adapter::{RuleAllocator, nodes_of};
 use super::super::criteria::Criterion;
@@ -96,8 +96,8 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator
 
 /// The machine as one torus of three dimensions.
 ///
-/// If the machine has more than three, the layers along the further ones are stacked along the
-/// third.
+/// If the machine has more than three dimensions, the layers along the further dimensions are
+/// stacked along the third.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];

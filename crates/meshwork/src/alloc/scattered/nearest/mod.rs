@@ -33,13 +33,14 @@ pub(super) enum Centres {
 /// in row-major order; ties go to the first one.
 ///
 /// # Complexity
-/// For *c* centres, *n* nodes in *d* dimensions of side *s*, *p* planes of *l* dimensions, and the
-/// radius *r* of the `count` nearest nodes, the time has three parts. Counting the nodes around all
-/// centres at once takes **O(d · log d · n · r)**. Counting the nodes at the largest distance, of
-/// which only some are taken, takes **O(n · p · r · l)**. Comparing the centres takes
-/// **O(c · (p + l · s))**; one plane is examined for each centre that may be the best. If there are
-/// few centres, they are handled [one by one](OneByOne). So are the centres of machines so long
-/// that counts for all their radii would need too much memory.
+/// There are *c* centres, and *n* nodes in *d* dimensions of side *s*; *r* is the radius of the
+/// `count` nearest nodes. The grid is divided into *p* planes, whose nodes differ only in the
+/// lowest *l* dimensions. The time has three parts. Counting the nodes around all centres at once
+/// takes **O(d · log d · n · r)**. Counting the nodes at the largest distance, of which only some
+/// are taken, takes **O(n · p · r · l)**. Comparing the centres takes **O(c · (p + l · s))**; one
+/// plane is examined for each centre that may be the best. If there are few centres, they are
+/// handled [one by one](OneByOne). So are the centres of machines so long that counts for all their
+/// radii would need too much memory.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
