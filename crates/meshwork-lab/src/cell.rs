@@ -12,8 +12,8 @@ fn begins_a_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-/// Returns the content of a CSV cell for a text. It gets a leading apostrophe if it begins like a
-/// formula and is not a number.
+/// Returns the content of a CSV cell for a text. A text that begins like a formula and is not a
+/// number gets a leading apostrophe.
 ///
 /// ```
 /// use meshwork_lab::cell::{plain, written};

@@ -55,7 +55,8 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
 
 /// Numbers in a text, separated by the character `between`.
 ///
-/// `digits` has the number of digits of each. The result is `None` if the text has another form.
+/// `digits` gives the required number of digits of each number. The result is `None` if the text
+/// does not match.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {

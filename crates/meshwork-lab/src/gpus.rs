@@ -13,8 +13,8 @@ use crate::findings::statistics::{half_width, mean, t_quantile};
 use crate::run::inputs::Files;
 use crate::study::Refused;
 
-/// Highest load at which results are taken. The load is the GPUs that all tasks so far have
-/// requested, in per cent of the machine's GPUs.
+/// Highest load, in per cent, at which results are taken. The load is the number of GPUs that all
+/// tasks which have arrived so far requested, relative to the machine's number of GPUs.
 pub const MOST_LOAD: usize = 130;
 
 /// First of the consecutive seeds; the published runs use the seeds 42 to 51.
@@ -23,13 +23,13 @@ const FIRST_SEED: u64 = 42;
 /// Results of a placement rule at one load, as means over the seeds in per cent of all GPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocationPoint {
-    /// Load: GPUs that all tasks so far have requested, in per cent of all GPUs.
+    /// Load: GPUs requested by all tasks that have arrived so far, in per cent of all GPUs.
     pub arrived: usize,
     /// Mean share of allocated GPUs over the seeds, in per cent.
     pub allocation: f64,
     /// Standard error of the mean allocation; `None` for a single seed.
     pub se: Option<f64>,
-    /// Mean share of all GPUs that are free but that typical tasks cannot use, in per cent.
+    /// Mean amount of free GPUs that typical tasks cannot use, in per cent of all GPUs.
     pub fragmentation: f64,
 }
 

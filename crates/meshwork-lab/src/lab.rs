@@ -71,7 +71,8 @@ pub struct Finished {
     pub summary: Summary,
     /// Judgement of each claim of the study: whether the results support it.
     pub claims: Vec<Judgement>,
-    /// Clock of all scenarios, which shows simulated times in a time unit and as dates.
+    /// Clock of all scenarios: the unit of shown times and, for dated logs, the date of clock time
+    /// 0.
     pub clock: Clock,
     /// Warnings that did not stop the study, one sentence each.
     pub warnings: Vec<String>,
@@ -82,9 +83,9 @@ pub struct Finished {
 /// Runs a study: expands it, runs what the store of `options.out` lacks, and writes the tables.
 ///
 /// The folder `options.out` gets `experiment.toml`, the text of the study, and `asked.toml`, which
-/// records how the study was requested. A later version of the study replaces the tables in the
-/// folder with a warning and keeps all runs. A study of another name is refused unless
-/// `options.replace` is set.
+/// records how the study was requested. If the folder holds an earlier version of the study, its
+/// tables are replaced, its runs are kept, and a warning is given. If it holds a study of another
+/// name, the new study is refused unless `options.replace` is set.
 ///
 /// ```
 /// use std::path::Path;
@@ -202,7 +203,8 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Sorts the stored runs of a study into their final order, and removes files of single processes.
+/// Sorts the stored runs of a study into their final order. Segments (files with the runs of single
+/// processes) are merged into them and removed.
 ///
 /// Does nothing if a write of the store has failed.
 fn settle(
@@ -399,7 +401,7 @@ pub(crate) fn another(study: &Study, folder: &Path) -> Result<Option<String>, Re
     }))
 }
 
-/// Refuses a results folder that holds another study, or a table that Meshwork did not write.
+/// Refuses a results folder that holds another study, or tables that belong to no study.
 pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refused> {
     if let Some(says) = another(study, folder)? {
         return Err(Refused(format!(

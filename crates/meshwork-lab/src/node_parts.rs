@@ -14,7 +14,8 @@ use serde_json::{Value as Json, json};
 pub struct NodePartText {
     /// Number of the node, or its name.
     pub node: Json,
-    /// Number of pieces of the job (units of its request) on the node.
+    /// Number of pieces on the node. Pieces are the equal units into which a job's request is
+    /// divided.
     #[serde(default = "one")]
     pieces: u32,
     /// Number of cores of the node that the job holds.

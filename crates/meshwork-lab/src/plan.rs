@@ -45,7 +45,7 @@ struct MemoryText {
     waiting: Vec<(Json, f64, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     suspended: Vec<HeldText>,
-    /// State of the allocators. Numbers are hexadecimal words, as JSON tools round large numbers.
+    /// State of the allocators as numbers in hexadecimal, because JSON tools round large numbers.
     allocators: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,

@@ -21,7 +21,7 @@ pub enum EndRule {
     UserQuantile,
 }
 
-/// Largest number of latest run times of a user from which the quantile is computed.
+/// Largest number of a user's latest run times from which the quantile is computed.
 pub const REMEMBERED: usize = 100;
 
 impl EndRule {

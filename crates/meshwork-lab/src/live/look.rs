@@ -10,7 +10,7 @@ use crate::slurm::live::{
     read_queue, read_ranges, read_reservations,
 };
 
-/// Time in seconds that is assumed for a missing time limit, and for the length of an outage.
+/// Time in seconds that stands for a missing time limit, and for an outage of unknown length.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
 /// Largest number of job ids in one query of Slurm.
 ///
@@ -162,8 +162,8 @@ pub(super) fn claims(
     all
 }
 
-/// Node numbers of the idle nodes. A state with an added sign, such as `idle*`, does not count as
-/// idle.
+/// Node numbers of the idle nodes. A state with a suffix, such as `idle*` for a node that does not
+/// respond, does not count as idle.
 pub(super) fn idle<'a>(
     look: &'a SiteLook,
     numbers: &'a BTreeMap<String, u32>,

@@ -1,4 +1,4 @@
-//! Metrics of an agent or of a shadow, in the text format of Prometheus.
+//! Metrics of an agent, or of a shadow (an observer), in the text format of Prometheus.
 
 use std::fmt::Write;
 

@@ -1,4 +1,7 @@
-//! Applies a policy to a running Slurm: a [`shadow`] only compares, an [`agent`] places jobs.
+//! Applies a policy to a running Slurm, either as an observer or as a placement agent.
+//!
+//! A [`shadow`] only observes, and compares Slurm's starts with those of the policy. An [`agent`]
+//! places jobs itself.
 //!
 //! Slurm holds all state. Each [`look`] reads the state from Slurm's commands, and a [`policy`]
 //! decides by [`plan`](crate::plan) which jobs start on which nodes. For each of these jobs, the

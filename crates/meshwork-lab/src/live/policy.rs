@@ -114,7 +114,7 @@ impl LivePolicy {
     }
 
     /// Converts a waiting job to a candidate of the policy. `nodes` is the number of nodes to
-    /// consider, for example one of the range of numbers that the job accepts.
+    /// place, for example one number of the range that the job accepts.
     pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {

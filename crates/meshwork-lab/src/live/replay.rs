@@ -1,4 +1,5 @@
-//! Repeats the decisions in the log of a shadow or an agent, and compares the results.
+//! Repeats the decisions in the log of a shadow (an observer) or an agent, and compares the
+//! results.
 
 use serde_json::Value as Json;
 

@@ -24,7 +24,7 @@ use crate::slurm::live::QueuedJob;
 
 /// Largest number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest job, in nodes, for which the routes between all pairs of its nodes are considered.
+/// Number of nodes up to which the routes between all pairs of a job's nodes are considered.
 const ALL_PAIRS: usize = 64;
 
 /// Agreement of the policy with one start by Slurm.
@@ -71,7 +71,8 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two) for which the policy finds nodes only before the start.
+    /// Number of job sizes (powers of two) that the policy can place before the start, but not
+    /// after it.
     pub blocked: BothChoices,
     /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
     pub had_place: usize,

@@ -39,7 +39,7 @@ enum Answer {
     Start,
 }
 
-/// Totals of the waits of all jobs by cause, updated while a replay proceeds.
+/// Waits of each job by cause, updated while a replay proceeds.
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,

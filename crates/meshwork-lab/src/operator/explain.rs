@@ -51,7 +51,7 @@ impl WaitReason {
     }
 }
 
-/// Place that the topology lists and that has a waiting job's size, with the running jobs on it.
+/// Listed place of a waiting job's size, with the running jobs that must end on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the box, block or switch, as the topology file gives it.
@@ -186,7 +186,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which a piece of the job's request fits, and the amounts that the job lacks.
+/// Number of nodes on which a piece (unit) of a request fits, and the amounts that the job lacks.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {

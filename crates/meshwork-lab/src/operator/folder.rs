@@ -42,7 +42,7 @@ pub(crate) const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 #[derive(Clone, Debug)]
 pub struct SlurmMachine {
     pub reading: Reading,
-    /// Partitions by name. A job that names no partition uses the partition `default`.
+    /// Partitions by name. A job that names no partition runs in the one in the field `default`.
     partitions: BTreeMap<String, SlurmSite>,
     default: SlurmSite,
     /// Texts of the machine's files, by file name.

@@ -63,8 +63,8 @@ pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
 /// Mean of consecutive values, with its 95 % interval, from several replayed copies of a history.
 ///
 /// `copies` has a list of values for each copy, in the same order. The half width combines two
-/// parts as a root of squares: that of the batch means of values averaged over copies, and that of
-/// the means of the copies.
+/// others as the root of the sum of their squares. One is that of the batch means of values
+/// averaged over copies, the other that of the means of the copies.
 ///
 /// # Complexity
 /// **O(c n)** for *c* copies of *n* values.

@@ -97,7 +97,7 @@ impl MachineState {
         Ok(MachineState { past: Some(past), ..state })
     }
 
-    /// Second since which the last attempt of a job in a history waited.
+    /// Time at which the last attempt of a job in a history began to wait.
     #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(JobRecord::queued)
@@ -451,9 +451,11 @@ impl MachineState {
         queue
     }
 
-    /// Wait reasons of the running and then of the eligible waiting jobs, by a replay of the past.
+    /// Wait reasons and queue order from a replay of the past, with running jobs before waiting
+    /// ones.
     ///
-    /// The replay is made once. The result is `None` if the past is unknown. Priorities are
+    /// The replay has the running jobs, then the eligible waiting jobs, then the ended jobs. It is
+    /// made once. The result is `None` if the past is unknown or the replay failed. Priorities are
     /// computed from the tables of the site, if it has them: the recorded priority of a job is its
     /// last one, not the one at the instant.
     fn replayed(&self) -> Option<&ReplayedReasons> {

@@ -30,7 +30,7 @@ const LEAST_PERIODS: Second = 3;
 
 /// Fraction of futures in which no further jobs are submitted.
 ///
-/// It applies if the history is too short to show how often there are few submissions.
+/// It applies to histories of less than three days, which do not show how often submissions pause.
 const LULLS: f64 = 0.2;
 
 /// Minimum length in seconds of a stretch of past submissions that is resampled as a whole.
@@ -145,7 +145,7 @@ impl<'a> RunTimes<'a> {
     }
 }
 
-/// Ratios of real to predicted waits at earlier instants, for each bound of the interval.
+/// Ratios of real to predicted waits at earlier instants, for each time of a [`StartInterval`].
 ///
 /// Effects that the model ignores make all predictions too early or too late by some factor. The
 /// earlier predictions show this factor.

@@ -244,8 +244,8 @@ impl Scene {
 
     /// Number of free nodes, if the oldest waiting job is blocked.
     ///
-    /// The job is blocked if some site has as many free nodes as it requests, but it waits. The
-    /// number is 0 if no job waits, or if no site has as many free nodes.
+    /// The job is blocked if it waits although some site has enough free nodes for it. The number
+    /// is 0 if no job waits, or if no site has enough free nodes.
     fn fragmented(&self) -> u64 {
         let asked = self.waiting.first_key_value().map(|(_, job)| job.request.nodes());
         let is_blocked =
@@ -260,15 +260,14 @@ impl Scene {
     }
 
     /// Current fragmentation: share of all nodes that are free while the oldest waiting job is
-    /// blocked. The job is blocked if some site has as many free nodes as it requests, but it
-    /// waits.
+    /// blocked. The job is blocked if it waits although some site has enough free nodes for it.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64
     }
 
     /// Means of utilization and fragmentation since the first arrival; `None` before time has
-    /// passed.
+    /// passed. Nodes out of service do not count as used here.
     #[must_use]
     pub fn means(&self) -> Option<(f64, f64)> {
         let area = (self.now - self.began?) * self.nodes() as f64;

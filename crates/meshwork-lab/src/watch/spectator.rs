@@ -102,7 +102,8 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Stores the final state of the run, at least if an earlier snapshot of it was stored.
+    /// Stores the final state of the run. If no earlier snapshot of it was stored, the state is
+    /// stored only if the last stored snapshot is old enough.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

@@ -1,5 +1,8 @@
 //! Agent that places parked jobs by a policy, and returns placed jobs that do not start.
 //!
+//! Users submit jobs to a parking partition, which is closed. The agent places a parked job: it
+//! moves the job to the run partition, and makes it require the chosen nodes.
+//!
 //! Slurm holds all state that a restarted agent needs. A running or completing job holds its nodes.
 //! A pending job in the run partition holds the nodes that it requires. A parked job holds no
 //! nodes. The agent itself only remembers times: since when a placed job has looked stuck, and
@@ -40,13 +43,16 @@ pub struct AgentSettings {
     pub depth: usize,
     /// Time in seconds for which a placed job must look stuck before it is parked again.
     ///
-    /// It looks stuck, for example, if one of its nodes is busy or Slurm's reason is `Dependency`.
+    /// It looks stuck, for example, if one of its nodes is busy, or if Slurm's wait reason is
+    /// `Dependency`.
     pub settle: f64,
-    /// Time in seconds after which a placed job looks stuck although all its nodes are idle.
+    /// Longest time in seconds that a placed job may wait, with all its nodes idle, before it looks
+    /// stuck.
     pub patience: f64,
-    /// Time in seconds for which a job is not placed again after it met a limit of Slurm.
+    /// First pause in seconds in which a job is not placed again after it met a limit of Slurm.
     ///
-    /// It may be a limit of the job's account. Each further time, the pause is twice as long.
+    /// The limit is, for example, one of the job's account or QOS. Each time that the job meets a
+    /// limit again, the pause doubles, up to half an hour.
     pub back_off: f64,
 }
 
@@ -76,7 +82,7 @@ struct BackOff {
 }
 
 /// Agent that places a partition's parked jobs by a policy, cycle by cycle. A
-/// [`cycle`](PlacementAgent::cycle) reads Slurm's state, and handles each job once.
+/// [`cycle`](PlacementAgent::cycle) reads Slurm's state once, and moves each job at most once.
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
@@ -94,8 +100,8 @@ pub struct PlacementAgent<'a> {
     unsuited: BTreeMap<Key, String>,
     /// Running jobs for which the agent has checked that Slurm uses the nodes that the agent chose.
     verified: BTreeSet<Key>,
-    /// Nodes that a dry run has logged for each job, so that they are logged only once. The list is
-    /// empty for a job that the agent does not place.
+    /// Jobs whose decision has been logged, so that it is logged only once. A job that a dry run
+    /// would place has the chosen nodes, and a job that the agent does not place has an empty list.
     said: BTreeMap<Key, Vec<u32>>,
 }
 

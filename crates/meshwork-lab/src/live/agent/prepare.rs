@@ -8,8 +8,9 @@ use crate::slurm::live::{read_partition, state_line};
 
 /// Checks the parking and the run partition, and closes the parking partition.
 ///
-/// The parking partition is open if a watchdog opened it. It stays open in a dry run, and if the
-/// kill switch is set (`is_off`).
+/// The watchdog (`meshwork ops agent --watchdog`) opens the parking partition if the agent has
+/// failed, so it may be open at the start. It is not closed in a dry run, or if the kill switch is
+/// set (`is_off`).
 ///
 /// # Errors
 /// One sentence that names the violated requirement.

@@ -23,7 +23,7 @@ pub enum ReplayMeasure {
     Wait,
     /// Mean bounded slowdown of the jobs.
     BoundedSlowdown,
-    /// Mean time for which jobs waited for this cause, such as a lack of nodes.
+    /// Mean part of the wait that is due to this cause, such as a lack of nodes.
     WaitFor(Cause),
     /// Number of jobs that never start.
     Never,
@@ -31,7 +31,7 @@ pub enum ReplayMeasure {
     RejectedNodeHours,
     /// Node-hours that are allocated in excess of the requested nodes.
     PaddingNodeHours,
-    /// Fraction of the machine's node-time that requested nodes use.
+    /// Fraction of the machine's node-time that jobs use, not counting nodes beyond their requests.
     Utilization,
     /// Mean spread of a job's nodes on the site's own topology, for example in leaf switches.
     Span,

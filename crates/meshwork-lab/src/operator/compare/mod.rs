@@ -156,7 +156,8 @@ pub struct TopologyReplay {
 impl TopologyReplay {
     /// Replays one copy of the jobs of a site on a machine; see [`ControllerReplay`].
     ///
-    /// `report` is called with the number of started jobs.
+    /// Spans of jobs are measured on the topology of `site`. `report` is called with the number of
+    /// started jobs.
     ///
     /// # Complexity
     /// The time of [`ControllerReplay::run_with_waits`].

@@ -51,7 +51,7 @@ impl Cycles {
         self.news.then_some(last)
     }
 
-    /// Next time at which the main scheduler goes through the whole queue.
+    /// Next time at which the main scheduler goes through the whole queue; `None` if it never does.
     pub(in crate::operator) fn full_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         Some(self.last_full? + parameters.sched_interval? as f64)
     }
@@ -69,7 +69,7 @@ impl Cycles {
 
     /// Registers a cycle of the main scheduler.
     ///
-    /// The first cycle counts as one over the whole queue, whatever `is_full` says. A cycle that
+    /// The first cycle counts as one over the whole queue, even if `is_full` is false. A cycle that
     /// runs early because processes of a killed job have ended does not postpone the next cycle.
     pub(in crate::operator) fn ran_main(
         &mut self,

@@ -18,14 +18,16 @@ const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(in crate::operator) struct ReplayState<'a> {
-    /// Controller model at the instant. Futures run on copies, because they change node weights.
+    /// Controller model at the instant. Futures run on copies, because searches change node
+    /// weights.
     controller: Mutex<Controller<'a>>,
     /// Whether each running or waiting job is in the model's queue at the instant.
     is_queued: Vec<bool>,
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// Jobs of all records, ended ones included. Later submissions are copies of these jobs.
+    /// Jobs of all records, including ended jobs. The submissions in a future are copies of these
+    /// jobs.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
@@ -40,7 +42,8 @@ pub(in crate::operator) struct ReplayedReasons {
     pub(in crate::operator) last_pass: Option<f64>,
 }
 
-/// Later submission: index of the copied job, time of submission, and run time in seconds.
+/// Submission in a sampled future: index of the copied job, time of submission, and run time in
+/// seconds.
 pub(in crate::operator) type LaterJob = (usize, Second, Second);
 
 impl<'a> ReplayState<'a> {
@@ -105,7 +108,7 @@ impl<'a> ReplayState<'a> {
         })
     }
 
-    /// Replays records with their starts and ends up to a second.
+    /// Replays records with their starts and ends up to the second `at`, without this second.
     ///
     /// If `reasons` is given, it collects the wait reasons of the jobs.
     fn turn(

@@ -136,10 +136,12 @@ impl RunningSums {
         self.exceeded(rules, job, partition_qos, test).is_none()
     }
 
-    /// Slurm's wait reason for a limit that forbids the start of a job.
+    /// Slurm's wait reason for a limit that forbids the start of a job; `None` if all limits allow
+    /// it.
     ///
-    /// For each kind of limit, only the first one that is set applies, in this order: the limit of
-    /// the partition's QOS, of the job's QOS, and of the job's association.
+    /// A limit of the partition's QOS replaces the same limit of the job's QOS, and either of them
+    /// replaces that of the associations. The limits of the job's association and of all
+    /// associations above it apply together.
     pub(super) fn exceeded(
         &self,
         rules: &SiteRules,

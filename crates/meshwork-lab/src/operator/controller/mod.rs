@@ -113,7 +113,7 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether jobs without a recorded start get no nodes in a pass that makes recorded starts.
+    /// Whether a pass that makes recorded starts gives nodes to no other job.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// Number of running tasks of each job array.
@@ -289,19 +289,21 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// Weights of nodes with GPUs. Every search for parts of nodes changes them.
+    /// Node weights ([`NearGpus`]), on which Slurm's order of nodes depends. Every search for parts
+    /// of nodes changes them.
     pub(super) fn near(&self) -> Option<NearGpus> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the weights of nodes as a second submission of the last submitted job would.
+    /// Changes the node weights as a second submission of the last submitted job would.
     ///
-    /// `with_gpus` selects the last job with GPUs, or else the last job without.
+    /// `with_gpus` tells which job this is: the last submitted job with GPUs, or the last one
+    /// without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
 
-    /// Restores the weights of nodes with GPUs that [`near`](Controller::near) has returned.
+    /// Restores the node weights that [`near`](Controller::near) has returned.
     pub(super) fn set_near(&self, near: Option<NearGpus>) {
         if let Some((desk, near)) = self.parts.as_ref().zip(near) {
             desk.set_near(near);
@@ -409,7 +411,7 @@ impl<'a> Controller<'a> {
         (self.fair.clone(), self.last_tick)
     }
 
-    /// Undoes all computations of priorities since the fair shares were saved.
+    /// Restores saved fair shares, and the time of their computation. The queue is not changed.
     pub(super) fn restore(&mut self, shares: (FairTree, Option<Second>)) {
         (self.fair, self.last_tick) = shares;
     }
@@ -497,7 +499,8 @@ impl<'a> Controller<'a> {
         self.barred(pair).is_none() && !self.is_throttled(pair.job)
     }
 
-    /// Limit of a partition that keeps a job out of both schedulers; `None` without such a limit.
+    /// Slurm's wait reason if a partition's state or limits bar a job from both schedulers; else
+    /// `None`.
     fn barred(&self, pair: &Pair) -> Option<&'static str> {
         let job = &self.jobs[pair.job];
         let request = &job.requests[pair.request];
@@ -632,7 +635,7 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a job has not waited long enough, or has too low a priority, for reserved nodes.
+    /// Whether a job must not reserve nodes, because its wait is too short or its priority too low.
     fn reserves_not(&self, pair: &Pair, now: Second) -> bool {
         let parameters = &self.rules.parameters;
         let waited = now - self.jobs[pair.job].eligible;
@@ -806,11 +809,13 @@ impl<'a> Controller<'a> {
     }
 
     /// Nodes on which a job could start according to the plan, and the end of its time limit. The
-    /// plan leaves the nodes to the job until this end.
+    /// plan leaves the nodes to the job until this end. The result is `None` if there are no such
+    /// nodes.
     ///
-    /// A job that shares nodes gets an empty set, because it can also use nodes that running jobs
-    /// hold. `blocked` has, for each kind of request, the smallest time limit for which no nodes
-    /// are left. Such an entry stays valid, because the plan leaves ever fewer nodes during a pass.
+    /// On a machine whose jobs share nodes, the set is empty, because a job can also use nodes that
+    /// running jobs hold. `blocked` has, for each kind of request, the smallest time limit for
+    /// which no nodes are left. Such an entry stays valid, because the plan leaves ever fewer nodes
+    /// during a pass.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,
@@ -885,7 +890,8 @@ mod tests {
 
     const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 
-    /// Machine of 16 nodes, with additional lines of a `slurm.conf` and two tables.
+    /// Machine of 16 nodes, with additional lines of a `slurm.conf`, and tables of QOS and
+    /// associations.
     fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
         let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
         let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];

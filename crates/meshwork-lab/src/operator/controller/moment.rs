@@ -42,7 +42,7 @@ impl<'a> Controller<'a> {
     /// Controller model with running jobs on their nodes, and with waiting jobs.
     ///
     /// The recorded priority of a waiting job is assumed to be the one at its recorded start or
-    /// end.
+    /// end, or at `now` if it has neither.
     pub(in crate::operator) fn at(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -197,11 +197,11 @@ impl<'a> Controller<'a> {
 
     /// Records the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
     ///
-    /// The starts of the pass have been made. If `starts` is true, any other job that could start
-    /// gets the reason `Priority` and takes its nodes from later jobs; otherwise it counts as a job
-    /// that finds no nodes. A job that the pass does not reach keeps its reason. A job in a
-    /// partition that an earlier job blocks keeps its reason, unless it has none or lacks nodes:
-    /// then its reason becomes `Priority`.
+    /// The starts of the pass have been made. Other jobs may still find nodes. If `starts` is true,
+    /// such a job gets the reason `Priority` and takes its nodes from later jobs. Otherwise it
+    /// counts as a job that finds no nodes. A job that the pass does not reach keeps its reason. A
+    /// job in a partition that an earlier job blocks also keeps it, except that `None`, `Resources`
+    /// and [`RESERVED_NODES`] become `Priority`.
     ///
     /// # Complexity
     /// A query to the placement rule for each partition and each job that could start.
@@ -284,8 +284,9 @@ impl<'a> Controller<'a> {
 
     /// Notes the wait reason of a job that arrives in the queue, before any scheduler pass.
     ///
-    /// A job that becomes eligible after its submission keeps its reason until a pass reaches it.
-    /// The tasks of an array share one reason, which an arriving task changes only from `None`.
+    /// A job that becomes eligible after its submission gets `BeginTime` or `Dependency`, and keeps
+    /// it until a pass reaches the job. The tasks of an array share one reason, which an arriving
+    /// task changes only from `None`.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
         let is_task = WaitReasons::array(self, job).is_some();

@@ -27,7 +27,8 @@ pub(super) struct PartsDesk {
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
-    /// Weights of nodes with GPUs. They are the only data that a search for nodes changes.
+    /// Node weights: how many GPUs of each node were near a job's cores in the last search. Slurm's
+    /// order of nodes depends on them. They are the only data that a search for nodes changes.
     near: RefCell<NearGpus>,
     /// Last submitted job without GPUs, and last one with GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
@@ -74,7 +75,7 @@ impl PartsDesk {
     /// Nodes that the main scheduler finds for a job, without the withheld nodes `kept`.
     ///
     /// If the job gets no nodes, the model also tests, as Slurm does, whether it could ever start
-    /// without the nodes `kept`. This test changes the weights of nodes.
+    /// without the nodes `kept`. This test changes the node weights.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -91,16 +92,17 @@ impl PartsDesk {
         found
     }
 
-    /// Registers that a job was submitted, which changes the weights of nodes.
+    /// Registers that a job was submitted, which changes the node weights.
     pub(super) fn submit(&mut self, partition: usize, request: &PartsRequest) {
         self.near.borrow_mut().forget(request.lookup.pool());
         self.ask_ever(partition, request, &request.named);
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the weights of nodes as a second submission of the last submitted job would.
+    /// Changes the node weights as a second submission of the last submitted job would.
     ///
-    /// `with_gpus` selects the last job with GPUs, or else the last job without.
+    /// `with_gpus` tells which job this is: the last submitted job with GPUs, or the last one
+    /// without.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
@@ -128,7 +130,7 @@ impl PartsDesk {
         request.lookup.ask_ever(machine, &self.holdings, open, &mut self.near.borrow_mut());
     }
 
-    /// Weights of nodes after the last search.
+    /// Node weights after the last search.
     pub(super) fn near(&self) -> NearGpus {
         self.near.borrow().clone()
     }

@@ -142,7 +142,8 @@ impl BackfillPlan {
     /// Candidate starts are tried in order. From a candidate start on, the job gets nodes that no
     /// reservation of the plan covers during its time limit, once running jobs have released them.
     /// If there are no such nodes, or only after some reservation has ended, the end of this
-    /// reservation is the next candidate start.
+    /// reservation is the next candidate start. The result is `None` if reservations leave too few
+    /// nodes at every candidate start. Such a job does not count as tested.
     ///
     /// `gone` are nodes of running jobs that the planned job may preempt. `parts` are the parts of
     /// nodes that running jobs hold. `now` searches the nodes that are free now, except the nodes
@@ -168,7 +169,8 @@ impl BackfillPlan {
         }
         let mut allowed = site.whole.clone();
         allowed.intersect(request.may());
-        // If only the count of nodes matters, too few nodes at a start itself already rule it out.
+        // If only the count of nodes matters, counting the released nodes can rule out a candidate
+        // start.
         let mut by_count = gone.is_empty() && request.needs_only_count();
         let (mut is_tried, mut may_be_tried, mut is_crowded) = (false, false, true);
         let (mut from, mut search, mut possible) = (self.now, SpanSearch::default(), None);
@@ -303,7 +305,8 @@ impl BackfillPlan {
     /// Finds the time, up to `by`, at which running jobs have released enough nodes for a job.
     ///
     /// Ends of jobs that are close together count as one end, at the last of these times.
-    /// `possible` are nodes that are known to be enough.
+    /// `possible` caches nodes on which the job fits once running jobs have released all of
+    /// `available`.
     fn will_run(
         &self,
         (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
@@ -395,7 +398,7 @@ impl BackfillPlan {
                 together += 1;
             }
             let Some((last, first_bound)) = last.zip(bound) else { return WillRun::Never };
-            // A search for parts of nodes changes the weights of nodes, so that no search may be
+            // A search for parts of nodes changes the node weights, so that no search may be
             // skipped.
             let may_skip = matches!(free, Future::Nodes(_));
             if let Some(by) = by.filter(|by| may_skip && last.max(self.now + 1) > *by) {

@@ -44,7 +44,7 @@ pub struct JobOutcome {
     pub is_refused: bool,
 }
 
-/// Recorded starts that a replay repeats before its schedulers begin to decide.
+/// Starts, recorded or from another replay, that a replay repeats before its schedulers decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.
@@ -402,10 +402,10 @@ impl<'a> Turn<'a> {
 
     /// Runs the cycles whose recorded starts may precede the other events of their second.
     ///
-    /// Recorded times are whole seconds. A cycle is taken to precede submissions and ends of its
-    /// second if the jobs that it starts were submitted earlier, and their nodes became free
-    /// earlier: after these events it could have started more jobs. Only wait reasons depend on
-    /// this order.
+    /// Recorded times are whole seconds. A cycle is taken to precede the submissions and ends of
+    /// its second if the jobs that it starts were submitted earlier, and their nodes became free
+    /// earlier. If the cycle came after these events, it could have started more jobs. Only wait
+    /// reasons depend on this order.
     fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         if self.reasons.is_none() || now >= self.until {
             return;

@@ -134,9 +134,9 @@ pub(super) struct ControlledJob {
     pub(super) nice: f64,
     /// Name of the reservation that the job requests; empty for none.
     pub(super) reservation: String,
-    /// Number of the heterogeneous job of which this job is a component.
+    /// Job number of the heterogeneous job of which this job is a component.
     pub(super) group: Option<u64>,
-    /// Number of the job's array, and the largest number of running tasks of this array.
+    /// Job number of the job's array, and the largest number of running tasks of this array.
     pub(super) array: Option<(u64, u32)>,
     /// Last recorded priority, and the time at which the job started or left the queue.
     pub(super) last_priority: Option<(f64, Second)>,
@@ -261,7 +261,7 @@ pub(super) fn jobs(
 
 /// Largest number of tasks that ran at once, for each array with a limit on running tasks.
 ///
-/// It is used in place of the recorded limit, which may have been raised in the meantime.
+/// It replaces a lower recorded limit, which must have been raised in the meantime.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {

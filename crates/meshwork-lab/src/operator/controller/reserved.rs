@@ -38,7 +38,7 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
 ///
 /// Once a reservation exists, Slurm starts no other job on the reserved nodes if the job's time
 /// limit ends after the reservation begins. So the reservation was created after the last recorded
-/// start of this kind.
+/// start of such a job.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -60,7 +60,8 @@ fn since(
 /// Nodes of a reservation, derived from the history.
 ///
 /// These are the nodes on which the reservation's own jobs ran. If they have too few processors,
-/// further nodes are added on which no other job started during the reservation.
+/// further nodes are added on which no other job started during the reservation. The result is
+/// `None` if these are still too few.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,

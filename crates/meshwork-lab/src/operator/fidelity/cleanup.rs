@@ -14,7 +14,7 @@ use meshwork::geometry::NodeSet;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Smallest share that gaps of one length must have of all gaps to count as the shortest gaps.
+/// Smallest share of all gaps that a length of gaps must have to count as the shortest length.
 ///
 /// A gap is the time from the end of a job to the next start on its nodes. Rare gaps may be even
 /// shorter than the clean-up time, because some nodes of a job may be freed before others.
@@ -62,8 +62,8 @@ fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -
 /// / 2 : 1 − *f*² / 2 : 1.
 ///
 /// If a scheduler is late for other reasons, some gaps are longer. The estimate is then too large,
-/// by less than 1. If most gaps are equal to the shortest one, times were not truncated, and this
-/// gap is the clean-up time itself.
+/// by less than 1 second. If at least half of the gaps near the shortest one are equal to it, times
+/// were not truncated, and this gap is the clean-up time itself.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =

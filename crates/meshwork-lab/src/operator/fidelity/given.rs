@@ -85,17 +85,17 @@ struct Order {
     /// For this cycle and all later ones, the event comes after the cycle instead of before it, or
     /// vice versa.
     moved: Vec<(usize, usize)>,
-    /// Repeated submissions of earlier jobs, which change the weights of nodes with GPUs.
+    /// Repeated submissions of earlier jobs, which change the node weights ([`NearGpus`]).
     ///
-    /// An element is the index of the following cycle, and whether the last job with GPUs is
-    /// submitted again, or else the last job without.
+    /// An element is the index of the following cycle, and whether the repeated submission is that
+    /// of the last submitted job with GPUs (`true`) or of the last one without.
     last_submitted: Vec<(usize, bool)>,
 }
 
 /// Scheduling decisions in one second, for one assumed order of its submissions, ends and cycles.
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
-    /// Weights of nodes with GPUs after the cycles.
+    /// Node weights ([`NearGpus`]) after the cycles.
     near: Option<NearGpus>,
 }
 
@@ -460,7 +460,8 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Frees the nodes of running jobs that were once suspended, if recorded starts need these.
+    /// Frees the nodes of running jobs that were once suspended, if recorded starts need these
+    /// nodes.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -642,7 +643,7 @@ impl<'a> Given<'a> {
                 _ => self.controller.backfill(at, Some(&own)),
             };
             decided.extend(found.into_iter().map(|own| (*by, own)));
-            // Later cycles of the second see the recorded starts, whatever the model predicts.
+            // Later cycles of the second see the recorded starts, not the predicted ones.
             for (job, (partition, nodes)) in own {
                 if !self.controller.running.contains_key(&job) {
                     self.controller.start(job, partition, nodes, at);
@@ -664,7 +665,7 @@ impl<'a> Given<'a> {
         Tried { decided, near: left }
     }
 
-    /// Score of the agreement between decisions and the recorded starts of a second; high is good.
+    /// Score of decisions in a second: the higher, the better they agree with the recorded starts.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {

@@ -34,7 +34,8 @@ pub const ENOUGH_DECISIONS: f64 = 0.85;
 /// Fraction of starts that must be predicted in the right cycle, for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Fraction of node lists that must be listed places, for a site to count as modelled.
+/// Fraction of jobs' node lists that must be places of the topology, for a site to count as
+/// modelled.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 /// Agreement of the model with a history.

@@ -93,7 +93,7 @@ impl Instant {
 
 /// Plans as in [`Instant::defrag`], from at most `tries` tried blocks or sets of jobs.
 ///
-/// `ways` has the blocks that the target may get: the result of [blocks].
+/// `ways` has the blocks that the target may get, from the function [`blocks`].
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,

@@ -23,7 +23,7 @@ const MOST_MOVES: usize = 100;
 pub enum InstantReason {
     /// The job would not fit the empty machine. The text is the violated rule, if there is one.
     Never(Option<String>),
-    /// The job waits for a cause such as a lack of nodes.
+    /// The job waits for this reason, such as a lack of nodes.
     WaitsFor(Cause),
     /// The job could start: the state has no scheduler that could delay it.
     Nothing,
@@ -173,7 +173,7 @@ impl Instant {
         self.empty.iter().map(SiteAhead::fork).collect()
     }
 
-    /// Cause for which a job can start on none of the sites; `None` if it could start.
+    /// Reason why a job can start on none of the sites; `None` if it can start on one of them.
     fn lacks(&self, job: &Job) -> Option<Cause> {
         let mut lacks = Cause::Nodes;
         for site in &self.sites {

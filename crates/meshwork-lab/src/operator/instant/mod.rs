@@ -55,7 +55,7 @@ pub struct Instant {
     pub running: Vec<PlacedJob>,
     /// Waiting jobs, in order of arrival.
     pub waiting: Vec<WaitingJob>,
-    /// Cause of the wait of a job that could start; `None` without a scheduler.
+    /// Reason why a job waits although it could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
 }
 

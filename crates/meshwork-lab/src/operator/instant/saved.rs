@@ -105,7 +105,8 @@ impl Instant {
     }
 }
 
-/// Checks and removes the digest that seals a saved state. Any other text is unchanged.
+/// Checks and removes the digest that seals a saved state. A text without a digest is returned
+/// unchanged.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {

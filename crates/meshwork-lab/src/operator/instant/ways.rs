@@ -31,7 +31,7 @@ pub(super) struct CandidateBlock {
 
 /// All blocks of a site that a job may get, for a job that gets a single block of its shape.
 ///
-/// The blocks begin at all corners, and have their sides in all orders that the allocator tries.
+/// The blocks begin at all corners, and have their sides in all orders that the allocator may try.
 /// The result is `None` if a placement may have another form, or if there are too many blocks.
 ///
 /// # Complexity
@@ -127,7 +127,7 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     }
 }
 
-/// Iterator over the sets of some jobs, in order of the total cost of the jobs in a set.
+/// Iterator over all nonempty sets of some jobs, in ascending order of the total cost of a set.
 ///
 /// # Complexity
 /// **O(log k)** comparisons of sets for the *k*-th set, and the time to copy the set.

@@ -219,9 +219,12 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// Name of the workload, resources of its pods, and the required level of the topology.
+    /// Name of the workload, resources of its pods, and the topology level that is required for all
+    /// pods.
     ///
-    /// All pods must lie in one domain of this level, for example in one rack.
+    /// The level is `node` or `leaf` if all pods must lie in one domain of it, for example in one
+    /// rack. It is `None` without such a level, if the level is a higher one, or with several sets
+    /// of pods.
     pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
         let sets: Vec<&Json> = pod_sets(self.object).collect();
         let role = |set: &&Json| {

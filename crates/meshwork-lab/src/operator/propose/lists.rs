@@ -176,8 +176,9 @@ impl SearchSpace {
 
     /// Lists that are tried first, before random changes.
     ///
-    /// For boxes, these are usual changes of all boxes at once, and changes of a single box to
-    /// every shape of its size. For blocks, these are choices of sizes.
+    /// For boxes, these are common changes of all boxes at once, and changes of a single box to
+    /// every shape of its size. For blocks, these are all choices among the ten smallest sizes
+    /// above the base blocks.
     #[must_use]
     pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
         let TopologyLists::Boxes(lists) = from else {
@@ -234,7 +235,7 @@ impl SearchSpace {
         first
     }
 
-    /// Random lists of placements that differ from the lists `from` in a few changes.
+    /// Random placement lists that differ from the lists `from` in a few changes.
     #[must_use]
     pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();

@@ -57,7 +57,8 @@ pub struct SearchLimits {
 pub struct ListProposal {
     /// Topology whose lists were searched, with the site's own lists.
     pub topology: SlurmTopology,
-    /// Best lists on the history's first half; `None` if no lists were better than the site's own.
+    /// Best lists on the history's first half. It is `None` if the search or the race found no
+    /// lists better than the site's own.
     pub best: Option<TopologyLists>,
     /// Number of placement lists that were tried.
     pub tried: usize,

@@ -43,7 +43,7 @@ pub struct ListRace {
     pub finalists: usize,
     /// Number of lists that were not dropped, because no other list was certainly better.
     pub survivors: usize,
-    /// Number of resampled histories on which the lists of placements were compared.
+    /// Number of resampled histories on which the placement lists were compared.
     pub histories: u64,
     /// Length in seconds of the stretches into which the history is cut.
     pub stretch: Second,
@@ -127,7 +127,8 @@ impl Field for WaitsByHistory {
 
 /// Races lists, and returns the index of the list to choose. The first is the site's own list.
 ///
-/// Values are logarithms of the mean wait plus one second, because waits may be 0.
+/// Values are logarithms of the mean wait plus one second, because waits may be 0. The result is
+/// `None` if time ran out before the lists were compared.
 pub(super) fn race(
     trial: &Trial<'_>,
     lists: &[&TopologyLists],

@@ -25,7 +25,7 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// Factor by which the number of lists falls from one stage of a round to the next.
 const ONE_OF: usize = 4;
 
-/// For each stage of a round, the number *n* if lists are tried on about one *n*-th of the jobs.
+/// Divisor *n* for each stage of a round: lists are tried on about one *n*-th of the jobs.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -48,7 +48,7 @@ pub(super) struct Trial<'a> {
     pub(super) cleanup: Second,
     /// Jobs in order of submission.
     pub(super) stays: &'a [JobRecord],
-    /// Recorded starts of the first jobs, up to an instant. Only the waits of later jobs count.
+    /// Starts of the first jobs, which a trial repeats. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 

@@ -25,7 +25,7 @@ pub struct Columns {
     pub kind: Vec<u8>,
     /// Job or node of each event: index of the job in `number`, or number of the node on its site.
     pub job: Vec<u32>,
-    /// Number of every job in the workload, in order of arrival.
+    /// Number that the workload gives to each job; the jobs are in order of arrival.
     pub number: Vec<f64>,
     /// For each job, index of its request in the list of requests.
     pub request: Vec<u32>,

@@ -52,7 +52,7 @@ const UP: u8 = 2;
 /// Byte that marks the end of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
-/// Flag of an event that is later than the previous one. The difference of the times follows.
+/// Flag of an event that is later than the previous one. The changed bits of the time follow.
 const LATER: u8 = 8;
 /// Position, in an event's first byte, of the bits for the form of a request: count, block, subcube
 /// or pieces. For an event with a placement, these bits say whether it has parts of nodes.
@@ -118,7 +118,7 @@ impl Kept {
     }
 }
 
-/// An observer that records all events of a run.
+/// An observer that records all events of a run that a [`RunEvent`] can hold.
 ///
 /// For a log in whole seconds, the file takes some 7 bytes for each event. The observer needs only
 /// the memory of a buffer. A recording that cannot be written, or grows beyond 256 MiB, is dropped
@@ -339,9 +339,10 @@ fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     *before = number;
 }
 
-/// Writes the nonzero bytes of a time difference, preceded by a byte with their positions.
+/// Writes the changed bytes of a time, preceded by a byte with the positions of first and last.
 ///
-/// A time in whole seconds takes two or three bytes.
+/// `difference` is the exclusive or of the bits of the time and of the previous one. A time in
+/// whole seconds takes two or three bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
     let bytes = difference.to_le_bytes();
     let first = (difference.trailing_zeros() / 8).min(7) as usize;

@@ -206,8 +206,8 @@ pub struct Subject<'a> {
 
 impl Recording {
     /// Reads the recording of a stored run in a results folder, for a window of time. If there is
-    /// no recording file, the run is repeated up to the end of the window. If that is impossible
-    /// too, its per-job output is used, and a note says so.
+    /// no valid recording file, the run is repeated up to the end of the window. If that is
+    /// impossible too, its per-job output is used, unless jobs share nodes, and a note says so.
     ///
     /// # Errors
     /// If the run cannot be replayed in any of these ways, or ended before the window begins.

@@ -100,8 +100,8 @@ impl Tape {
         }
     }
 
-    /// Creates a tape of a run on these sites. It also records the allocators' answers to waiting
-    /// requests.
+    /// Creates a tape of a run on these sites. If `answers` is given, the tape also records the
+    /// allocators' answers to waiting requests.
     pub(super) fn on(
         topologies: Vec<Topology>,
         window: RecordingWindow,

@@ -37,9 +37,9 @@ pub struct Timeline {
     pub title: String,
     /// Swept keys and values that make up `title`.
     pub swept: Vec<(String, String)>,
-    /// Number of nodes of all sites.
+    /// Number of nodes of all sites (of cores, where jobs share nodes).
     pub processors: u64,
-    /// Time of the first event.
+    /// Time of the first event of a job.
     pub from: f64,
     /// Time at which the timeline ends.
     pub until: f64,
