@@ -264,8 +264,8 @@ impl<'a> Controller<'a> {
         self.count(job, partition, nodes, now);
     }
 
-    /// Registers a running job with its whole nodes, its limits and its array. Its parts of nodes
-    /// are registered elsewhere.
+    /// Registers a running job with its whole nodes, its limits and its array. The caller registers
+    /// its parts of nodes.
     fn count(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));

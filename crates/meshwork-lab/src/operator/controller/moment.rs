@@ -309,9 +309,9 @@ impl<'a> Controller<'a> {
 
     /// Notes the wait reason of a job at its submission, before any scheduler pass has reached it.
     ///
-    /// Slurm tests at once whether the job would find nodes, and whether it comes first. Of several
-    /// partitions it looks at the one of the highest tier. Parts that other jobs hold count as free
-    /// in this test, but not nodes that a job holds alone.
+    /// Slurm tests at once whether the job would find nodes, and whether it comes first in the
+    /// queue. Of several partitions it considers the one of the highest tier. Parts that other jobs
+    /// hold count as free in this test, but not nodes that a job holds alone.
     fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let own = &self.jobs[job];
         let mut pairs = self.pairs.iter().filter(|pair| pair.job == job);
@@ -364,7 +364,8 @@ impl<'a> Controller<'a> {
 
     /// Records the wait reasons that a pass of the backfill scheduler gives to the waiting jobs.
     ///
-    /// A job beyond a limit gets a reason. A job that is within its limits again loses it.
+    /// A job that exceeds a limit gets the reason for this limit. A job that no longer exceeds any
+    /// limit loses such a reason.
     pub(super) fn note_backfill(&self, reasons: &mut WaitReasons) {
         self.note_eligible(&self.pairs, reasons);
         self.note_barred(&self.pairs, reasons);

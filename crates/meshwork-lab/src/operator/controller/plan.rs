@@ -24,7 +24,7 @@ pub(super) struct BackfillPlan {
     horizon: Second,
     resolution: Second,
     spans: NodeSpans,
-    /// Nodes without a running job.
+    /// Nodes on which jobs may start, and on which no job runs.
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,

@@ -71,7 +71,8 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Replaces the nodes that the job may use by those of its request for parts of nodes.
+    /// Replaces the job's nodes, their number and `is_hopeless` by those of a request for parts of
+    /// nodes.
     ///
     /// `parts` is `None` if this request can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {

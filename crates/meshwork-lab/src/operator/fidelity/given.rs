@@ -24,7 +24,7 @@ pub struct PredictedStart {
     pub by: StartedBy,
     /// Predicted start; `None` if the model would let the job wait longer.
     pub predicted: Option<Second>,
-    /// Nodes that the placement rule chooses at the predicted start; `None` if it finds none.
+    /// Nodes that the placement rule chooses at the recorded start; `None` if it finds none.
     pub nodes: Option<NodeSet>,
     /// Whether the placement rule gives the job its recorded nodes if the job is the next to start.
     pub is_alone: bool,
