@@ -3,8 +3,9 @@
 //! The winner is the best candidate on the data of the race, so its lead on these data is too
 //! large. Here it is compared with the baseline on other data. Fresh replications use the next
 //! seed; the interval of the change comes from a fixed number of pairs of replications. The
-//! held-out part is the end of the log, which the race did not read. Winner and baseline run the
-//! whole log once each, and the interval of the change comes from batches of the same jobs.
+//! held-out part is the end of the log, which the race did not read. Winner and baseline run it
+//! once each, from an empty machine, and the interval of the change comes from batches of the same
+//! jobs.
 
 use std::sync::Mutex;
 
@@ -142,8 +143,8 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Runs the comparison and adds the measured gains to `choice`. Returns the keys of the runs in
-    /// the store, sorted by scenario and then by replication.
+    /// Runs the comparison and adds the measured gains to `choice`. Returns the store keys of its
+    /// runs: fresh replications first, and each kind of data by scenario and then by replication.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,
@@ -249,8 +250,7 @@ impl Confirmation<'_> {
         })
     }
 
-    /// Compares the winner's and the baseline's run of the log, by batches of jobs in the held-out
-    /// time.
+    /// Compares winner and baseline on the held-out end of the log, by batches of the same jobs.
     fn held_out(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         // Do not let either run stand for all replications, since it is the candidate's only run.
@@ -268,7 +268,7 @@ impl Confirmation<'_> {
     }
 
     /// Change from the baseline to the winner for each class of job sizes. It is computed from the
-    /// pairs of replications in which both have jobs of the class.
+    /// pairs of replications in which winner and baseline both have jobs of the class.
     fn classes(&self, ours: &ScenarioRuns, theirs: &ScenarioRuns) -> Vec<ClassChange> {
         let sizes = theirs.sizes();
         let named: Vec<&str> =

@@ -87,8 +87,8 @@ impl Default for ChooseOptions<'_> {
 
 /// Scale on which the metric of candidates is compared: logarithmic or raw.
 ///
-/// On the scale, smaller values are better: if larger values of the metric are better, the sign is
-/// reversed.
+/// Smaller values on the scale are always better: if larger values of the metric are better, the
+/// scale reverses their sign.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) metric: String,
@@ -275,7 +275,7 @@ impl Setup {
         })
     }
 
-    /// Data of a choice that are written into a new results folder before the race begins.
+    /// Scenarios, inputs and log spans with which a sweep begins in a results folder.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),
@@ -463,7 +463,7 @@ pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }
 
-/// Arrival times of the jobs in a scenario's log, from which the begin of held-out time follows.
+/// Arrival times of the jobs in a scenario's log, from which the start of its held-out end follows.
 pub(crate) use windows::arrivals;
 
 #[cfg(test)]

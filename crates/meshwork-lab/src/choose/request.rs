@@ -35,7 +35,7 @@ pub struct ChoiceRequest {
     pub second: Option<String>,
     /// Whether candidates are compared by differences of the metric (the raw scale), not by ratios.
     pub raw: bool,
-    /// Number of candidates above which a screening precedes the race, to leave fewer candidates.
+    /// Number of candidates above which a screening reduces their number before the race.
     pub screen_above: usize,
 }
 

@@ -57,8 +57,10 @@ impl Raced<'_> {
         race.wanted().into_iter().map(|next| next.min(self.most)).collect()
     }
 
-    /// Lets the race read the replications that all surviving candidates have run. If the
-    /// indifference zone is relative, it is computed first.
+    /// Lets the race read the replications that all surviving candidates have run.
+    ///
+    /// On the raw scale, a relative indifference zone is computed from the first results. Until
+    /// there are enough of them, the race reads no further.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
         let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
@@ -125,7 +127,7 @@ impl Raced<'_> {
 pub struct RaceRound {
     /// Runs of the round that are not stored yet, with their estimated costs.
     pub deal: Deal,
-    /// Whether the stored runs already decide the race, so that no round is left.
+    /// Whether no run is left: the race is decided, or all replications that it may use are stored.
     pub is_over: bool,
 }
 
@@ -184,11 +186,11 @@ pub fn next_round(
 /// Result of running one shard of a round.
 pub struct ShardOfRound {
     pub shard: Shard,
-    /// Whether the stored runs already decide the race, so that no round is left.
+    /// Whether no run is left: the race is decided, or all replications that it may use are stored.
     pub is_over: bool,
     /// Number of runs in the round, over all shards.
     pub round: u64,
-    /// Number of runs of this shard that have ended.
+    /// Number of runs of this shard that have ended successfully.
     pub done: u64,
     pub stopped: bool,
     /// Warnings, one sentence each.
@@ -199,8 +201,8 @@ pub struct ShardOfRound {
 
 /// Runs one shard of a race's next round, which follows from the stored runs in `runs.jsonl`.
 ///
-/// After all shards have ended, `meshwork collect` or the choice itself merges their runs. The next
-/// round can then be divided.
+/// After all shards have ended, `meshwork collect` merges their runs, as does `meshwork choose`
+/// without `--shard`. The next round can then be divided among shards.
 ///
 /// # Errors
 /// If the study, its inputs or the folder are invalid. In that case nothing has run.

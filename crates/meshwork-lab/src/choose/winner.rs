@@ -55,7 +55,7 @@ const BACKFILL: &str = "sched/backfill";
 
 /// Parameters of the scheduler `slurm` that have no line in `slurm.conf`.
 ///
-/// Each has a text that says how the setting is made in Slurm instead.
+/// Each comes with a text on what determines the setting in Slurm instead.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("bf_rounding", "the version of Slurm decides"),
     ("PriorityWeightSite", "the site factor of jobs counts in full"),
@@ -98,8 +98,9 @@ impl<'a> GivenScheduler<'a> {
 
     /// Text of a `slurm.conf` changed so that Slurm schedules like this scheduler.
     ///
-    /// Only the parameters `keys` are set. `included` is the text of the included files. It is not
-    /// changed, and gives the values of keys that `text` does not set.
+    /// Sets `SchedulerType`, the scheduler's parameters that are in `keys`, and `PriorityType` if
+    /// the scheduler has weights. `included` is the text of the included files. It is not changed,
+    /// and gives the values of keys that `text` does not set.
     fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
         let value_of =
@@ -189,7 +190,8 @@ fn put_line(text: &mut String, key: &str, value: &str) {
 ///
 /// The result has a unified diff of each file, and then the differing keys for which Slurm has no
 /// line. If the study names no `slurm.conf`, only the lines that set the scheduler are compared.
-/// The result is empty if the machine is not read from Slurm files.
+/// The result is empty if the winner is the baseline, or if the machine is not read from Slurm
+/// files.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);

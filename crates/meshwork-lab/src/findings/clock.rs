@@ -92,8 +92,9 @@ impl LogStart {
 /// In the data of a page this is the object `clock`: a time `t` of the clock is shown as `t /
 /// factor`, in `unit`s, so that an axis says "wait, hours". If `unit` is `null`, the unit of the
 /// clock is unknown, and times have no unit. If `start` is present, the instant `t` of the clock is
-/// the date `start.unix + t` in seconds since 1970-01-01 UTC. Local time is `offset` seconds ahead
-/// of UTC, or it is the time in the time zone `zone`.
+/// the date `start.unix + t` in seconds since 1970-01-01 UTC. Dates are shown in local time, which
+/// is `offset` seconds ahead of UTC, or without `offset` in UTC. `zone` is the name of the time
+/// zone, for labels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
     /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.

@@ -8,7 +8,8 @@ use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
 /// Index of the scenario with which the scenario at `index` is compared. It has the baseline's
-/// value of the compared key; its other swept values are those of the scenario at `index`.
+/// value of the compared key, and otherwise the swept values of the scenario at `index`. `None` if
+/// that scenario has the baseline's value itself.
 ///
 /// Scenarios are in the order of the cross product of the swept values, so the index is computed
 /// from the numbers of values.
@@ -70,9 +71,9 @@ pub(crate) fn ratio(
     Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
-/// Differences of all metrics between two scenarios, which are given by index, paired by run. A
-/// difference is the value of the first scenario minus the value of the second one. It is also
-/// given as a fraction of the second scenario's mean.
+/// Differences of all metrics between two scenarios, paired by run. The scenarios are given by
+/// index. A difference is the value of the first scenario minus the value of the second one, and is
+/// also given as a fraction of the second scenario's mean.
 ///
 /// # Complexity
 /// **O(n)** for each metric of *n* runs.

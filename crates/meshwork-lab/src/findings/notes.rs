@@ -98,7 +98,8 @@ pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<Strin
     })
 }
 
-/// Note on a metric whose interval is wider than its mean, in studies that run a log only once.
+/// Note on the first metric if its half width exceeds its mean, in studies that run a log only
+/// once.
 fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
     if study.replications != Replications::Fixed(1) {
         return None;

@@ -87,9 +87,10 @@ impl RunningMoments {
         self.half_width_by(factor(self.count, alpha))
     }
 
-    /// Half width of the confidence sequence, given this half width in standard deviations.
+    /// Half width of the confidence sequence, given its half width `factor` in standard deviations.
     ///
-    /// The caller computes the latter by [`factor`], once for all sequences of equal length.
+    /// The caller computes `factor` by the function [`factor`], once for all sequences of equal
+    /// length.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;

@@ -6,7 +6,7 @@
 //! 1. *Contrasted* keys are those whose values the study compares, in a claim or in `[compare]`.
 //! 2. A key with at least three numbers runs along the plot, or else a key with at least three
 //!    blocks, such as `machine.dims`. Of several such keys, uncontrasted ones come before
-//!    contrasted ones; then the key with most values is chosen, and of equals the last. Without
+//!    contrasted ones, and then keys with more values. The last of equal keys is chosen. Without
 //!    such a key the plot has bars, along the uncontrasted key with most values.
 //! 3. A key with more names (values that are no numbers) than there are colours runs along the
 //!    plot before any other key, because a plot can have any number of rows. Of several such keys,
@@ -104,9 +104,10 @@ impl Axis {
         places
     }
 
-    /// Numbers of a numeric axis; `None` if its values are shown side by side. This is so for
-    /// names, and for numbers with a wide range that include non-positive ones, which a logarithmic
-    /// scale cannot show.
+    /// Numbers of a numeric axis; `None` if its values are shown side by side.
+    ///
+    /// These are names, fewer than three numbers, and numbers with a wide range that include
+    /// non-positive ones, which a logarithmic scale cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);

@@ -97,12 +97,13 @@ fn time_unit(longest: f64) -> TimeUnit {
     }
 }
 
-/// Formats seconds in a unit.
+/// Formats a duration, given in seconds, in a unit of time.
 fn lasting(seconds: f64, (size, unit): TimeUnit) -> String {
     format!("{} {unit}", significant(seconds / size, 3))
 }
 
-/// Sentence on how a topology changes the mean wait. The flag is true if the change is significant.
+/// Sentence on how a topology changes the mean wait. The flag is true if the change is significant,
+/// or if no job starts under all topologies.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];
@@ -196,8 +197,8 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Plot of the differences of all measures on one scale. They are in percent of the values under
-/// the first topology.
+/// Plot, on one scale, of the differences of all measures that differ. They are in percent of the
+/// values under the first topology.
 fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     let base = &comparison.values[0];
     let measures: Vec<usize> = (0..ReplayMeasure::ALL.len())

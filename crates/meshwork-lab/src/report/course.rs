@@ -219,8 +219,8 @@ impl Lines<'_> {
 impl<'a> Division<'a> {
     /// Divides runs by the values of all keys in which they differ, except the one compared.
     ///
-    /// A plot shows runs that differ in one swept key. If runs of one scenario are repeated, or not
-    /// all combinations of the values are present, a single plot shows all runs.
+    /// A plot shows runs that differ in one swept key. If a scenario has several runs, or not all
+    /// combinations of the values are present, a single plot shows all runs.
     fn new(runs: &'a [Timeline], axes: &[Axis]) -> Division<'a> {
         let places: Vec<Vec<usize>> =
             runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();

@@ -1,5 +1,6 @@
-//! Facts about the request of a study in words: machine, jobs, number of runs, and the command to
-//! repeat it.
+//! Facts about the request of a study in words.
+//!
+//! They are about the machine, the jobs, the number of runs, and the command to repeat the study.
 
 use serde::Serialize;
 use toml::{Table, Value};

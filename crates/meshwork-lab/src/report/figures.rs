@@ -1,5 +1,6 @@
-//! Selects the figures of a report: means against swept keys, jobs by size, and differences from
-//! baselines.
+//! Selects the figures of a report.
+//!
+//! They show means against swept keys, jobs by size, and differences from baselines.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +21,13 @@ use crate::study::{ClaimCheck, Replications, Study};
 /// Minimum ratio of largest to smallest number for a scale to be logarithmic.
 const SPREAD: f64 = 20.0;
 
-/// Maximum number of figures that each show one metric that claims are about.
+/// Maximum number of metrics that have a figure of their own because claims are about them.
 const MAX_CLAIMED: usize = 3;
 
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points of a section in views that offer another key for the scale `x`.
+/// Maximum number of points of a section in views with another key along the plot than the default.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
@@ -239,8 +240,8 @@ fn lowered(heading: &str) -> String {
 }
 
 /// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that may
-/// still be added to the section. `turned` is that number for views with another key on the scale
-/// `x`.
+/// still be added to the section. `turned` is this number for views with another key along the plot
+/// than the default.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -345,7 +346,10 @@ impl Plan<'_> {
     }
 }
 
-/// Label of a swept key, which is the key without its table name: `load` for `workload.load`.
+/// Label of a swept key, such as `load` for `workload.load`.
+///
+/// It leaves out the names of the tables that are listed here, but not of others:
+/// `allocator.rotation` becomes `allocator rotation`.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),

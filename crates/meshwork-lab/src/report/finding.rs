@@ -92,11 +92,12 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// Values that a sentence names together with their key, since they are also plain words.
+/// Values that a sentence names together with their key, since alone they would read as plain
+/// words.
 const PLAIN_WORDS: [&str; 10] =
     ["none", "never", "always", "true", "false", "first", "last", "all", "auto", "exact"];
 
-/// Question which value of one swept key is best, as the summary sentences answer it.
+/// Question of which value of a swept key is best. The summary sentences answer it.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -113,8 +114,8 @@ impl Question<'_> {
         Contest { study, results, summary, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
-    /// Indices of the scenarios with each value of the question's key in turn. All other keys have
-    /// the values `fixed`.
+    /// Indices of the scenarios to compare, one for each value of the question's key. All other
+    /// keys have the values `fixed`.
     fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
         let mut at = fixed.to_vec();
         let of = |value: usize| {
@@ -124,7 +125,8 @@ impl Question<'_> {
         (0..self.axes[self.along].count()).map(of).collect()
     }
 
-    /// Setting for the first summary sentence: `at`, unless it makes all scenarios equal.
+    /// Setting for the first summary sentence: `at`, unless all scenarios to compare are equal in
+    /// it.
     ///
     /// In that case it is the first setting in which they differ, if there is one. The keys
     /// `chosen`, which the page's selectors set, keep their values.
@@ -228,7 +230,7 @@ impl Question<'_> {
         Some(format!(" {verb} {}.", apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on jobs that one of the best scenarios refused and another ran; otherwise empty.
+    /// Sentence on jobs that a best scenario refused and another scenario ran; otherwise empty.
     ///
     /// A mean over fewer jobs may be low because the hardest jobs are missing.
     fn refusals(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
@@ -247,8 +249,8 @@ impl Question<'_> {
         }
     }
 
-    /// Sentence on metrics whose best value of the key is not the best value for the first metric.
-    /// It names only metrics with one common best value.
+    /// Sentence on metrics that are best at another value of the key than the first metric. It
+    /// names only metrics that share one best value.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,

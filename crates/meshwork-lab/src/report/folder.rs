@@ -80,8 +80,8 @@ fn guess(folder: &Path) -> StudyRequest {
     guess
 }
 
-/// Failed runs that the last run of the study listed in `failures.csv`. Lines that cannot be read
-/// are skipped, so that their runs count as not run.
+/// Failed runs that `failures.csv` lists, from the last time that the study was run. Lines that
+/// cannot be read are skipped, so that their runs count as not run.
 pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     let mut failures = Failures::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {

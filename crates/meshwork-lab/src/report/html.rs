@@ -349,7 +349,7 @@ fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup 
     }
 }
 
-/// A table, collapsed below its title.
+/// HTML of a table, collapsed below its title unless `is_open`.
 fn table_html(table: &ReportTable, id: &str, is_open: bool) -> Markup {
     let caption = sentence(&table.caption);
     let is_number = |column: usize| table.rows.first().is_some_and(|row| row[column].number);
@@ -393,7 +393,7 @@ fn table_html(table: &ReportTable, id: &str, is_open: bool) -> Markup {
     }
 }
 
-/// Replaces the spaces between a mean and its interval, so that no line breaks there.
+/// Replaces the spaces around `±` and before `%` by spaces at which no line breaks.
 fn unbroken(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }

@@ -62,8 +62,8 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Makes recordings of the runs that `maps` selects, and timelines of these and of some other runs.
-/// A selected run without a stored recording is simulated again. Simulations run in parallel.
+/// Makes recordings of the runs that `maps` selects, and timelines of these and of further runs. A
+/// selected run without a stored recording is simulated again. Simulations run in parallel.
 ///
 /// # Errors
 /// If a selected run does not exist.
@@ -119,8 +119,8 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     Ok(Recorded { recordings, without, timelines })
 }
 
-/// Timelines of recorded runs that are not among `chosen`. Each is of the first replication of a
-/// further scenario.
+/// Timelines of recorded runs that are not among `chosen`, at most one for each scenario. Each is
+/// of the scenario's first replication.
 fn further(
     content: &Content,
     folder: &Path,
@@ -209,7 +209,7 @@ fn one(
 /// Stored run of the study in `folder`, found by scenario and replication, both from 1.
 ///
 /// # Errors
-/// One sentence, if there is no such study or run.
+/// One sentence, if there is no such study or run, or if the folder has several studies.
 pub(crate) fn stored_run(
     catalogue: &Catalogue,
     folder: &Path,

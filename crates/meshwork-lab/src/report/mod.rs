@@ -166,8 +166,9 @@ pub struct ClaimLine {
     pub verdict: String,
     /// Reason for the verdict.
     pub reason: String,
-    /// Result of the claim for each combination of swept values: whether it holds (`None`:
-    /// undecided), and a text with the numbers.
+    /// Result of the claim for each combination of swept values.
+    ///
+    /// It says whether the claim holds (`None`: undecided), and gives the numbers as a text.
     pub cells: Vec<(Option<bool>, String)>,
 }
 
@@ -420,8 +421,9 @@ fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// Makes the titles of sections unique: adds words of the section's id to each title that occurred
-/// before.
+/// Makes the titles of sections unique.
+///
+/// Each title that occurred before gets words of its section's id.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         let same = sections[..i].iter().filter(|other| other.title == sections[i].title);

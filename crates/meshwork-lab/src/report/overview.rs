@@ -26,7 +26,7 @@ pub struct Overview {
 /// Verdicts on the claims of a paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PaperLine {
-    /// Key of the paper on the command line; empty for studies of no paper.
+    /// Key of the paper on the command line.
     pub key: String,
     pub authors: String,
     pub title: String,

@@ -21,7 +21,7 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Maximum number of candidates with a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Minimum number of lines in the plot of the race if the first dropped candidates are left out.
+/// Number of lines that must remain if the plot of the race omits the candidates dropped first.
 const MIN_LINES: usize = 2;
 
 /// Ratio of largest to smallest value on an axis of a trade-off above which it is logarithmic.

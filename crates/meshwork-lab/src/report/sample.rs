@@ -47,8 +47,7 @@ pub(super) fn along(axes: &[Axis]) -> Option<usize> {
     compared(axes).or_else(|| several.max_by_key(|&i| axes[i].count()))
 }
 
-/// Axis whose values the study compares: one that a claim or `[compare]` compares, else an axis of
-/// names.
+/// Axis whose values the study compares in a claim or in `[compare]`, else an axis of names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
@@ -61,8 +60,8 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
 /// which is usually the hardest, and an axis of names at its first value.
 ///
 /// `is_overloaded` returns whether the queue of a scenario grows to the end, so that its waits
-/// depend on the length of the run. An ordered axis is fixed at its largest value without such
-/// scenarios, if there is one.
+/// depend on the length of the run. The first ordered axis that has values without such scenarios
+/// is fixed at the last of these values, and all other axes as above.
 pub(super) fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

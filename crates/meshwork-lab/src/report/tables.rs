@@ -104,7 +104,8 @@ fn of_one(
 /// Table with a row per metric and a column per scenario, if there are few scenarios and many
 /// metrics. Any other table is returned unchanged.
 ///
-/// So many columns do not fit side by side, and numbers to compare then stand in one row.
+/// The columns of many metrics would not fit side by side. In the turned table, the numbers to
+/// compare are in one row.
 fn turned(table: ReportTable, (meanings, clock): (&Meanings, &Clock)) -> ReportTable {
     let names = &table.columns[table.keys..];
     let is_few = (2..=MOST_ACROSS).contains(&table.rows.len()) && table.more == 0;

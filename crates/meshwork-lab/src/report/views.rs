@@ -153,7 +153,8 @@ pub struct Dates {
     pub start: i64,
 }
 
-/// Text between the names of values with equal points, which share a line. No single name has it.
+/// Separator between the names of values with equal points, which share a line. No name contains
+/// it.
 pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 
 /// A line, or the bars of one colour, in a panel of a plot.

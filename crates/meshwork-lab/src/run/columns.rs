@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-/// Stored number of a metric that has no value in a run.
+/// Number stored for a metric that a row has without a value.
 const NOTHING: f64 = f64::NAN;
 
-/// Stored number of a metric that a row does not have at all. It cannot be mistaken for a measured
+/// Number stored for a metric that a row does not have at all. It cannot be mistaken for a measured
 /// value, because measured values are always finite.
 const ABSENT: f64 = f64::INFINITY;
 
@@ -56,7 +56,7 @@ impl Metrics {
         })
     }
 
-    /// Values of a metric by row. Those that are missing are not finite.
+    /// Values of a metric by row; empty if no row has the metric. Missing values are not finite.
     pub(super) fn column(&self, name: &str) -> &[f64] {
         self.place(name).map_or(&[], |place| &self.columns[place])
     }
@@ -175,7 +175,7 @@ impl<'a, K> Class<'a, K> {
         self.metrics.row(first).map(|(name, _)| name)
     }
 
-    /// Measured values of a metric, each with the index of its run among the finished runs.
+    /// Measured values of a metric, each with the index of its run among the successful runs.
     pub(super) fn measured(&self, name: &str) -> impl Iterator<Item = (usize, f64)> {
         let column = self.metrics.column(name);
         let cell = |&row: &usize| Some((self.runs[row], *column.get(row)?));

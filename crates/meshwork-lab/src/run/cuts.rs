@@ -21,7 +21,7 @@ const KEYS: [&str; 2] = ["until", "from"];
 /// the study.
 ///
 /// # Complexity
-/// Each log is read up to the first job that each `from` and `until` leave.
+/// For each distinct workload, the log is read up to the first job that is left.
 pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Result<(), Refused> {
     let mut seen = BTreeSet::new();
     for (index, point) in points.iter().enumerate() {

@@ -42,7 +42,8 @@ impl Lock {
     /// Locks a file and removes the file's temporary versions left by killed processes.
     ///
     /// # Errors
-    /// If another process holds the lock, or the lock file cannot be written.
+    /// If another process holds the lock, the path is not a regular file, or the lock file cannot
+    /// be written.
     pub fn of(path: &Path) -> Result<Lock, LockError> {
         let shown = path.display().to_string();
         if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {

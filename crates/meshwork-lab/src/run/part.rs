@@ -14,8 +14,9 @@ use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::{Run, RunProgress};
 
-/// Unit of work of a single process: one run, or all runs of a scenario if the number of
-/// replications depends on results.
+/// Unit of work of a single process: one run, or all runs of a scenario.
+///
+/// It is a whole scenario if the number of replications depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     /// Index of the scenario, from 0.
@@ -35,14 +36,14 @@ pub struct Worked {
     pub failures: Vec<(usize, u64, String)>,
 }
 
-/// Interval between the signs of life that a working process writes into the store.
+/// Interval between the heartbeats that a working process writes into the store.
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
     /// Runs only the given units of a study, and puts their results into the store. A unit is one
     /// run, or all runs of a scenario. Units missing from the store come first, in the given order.
     /// Stored units are read last, which may take a while for a million runs. Meanwhile the process
-    /// regularly writes a sign of life into the store.
+    /// writes heartbeats into the store.
     ///
     /// # Errors
     /// If the threads cannot be started.

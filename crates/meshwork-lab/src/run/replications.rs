@@ -14,7 +14,8 @@ use crate::run::store::RunFindings;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
-/// Stored runs of a study, and the number of missing runs. If none are missing, the runs equal the
+/// Stored runs of a study, and the number of missing runs. `find` returns the result of the run
+/// with a scenario, replication and key, if it is known. If no run is missing, the runs equal the
 /// result of [`Runner::run`](crate::run::Runner::run).
 #[must_use]
 pub fn known(
@@ -62,7 +63,9 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether all replications of a scenario have the same jobs, taken from an unchanged log.
+/// Whether all replications of a scenario have the same jobs.
+///
+/// This holds for the jobs of a log that is neither shuffled nor resampled.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];

@@ -109,10 +109,12 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     /// Whether the study was stopped, so that runs are missing.
     pub(super) stopped: AtomicBool,
-    /// Missing runs that were made before stored runs are read, by scenario and replication. `None`
-    /// stands for a run that is already in the store.
+    /// Runs that the store lacked and that were made before any stored run is read.
+    ///
+    /// Keys are scenario and replication. `None` stands for a run that has been stored since, so
+    /// that its result is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
-    /// Failed runs of a partly run study, each as index of the scenario, replication and reason.
+    /// Failed runs in [`Runner::work`], each as index of the scenario, replication and reason.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 

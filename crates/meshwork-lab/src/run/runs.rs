@@ -142,7 +142,9 @@ impl ScenarioRuns {
         Some(format!("{:032x}", self.ended.keys[row]))
     }
 
-    /// Number of jobs that would not fit even the empty machine, for each successful run.
+    /// Number of refused jobs, for each successful run.
+    ///
+    /// They would not fit even the empty machine, or the scheduler turned them away.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused
@@ -189,8 +191,9 @@ impl ScenarioRuns {
         self.ended.batches.get(row)
     }
 
-    /// Trend of the queue length (Kendall's τ) in each run that has one: see
-    /// [`trend`](crate::findings::trend).
+    /// Trend of the queue length (Kendall's τ) in each run that has one.
+    ///
+    /// See [`trend`](crate::findings::trend).
     #[must_use]
     pub fn trends(&self) -> Vec<f64> {
         self.ended.trends.iter().map(|(_, trend)| *trend).collect()
@@ -214,7 +217,8 @@ impl ScenarioRuns {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
-    /// Successful runs that are complete, so that they can be stored: those with all their batches.
+    /// Successful runs whose results by batch were not dropped, so that they can be stored
+    /// completely.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))

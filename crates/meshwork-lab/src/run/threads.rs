@@ -17,8 +17,9 @@ pub struct NoThreads {
 
 /// Threads that make the runs of a study.
 pub(crate) enum Threads {
-    /// The calling thread, if one thread is requested: starting and waking another one takes longer
-    /// than many runs.
+    /// The calling thread, used if one thread is requested.
+    ///
+    /// Starting and waking another one takes longer than many runs.
     Own,
     Pool(ThreadPool),
 }

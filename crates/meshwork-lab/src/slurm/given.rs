@@ -24,8 +24,9 @@ pub(crate) const ALL: &str = "*";
 /// Replaces the site folders that a study's table names by the content of their files.
 ///
 /// `machine = { site = "DIR" }` becomes a machine of the topology file and the `slurm.conf` in the
-/// folder, with all its partitions. If jobs of the site share nodes, the nodes have the types of
-/// its files. `workload = { site = "DIR" }` becomes the table of the jobs in the folder.
+/// folder. It has the nodes of all partitions, unless the key `partition` names one. If jobs of the
+/// site share nodes, the nodes have the types of its files. `workload = { site = "DIR" }` becomes
+/// the table of the jobs in the folder.
 ///
 /// # Errors
 /// If the folder is no site, or a key does not go with `site`.

@@ -37,15 +37,16 @@ pub(crate) const KEYS: [&[&str]; 2] =
 /// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`. For a model file
 /// of topograph, it is `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may also
 /// be `block`. The partition `*` stands for the nodes of all partitions. A scheduler `slurm` gets
-/// the parameters of the `slurm.conf`. With a `gres.conf`, jobs share the nodes, and both files
-/// give the node types. Keys `partitions` and `reservations` may name nodes by a host list. If the
-/// scenario names no allocator, or names `slurm`, the allocator becomes the one that places jobs as
-/// Slurm does. Other machines are left unchanged.
+/// the parameters of the `slurm.conf`. With a `gres.conf`, jobs share the nodes, whose types come
+/// from this file and the `slurm.conf`. Keys `partitions` and `reservations` may name nodes by a
+/// host list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one
+/// that places jobs as Slurm does. Other machines are left unchanged.
 ///
 /// A torus without holes that is the whole partition becomes a torus whose processors are its
 /// nodes, so that strategies for grids can be compared. Any other topology becomes a flat machine.
-/// Jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table, the allocator gets
-/// the names by which jobs may require and exclude nodes and name partitions.
+/// On a torus, jobs of sizes that the topology file does not list are refused, as by Slurm. If jobs
+/// come from a table, the allocator gets the names by which jobs may require and exclude nodes and
+/// name partitions.
 ///
 /// # Errors
 /// If a file cannot be read, Slurm would not start with it, or a key is unknown.

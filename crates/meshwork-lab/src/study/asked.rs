@@ -159,8 +159,8 @@ impl StudyRequest {
         }
     }
 
-    /// Possible paths of each input file, by its path in scenarios. They are in the order in which
-    /// they are tried. `folder` is the results folder.
+    /// Possible paths of each input file, in the order in which they are tried. The keys of the map
+    /// are paths in scenarios. `folder` is the results folder.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {

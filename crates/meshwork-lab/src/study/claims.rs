@@ -199,8 +199,8 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 /// Other keys of a `[[claim]]` table, whose values contain swept keys or have several types.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads the list of tables `[[claim]]`. `axes` are the swept keys. If `changed` is set, the
-/// command line has changed the sweep, so that a claim may name values that are not swept.
+/// Reads the list of tables `[[claim]]`. `axes` are the swept keys. `changed` says that command
+/// line settings may have changed the sweep. A claim may then name values that are not swept.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,

@@ -174,8 +174,9 @@ pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     point(study, index)
 }
 
-/// Place at which a value of a scenario was written, for error messages: in the sweep, or in a
-/// setting of the command line.
+/// Place at which a value of a scenario was written, for error messages.
+///
+/// It is in the sweep, or in a setting of the command line.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },
     Setting(&'a str),
@@ -232,10 +233,9 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
 /// Command line setting that causes a problem of a scenario. `None` if the scenario has the problem
 /// without settings too.
 ///
-/// Settings in the same top-level table as the problem are considered first. Of these, the last one
-/// is chosen without which the problem disappears, or else the last one. If the table has no
-/// settings, the last of all settings is chosen. For example, setting another topology may require
-/// keys that the file lacks.
+/// Among the settings in the same top-level table as the problem, it is the last one without which
+/// the problem disappears. If there is none, it is the last setting in this table, or else the last
+/// setting of all. For example, setting another topology may require keys that the file lacks.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],
@@ -267,7 +267,7 @@ fn setting_to_blame<'l, 's>(
 }
 
 /// Swept values of a scenario, and all values that the sweep and settings give to its keys. The
-/// latter are in the order in which they are applied to the study's table.
+/// second list is in the order in which its values are applied to the study's table.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());

@@ -57,8 +57,7 @@ pub enum Replications {
     Fixed(u64),
     /// Replications are added until the confidence interval of a metric's mean is narrow enough.
     Precision {
-        /// Half width of the confidence interval, relative to the mean, from which on no
-        /// replication is added.
+        /// Half width, relative to the mean, at which no more replications are added.
         target: f64,
         /// Number of replications before the interval is first computed, at least 2.
         least: u64,

@@ -1,6 +1,6 @@
 //! Sets a value in a study at a dotted path.
 //!
-//! `[sweep]` sets such values for every combination, and `--set` sets a value once.
+//! `[sweep]` sets different values in different scenarios, and `--set` one value in all scenarios.
 
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
@@ -9,10 +9,10 @@ use crate::study::Refused;
 
 /// Sets a value at a path such as `workload.load` or `machine.sites[1].speed`.
 ///
-/// Missing tables on the way are created. A component given by name only becomes a table when one
-/// of its parameters is set: `allocator = "first_fit"` and `allocator.rotation` together are
-/// `{ name = "first_fit", rotation = … }`. A key that contains a dot is quoted, as in
-/// `sweep."workload.load"`.
+/// Missing tables on the way are created. A component that is given only by its name becomes a
+/// table as soon as one of its parameters is set: `allocator = "first_fit"` and
+/// `allocator.rotation` together are `{ name = "first_fit", rotation = … }`. A key that contains a
+/// dot is quoted, as in `sweep."workload.load"`.
 ///
 /// ```
 /// use meshwork_lab::study::set::set;

@@ -16,7 +16,7 @@ pub struct Stored {
     pub study: Study,
     pub asked: StudyRequest,
     pub points: Vec<Point>,
-    /// Digest of each scenario's input file; `None` for a scenario that reads no file.
+    /// Combined digest of each scenario's input files; `None` for a scenario that reads no file.
     pub digests: Vec<Option<String>>,
 }
 

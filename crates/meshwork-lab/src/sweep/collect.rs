@@ -35,7 +35,7 @@ pub struct Collected {
 ///
 /// # Errors
 /// If there is no sweep in the folder, another process is merging, a run has two different results,
-/// or the folder cannot be written. In this case `runs.jsonl` is unchanged.
+/// or the folder cannot be written. No finished run is lost then.
 ///
 /// # Complexity
 /// **O(n log n)** for *n* runs. The memory is 64 MiB plus 100 bytes per run.

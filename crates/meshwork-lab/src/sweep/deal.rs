@@ -6,10 +6,11 @@
 //! same runs, and each run is in exactly one shard.
 //!
 //! The file of a deal is a table with the columns `scenario,seconds,replications`. They hold the
-//! number of the scenario, from 1; the expected duration of one of its runs; and the numbers of its
-//! replications, from 0, such as `0-4 7`, or `all` if their number depends on results. `meshwork
-//! submit` writes the file once, before any shard begins. So a deal can leave out finished runs and
-//! use measured durations.
+//! number of the scenario (from 1), the expected duration of one run, and the numbers of the
+//! replications (from 0), such as `0-4 7`. If the number of replications depends on results,
+//! `replications` is `all`, and the duration is that of the whole scenario. If no duration was
+//! measured, `seconds` has costs without a unit. `meshwork submit` writes the file once, before any
+//! shard begins. So a deal can leave out finished runs and use measured durations.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,8 +34,9 @@ pub struct Deal {
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is a single unit of work. This is so if its number of replications depends on
-/// the results of its first ones.
+/// Whether a scenario is a single unit of work.
+///
+/// It is one if its number of replications depends on the results of its first ones.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {

@@ -113,8 +113,10 @@ fn from_environment(
     ))
 }
 
-/// Unique name of an attempt at a shard: the job id and number of restarts if the workload manager
-/// gives them, then the host and the process id.
+/// Unique name of an attempt at a shard.
+///
+/// It has the job id and the number of restarts, if the workload manager gives them, and then the
+/// host and the process id.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

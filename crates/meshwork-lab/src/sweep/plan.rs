@@ -93,16 +93,17 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Intended duration of a shard's task: long enough to be worth starting, and short enough to be
-/// scheduled soon.
+/// Intended duration of a shard's task.
+///
+/// It is long enough to be worth starting, and short enough to be scheduled soon.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {
     /// Number of shards for a submission.
     ///
-    /// Each shard takes about half an hour, or half of the time limit `time` if that is less. If
-    /// durations are unknown, there is one shard for each unit of work. There are at most `limit`
-    /// shards.
+    /// Each shard takes about half an hour, or half of the time limit `time` if that is less. There
+    /// are at most as many shards as units of work. If durations are unknown, there is one shard
+    /// for each unit of work, but at most `limit` shards.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

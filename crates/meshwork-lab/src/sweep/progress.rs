@@ -287,8 +287,8 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
 }
 
 /// Current time by the clock that sets the modification times of files in a folder. On a shared
-/// file system, this clock may differ from that of this computer. The latter is used if the folder
-/// cannot be written.
+/// file system, this clock may differ from this computer's own clock. The own clock is used only if
+/// the folder cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

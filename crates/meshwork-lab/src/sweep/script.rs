@@ -25,8 +25,10 @@ pub struct Script {
     pub engine: BatchSystem,
     /// Name of the study.
     pub name: String,
-    /// Command that runs Meshwork: the absolute path of `meshwork`, or an interpreter with the
-    /// arguments to run Meshwork as a module.
+    /// Command that runs Meshwork.
+    ///
+    /// It is the absolute path of `meshwork`, or an interpreter with the arguments to run Meshwork
+    /// as a module.
     pub command: Vec<String>,
     /// Absolute path of the results folder.
     pub folder: PathBuf,
@@ -37,7 +39,7 @@ pub struct Script {
     pub shards: u64,
     /// Maximum number of tasks of one job array.
     pub largest_array: u64,
-    /// Maximum number of tasks that run at once.
+    /// Maximum number of tasks that run at once. The script for HyperQueue ignores it.
     pub max_parallel: u64,
     /// Time limit of each task.
     pub time: Duration,

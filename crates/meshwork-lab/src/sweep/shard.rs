@@ -23,7 +23,8 @@ pub struct ShardWork<'a> {
     /// Results folder, shared by all shards.
     pub folder: PathBuf,
     pub shard: Shard,
-    /// File of the deal, which assigns runs to shards. `None` assigns all runs of the study anew.
+    /// File of the deal, which assigns runs to shards. With `None`, all runs of the study are
+    /// assigned, by nominal costs.
     pub deal: Option<PathBuf>,
     /// Number of threads; 0 uses one per processor.
     pub threads: usize,

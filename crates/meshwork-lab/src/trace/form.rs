@@ -250,8 +250,10 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns for a table of the jobs `kept`: the required columns, the columns in `always`, and each
-/// column in which some job has a value.
+/// Columns for a table of the jobs `kept`.
+///
+/// They are the required columns, the columns in `always`, and each column in which some job has a
+/// value.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()

@@ -93,8 +93,9 @@ const SCALARS: [&str; 12] = [
     "same size as the user's job before, share",
 ];
 
-/// Curves in the order of [`measured`]: the name, the label of the horizontal axis, and the label
-/// of the vertical axis.
+/// Curves in the order of [`measured`].
+///
+/// Each has a name, the label of the horizontal axis, and the label of the vertical axis.
 const CURVES: [(&str, &str, &str); 4] = [
     ("hours", "Hour of the day, by the clock of the log", "Share of the jobs submitted (%)"),
     ("weekdays", "Day of the week, from the first of the log", "Share of the jobs submitted (%)"),

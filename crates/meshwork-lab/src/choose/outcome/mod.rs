@@ -93,8 +93,10 @@ pub struct Effect {
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of replications over which the means are taken: the first ones, which all candidates
-    /// ran.
+    /// Number of replications over which the means are taken.
+    ///
+    /// They are the first ones, which all candidates have run, except candidates with growing
+    /// queues or failed runs.
     pub replications: u64,
 }
 
@@ -132,7 +134,8 @@ pub struct ChoiceOutcome {
     ///
     /// It is on the race's scale (logarithmic or raw).
     pub bound: Option<f64>,
-    /// Indices of the candidates that certainly count as equally good as the best one.
+    /// Indices of the survivors that are certainly within the indifference zone of the best
+    /// candidate.
     pub equal: Vec<usize>,
     /// Index of the baseline, the candidate with which the winner is compared.
     pub reference: usize,
@@ -268,7 +271,7 @@ impl ChoiceOutcome {
         })
     }
 
-    /// Whether all new measurements of the winner confirm its gain; `None` if there are none.
+    /// Whether all measurements on fresh data confirm the winner's gain; `None` if there are none.
     #[must_use]
     pub fn is_confirmed(&self) -> Option<bool> {
         (!self.gains.is_empty()).then(|| self.gains.iter().all(|gain| gain.is_clear))
@@ -440,8 +443,8 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
 
 /// Numbers of pairs of replications at which the course of the race is shown.
 ///
-/// They start at 4 and grow by increasing steps. Each number at which a candidate was dropped is
-/// included, and the last number too.
+/// They start at 4 and grow by increasing steps. The numbers at which candidates were dropped and
+/// the last number are included.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;
@@ -476,11 +479,13 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
     course
 }
 
-/// Mean effect of each value of each swept key, over the replications that all candidates have.
+/// Mean effect of each value of each swept key on the metric.
 ///
-/// Candidates are grouped so that the candidates of a group differ only in this key. A group counts
-/// only if every value of the key has a candidate with results in it. Otherwise a value would gain
-/// if bad candidates with this value left the race because their queues grow.
+/// Candidates with growing queues or failed runs do not count. The means are over the replications
+/// that all other candidates have. These candidates are grouped so that the candidates of a group
+/// differ only in this key. A group counts only if it has a candidate for every value of the key.
+/// Otherwise the effect of a value would look too good if the worst candidates with this value are
+/// missing because their queues grow.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =

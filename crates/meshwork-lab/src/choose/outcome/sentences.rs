@@ -264,8 +264,9 @@ impl ChoiceOutcome {
     /// Rows of the table of candidates.
     ///
     /// The cells are number, label, replications, mean of the metric, mean of the second metric,
-    /// and state of the candidate. Candidates that are still in the race come first, then those
-    /// that were dropped; rows of the same state are in order of the mean.
+    /// and state of the candidate. The recommended candidate comes first, then the others that are
+    /// still in the race, then those that were dropped. Rows of the same state are ordered by the
+    /// mean, best first.
     #[must_use]
     pub fn rows(&self) -> Vec<[String; 6]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();

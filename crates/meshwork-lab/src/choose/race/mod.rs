@@ -51,6 +51,8 @@ pub struct RaceRules {
     /// Number of pairs of replications to compare before a candidate may be dropped.
     pub least: u64,
     /// Number of candidates above which a screening precedes the race.
+    ///
+    /// A number below [`FINALISTS`] counts as [`FINALISTS`].
     pub screen_above: usize,
     /// Number of constraints that candidates must meet.
     pub constraints: usize,
@@ -80,8 +82,8 @@ pub trait Field {
 pub enum NoValue {
     /// The run failed, so its candidate leaves the race.
     Failed(String),
-    /// The value has no place on the race's scale, such as 0 on a logarithmic one. This ends the
-    /// race.
+    /// The value cannot be converted to the race's scale, such as 0 to a logarithmic one. This ends
+    /// the race.
     OffScale(String),
 }
 
@@ -201,7 +203,7 @@ impl Race {
 
     /// Values of a candidate, one for each replication, as the race compares them.
     ///
-    /// They are logarithms of the metric, unless the race is on the raw scale.
+    /// They are on the race's scale (logarithmic or raw), on which smaller values are better.
     #[must_use]
     pub fn values(&self, candidate: usize) -> &[f64] {
         &self.values[candidate]
@@ -237,7 +239,7 @@ impl Race {
         if self.is_screening { self.seen } else { self.offset }
     }
 
-    /// Estimated runs of Clark and Yang's two-stage procedure with the same guarantee.
+    /// Estimated number of runs that Clark and Yang's procedure needs for the same guarantee.
     ///
     /// The estimate is made when the survivors have run the number of pairs after which candidates
     /// may be dropped. It is `None` before that time, and after a screening.
@@ -292,8 +294,10 @@ impl Race {
         (high * (high - 1) / 2 + low, a > b)
     }
 
-    /// Mean of the value of `one` minus the value of `other`, and half width of its interval. The
-    /// mean is over all pairs of replications.
+    /// Mean difference of two candidates' values (`one` minus `other`), and half width of its
+    /// interval.
+    ///
+    /// The mean is over all pairs of replications.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> (f64, f64) {
         let factor = factor(self.pairs() as f64, self.level());
@@ -395,7 +399,8 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the survivors' results up to replication `have`, and drops candidates after each one.
+    /// Reads the survivors' results up to replication `have`. Drops candidates after each
+    /// replication.
     ///
     /// Which candidates are dropped does not depend on how many replications one call reads.
     ///

@@ -34,9 +34,9 @@ use crate::visible::visible;
 pub enum ClaimVerdict {
     /// The claim holds in at least the required number of cells.
     BorneOut,
-    /// The claim misses the required number of cells, even if it held in all open cells.
+    /// The claim would miss the required number of cells even if it held in all open cells.
     NotBorneOut,
-    /// Undecided: the cells with an open result decide whether the claim holds in enough cells.
+    /// Undecided: the open cells determine whether the claim holds in enough cells.
     Undecided,
     /// The claim cannot be checked with the runs of the study.
     NotCheckable,
@@ -70,15 +70,16 @@ pub struct ClaimCell {
     pub holds: CellState,
     /// Size of the jobs that the claim is about, if it is about one size; `None` for all jobs.
     pub size: Option<u64>,
-    /// Mean of the metric in the scenarios that the claim is about.
+    /// Mean of the metric in the judged scenario.
     ///
     /// For a claim about a trend along a swept key, it is the metric, or its ratio to the
     /// reference, at the key's last value.
     pub of: Option<f64>,
-    /// Mean of the metric in the reference scenarios; `None` without such scenarios.
+    /// Mean of the metric in the reference scenario; `None` without one.
     ///
-    /// For a claim about a trend along a swept key, it is the metric, or its ratio to the
-    /// reference, at the key's first value.
+    /// For a claim that the metric is lowest or highest, it is the lowest or highest mean of the
+    /// other scenarios. For a claim about a trend along a swept key, it is the metric, or its ratio
+    /// to the reference, at the key's first value.
     pub to: Option<f64>,
     /// Whether the claim compares the means `of` and `to` by difference instead of by ratio.
     pub by_difference: bool,
@@ -192,7 +193,9 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
     study.claims.iter().map(|claim| court.judge(claim)).collect()
 }
 
-/// Judgements of the claims of a study that has not run. None of the claims can be checked.
+/// Judgements of the claims of a study that was not run, for the reason `why`.
+///
+/// None of the claims can be checked.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     let judgement = |claim: &PaperClaim| Judgement {
@@ -249,9 +252,9 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// Test of a claim for certain job sizes.
+/// Test of a claim, for jobs of one size or of all sizes.
 ///
-/// The first size is that of the jobs that the claim is about, the second that of the reference
+/// `of_size` is the size of the jobs that the claim is about, and `to_size` that of the reference
 /// jobs. A size is `None` if jobs of all sizes count.
 struct Ask<'a> {
     test: &'a Test,
@@ -463,8 +466,8 @@ impl Court<'_> {
 
     /// Indices of the scenarios that a claim is about.
     ///
-    /// They have the swept values `of`, and for other keys one of the values to which the test is
-    /// restricted.
+    /// They have the swept values `of`. For each other key in the list `only` of the test, they
+    /// have one of the values listed there.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -583,9 +586,9 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// State of a claim that a strategy is best, from its differences to the best other strategy.
+/// State of a claim that a metric is lowest or highest, from its differences to one other scenario.
 ///
-/// The mean alone decides. A strategy that is as good as the best other one counts as best.
+/// The mean alone decides. The claim also holds if both scenarios are equal.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,

@@ -1,6 +1,7 @@
 //! Means with intervals by scenario, differences from a baseline, and their tables.
 //!
-//! Every table is tidy, with one row per scenario and metric, so that a column has one meaning.
+//! Every table is tidy: a row has one result of one scenario, such as the mean of a metric, so that
+//! each column has one meaning.
 //!
 //! Files, with their columns after those of the swept keys:
 //!
@@ -104,8 +105,8 @@ pub struct Difference {
     /// For each metric, the scenario's value minus the baseline's value, and the relative
     /// difference.
     ///
-    /// Differences are paired by replication. Relative differences are fractions of the baseline's
-    /// mean.
+    /// Differences are paired by replication, by window, or by batch of the same jobs. Relative
+    /// differences are fractions of the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
 }
 

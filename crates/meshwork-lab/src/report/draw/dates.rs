@@ -45,7 +45,8 @@ fn is_written(second: f64) -> bool {
     (-62_167_219_200.0..253_402_300_800.0).contains(&second)
 }
 
-/// Round dates on an axis, about `about` of them, with their labels.
+/// Ticks of an axis at round dates, with their labels. The parameter `about` is their approximate
+/// number.
 ///
 /// Round dates are round times of a day, midnights, Mondays, and firsts of months and years. The
 /// list is empty if the axis extends beyond the years 0 to 9999.
@@ -83,8 +84,10 @@ pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec
     ticks
 }
 
-/// Formats a date as short as the step between ticks allows: the day at midnight, else the time of
-/// day.
+/// Formats a date as short as the step between ticks allows.
+///
+/// With steps of a day or more, it is the date. With shorter steps, it is month and day at
+/// midnight, and otherwise the time of day.
 fn short(second: i64, step: i64) -> String {
     let text = written(second);
     if step >= DAY {

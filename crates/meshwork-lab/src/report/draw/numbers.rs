@@ -51,6 +51,8 @@ pub(super) fn tick(number: f64) -> String {
 }
 
 /// Formats a number with five significant digits, or with all digits before the decimal point.
+///
+/// Very small and very large numbers are in scientific notation.
 pub(super) fn brief(number: f64) -> String {
     let size = number.abs();
     if size > 0.0 && !(1e-4..1e15).contains(&size) {
@@ -94,12 +96,12 @@ pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     format!("{} % ({} to {top})", signed(mean, own), signed(low, own))
 }
 
-/// Ratio to the baseline of a difference in percent.
+/// Converts a difference from the baseline in percent to a ratio to the baseline.
 pub(super) fn ratio_of(percent: f64) -> f64 {
     1.0 + percent / 100.0
 }
 
-/// Difference in percent of a ratio to the baseline, to nine significant digits.
+/// Converts a ratio to the baseline to a difference in percent, with nine significant digits.
 pub(super) fn percent_of(ratio: f64) -> f64 {
     let percent = 100.0 * (ratio - 1.0);
     format!("{percent:.8e}").parse().unwrap_or(percent) + 0.0
@@ -110,7 +112,9 @@ pub(super) fn ratio_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     log_ticks(ratio_of(from), ratio_of(until), most).into_iter().map(percent_of).collect()
 }
 
-/// Round numbers in a range, about `about` of them: steps of 1, 2 or 5 times a power of ten.
+/// Round numbers in a range: the multiples of 1, 2 or 5 times a power of ten.
+///
+/// The parameter `about` is their approximate number.
 pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     let span = until - from;
     if span.is_nan() || span <= 0.0 {
@@ -150,7 +154,9 @@ const SETS: [(&[f64], i32); 8] = [
     (&[1.0], 10),
 ];
 
-/// Ticks of a logarithmic axis: at most `most`, but at least two.
+/// Ticks of a logarithmic axis, at most `most` of them. A limit below 2 counts as 2.
+///
+/// If a range is too narrow for ticks at round mantissas, the ticks are those of a linear axis.
 pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
     let mut finer = linear_ticks(from, until, most - 1.0);

@@ -375,7 +375,9 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Ticks of a logarithmic axis, about `most` at most.
+    /// Ticks of a logarithmic axis, at most `most` of them.
+    ///
+    /// An axis in percent is logarithmic in the ratio to the baseline.
     fn log_ticks(&self, [from, until]: [f64; 2], most: f64) -> Vec<f64> {
         let ticks = if self.in_percent { ratio_ticks } else { log_ticks };
         ticks(from, until, most)

@@ -66,7 +66,8 @@ impl Files {
         Files { found, companions, ..Files::beside(&study.folder) }
     }
 
-    /// Resolves the path of a file, given as the study writes it.
+    /// Resolves the path of a file as the study gives it. If no such file exists, the path is
+    /// returned unchanged.
     ///
     /// ```
     /// use std::path::Path;
@@ -130,8 +131,9 @@ impl Files {
         Ok(digest)
     }
 
-    /// Number of rows of a file: the lines of a log or of CSV, or the number of rows that a Parquet
-    /// file states.
+    /// Number of rows of a file.
+    ///
+    /// These are the lines of a log or of CSV, or the rows that a Parquet file states.
     ///
     /// # Errors
     /// If the file cannot be read.

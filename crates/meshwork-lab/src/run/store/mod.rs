@@ -3,8 +3,8 @@
 //! A results folder holds `runs.jsonl`, with one line per run: its key, the scenario with every
 //! default filled in, the replication, the measured values, and the versions that measured them.
 //! The key identifies the run, and a run whose key is present is not repeated. So resuming after a
-//! kill, extending a sweep and caching are one mechanism. Everything else in the folder is derived
-//! and may be deleted.
+//! kill, extending a sweep and caching are one mechanism. The tables of results are derived from
+//! `runs.jsonl` and may be deleted.
 
 mod archive;
 mod leftovers;
@@ -102,7 +102,8 @@ pub struct Store {
     handles: Handles,
     /// Length of the file of runs, in bytes.
     bytes: u64,
-    /// Digests of requested runs made by another build, for [`Store::is_known_elsewhere`].
+    /// Digests of requested runs made by another build or model version, for
+    /// [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
     /// Segments (files of runs of single processes) that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
@@ -260,8 +261,8 @@ impl Store {
         self.broken
     }
 
-    /// Moves the index of the store into an archive for reading. The store still prevents other
-    /// processes from writing until it is dropped.
+    /// Moves the index of the store into an archive for reading. Until the store is dropped, it
+    /// still prevents other processes from writing.
     pub(crate) fn archive(&mut self) -> Archive {
         Archive::of(std::mem::take(&mut self.known))
     }
@@ -329,7 +330,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a sign of life into the segment (file of runs) of a shard.
+    /// Writes a heartbeat, which is an empty line, into the segment (file of runs) of a shard.
     pub fn beat(&mut self) {
         if let Sink::Segment(segment) = &mut self.sink
             && !self.broken

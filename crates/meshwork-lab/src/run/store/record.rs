@@ -70,7 +70,7 @@ pub struct RunFindings {
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerFindings>>,
     /// Number of jobs that were measured and have finished.
     pub finished: u64,
-    /// Number of jobs that would not fit even the empty machine.
+    /// Number of jobs that would not fit even the empty machine, or that the scheduler turned away.
     pub refused: u64,
     /// Number of log lines that are no jobs.
     pub unusable: u64,

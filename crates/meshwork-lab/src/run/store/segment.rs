@@ -4,8 +4,8 @@
 //! While a study is spread over processes, no file has two writers: each attempt at a shard writes
 //! `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part` until the attempt has ended. Its lines are runs
 //! as in `runs.jsonl` and **notes**, which begin with other keys: the description of the attempt,
-//! the duration of each run, failed runs, and the end of the attempt. An empty line is a sign of
-//! life. Times are seconds since the attempt began, so that no two clocks are compared.
+//! the duration of each run, failed runs, and the end of the attempt. An empty line is a heartbeat.
+//! Times are seconds since the attempt began, so that no two clocks are compared.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -41,8 +41,8 @@ pub enum Note {
         /// Name of the computer on which the attempt runs.
         host: String,
         threads: usize,
-        /// Number of runs assigned to the shard. Of a scenario assigned as a whole, only the
-        /// replications count that it needs in any case.
+        /// Number of runs assigned to the shard. A scenario assigned as a whole counts with the
+        /// replications that it needs in any case.
         runs: u64,
     },
     /// Note on the end of a run, in the line after the results of the run.

@@ -47,7 +47,7 @@ pub struct Converted {
     pub jobs: u64,
     /// Number of nodes that were written, if the input is a list of nodes in a published trace.
     pub nodes: u64,
-    /// Sentences on columns and fields that were lost, because the output format cannot store them.
+    /// Sentences on the conversion, such as on columns and fields that the output cannot store.
     pub lost: Vec<String>,
 }
 

@@ -44,8 +44,9 @@ impl Distance {
     }
 }
 
-/// Kolmogorov–Smirnov distance of two sorted samples: maximum difference between their distribution
-/// functions. It is 1 if a sample is empty.
+/// Kolmogorov–Smirnov distance of two sorted samples; 1 if a sample is empty.
+///
+/// It is the maximum difference between their distribution functions.
 fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0_f64);
     if a.is_empty() || b.is_empty() {

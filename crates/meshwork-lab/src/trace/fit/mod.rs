@@ -31,8 +31,9 @@ pub struct Fitted {
     /// Number of the log's jobs to which the model was fitted. The distances are measured with
     /// equally many jobs drawn from the model.
     pub jobs: u64,
-    /// Distances between model and log: for sizes, run times, interarrival times and, if the log
-    /// has them, estimates.
+    /// Distances between model and log, for sizes, run times and interarrival times.
+    ///
+    /// If log and model have requested times, there is a distance for them too.
     pub distances: Vec<Distance>,
     /// Warnings about the fit, one sentence each.
     pub notes: Vec<String>,
@@ -105,7 +106,8 @@ impl Sample {
 ///
 /// The run time estimates of the fitted workload come from the model itself if it has requested
 /// times. Otherwise, if at least half of the log's jobs have a requested time, they come from the
-/// model `tsafrir` with the 20 most frequent requested times of the log.
+/// model `tsafrir` with the 20 most frequent requested times of the log. If nearly all requested
+/// times equal the run times, the estimates are exact instead.
 ///
 /// # Errors
 /// One sentence, if the log cannot be read, or the model cannot be fitted to it.

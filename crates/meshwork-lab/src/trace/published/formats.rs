@@ -13,7 +13,7 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
 
 const HOUR: f64 = 3600.0;
 
-/// Formats of all published traces that can be read.
+/// Formats of all published traces that can be read. The first format that fits a table counts.
 ///
 /// If a format has several sources for one column of a table of jobs, the first that has a value is
 /// used.

@@ -173,7 +173,8 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
 /// Switches of a tree network over the nodes, one for each group; `None` if there are no groups.
 /// `nodes` must be sorted by group.
 ///
-/// Leaf switches come first. If groups are not nested, one more switch is above all of them.
+/// Leaf switches come first. If there is only one level of groups, one more switch is above all of
+/// them.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

@@ -46,8 +46,7 @@ enum Holds {
         /// Column whose value identifies the job of a row, if jobs have several rows. `None` if
         /// each row is a job.
         one_per: Option<&'static str>,
-        /// Columns from which rows without a running job are recognized, each with the values of
-        /// such rows.
+        /// Columns whose values mark rows in which the job does not run, each with these values.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
     /// The table has the nodes of a machine, one in each row.
@@ -66,7 +65,7 @@ struct Mapped {
 /// Source of a cell in a table of jobs: the columns of the trace, and the conversion.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// The cell is the value of a column, unchanged.
+    /// The cell is the value of a column, in which a text that is a date becomes a date.
     Of(&'static str),
     /// The cell is the job number in a column, if all values of the column are whole numbers.
     Id(&'static str),
@@ -80,7 +79,7 @@ enum Source {
     Between(&'static str, &'static str),
     /// The cell is the word in a column, translated by a list of pairs of words.
     Word(&'static str, &'static [(&'static str, &'static str)]),
-    /// The cell is a constant word if a column has a certain value, and otherwise empty.
+    /// The cell is a constant word if a column has a given value, and otherwise empty.
     If(&'static str, &'static str, &'static str),
     /// The cell is a constant word if the number in a column is positive, and otherwise empty.
     IfSome(&'static str, &'static str),
