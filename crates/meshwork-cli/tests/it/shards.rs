@@ -275,8 +275,8 @@ fn random_kills(kills: u64, replications: u64) {
         if chance.unit() < 0.1 {
             copies.push(start());
         }
-        // Every second kill comes at a random instant at the latest, the others after completed
-        // runs.
+        // Every second kill comes at a random instant, or earlier if enough runs are completed. The
+        // other kills wait for completed runs.
         let wait = first_word.mul_f64(2.0 * chance.unit());
         let latest = (kill % 2 == 1).then(|| Instant::now() + wait);
         wait_for(folder, &mut copies, (chance.unit() * 4.0) as usize, latest);
@@ -519,7 +519,7 @@ fn wrong_requests_get_a_sentence() {
         assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
         assert!(said.err.starts_with(&format!("error: {sentence}")), "{arguments:?}: {}", said.err);
     }
-    // The sweep was started by another build of the program.
+    // Pretend that another build of the program started the sweep.
     let asked = folder.join("shared/asked.toml");
     let text = fs::read_to_string(&asked).unwrap();
     let build = text.lines().find(|line| line.starts_with("build = ")).unwrap();

@@ -323,7 +323,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     let second = slurm.meshwork(&["ops", "agent", ".", "--policy", "policy.toml", "--looks", "1"]);
     assert_eq!(second.status, Some(1), "{}", second.out);
     assert!(second.err.contains("one agent at a time"), "{}", second.err);
-    // The name of the first job looks like fields that the agent reads, so that it stays parked.
+    // The first job stays parked, because its name looks like fields that the agent reads.
     parked.until_all_end(ALL, &[&odd]);
     slurm.ask("scancel", &[&odd]);
     drop(agent);

@@ -150,7 +150,8 @@ pub(super) struct FakeSlurm {
     /// Whether the state of Slurm changed after the last `squeue`. The agent cannot know such a
     /// change.
     is_disturbed: bool,
-    /// Updates by the agent that claimed nodes which other jobs held.
+    /// Updates by the agent that claimed nodes of other jobs, which held them or were about to
+    /// start.
     pub(super) overlaps: Vec<String>,
 }
 
