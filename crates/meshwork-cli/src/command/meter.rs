@@ -112,7 +112,9 @@ fn bar(noun: &str) -> ProgressBar {
     bar
 }
 
-/// Text with the numbers of failed, reused and begun runs, and the number of jobs.
+/// Text with the numbers of failed and of stored runs, the progress of running ones, and the jobs.
+///
+/// The progress is the sum of the completed shares of all running runs.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {

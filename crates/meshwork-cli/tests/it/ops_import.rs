@@ -8,8 +8,7 @@ use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::history::JobRecord;
 use serde_json::{Value as Json, json};
 
-/// A topology of eight nodes in a row, closed to a ring, with listed boxes of one, two and four
-/// nodes.
+/// A topology of eight nodes in a ring, in which jobs may get blocks of one, two and four nodes.
 const TOPOLOGY: &str = "- topology: row
   torus3d:
     toruses:

@@ -188,7 +188,8 @@ fn killed_shards_lose_nothing_that_ended() {
     local(folder);
     let ended = killed(folder, "0/2", 2) + killed(folder, "0/2", 1);
     assert!(ended >= 3, "{ended}");
-    // A torn line and an empty segment, as kills may leave them.
+    // A torn line and an empty segment (file with the runs of one process), as kills may leave
+    // them.
     let runs = folder.join("shared/runs");
     let torn = fs::read_dir(&runs).unwrap().flatten().next().unwrap().path();
     let mut text = fs::read(&torn).unwrap();

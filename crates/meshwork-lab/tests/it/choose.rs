@@ -137,8 +137,8 @@ fn shards_of_rounds_decide_the_same_race() {
 
 /// Tests that races choose a candidate within the indifference zone of the best one.
 ///
-/// The truth is known from many replications with another seed. A larger version of this test is a
-/// benchmark.
+/// The best one is known from many replications with another seed. A larger version of this test is
+/// a benchmark.
 #[test]
 fn races_of_studies_choose_within_the_zone_of_the_best() {
     let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));

@@ -117,8 +117,8 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
                 row.insert(column.name, cell);
             }
         }
-        // A piece has one core if the table does not state its cores. A conversion writes this
-        // number.
+        // A piece (part of a job on one node) has one core if the table does not state its cores. A
+        // conversion writes this number.
         if asked == "pieces" {
             row.entry("cpu").or_insert_with(|| "1".to_owned());
         }

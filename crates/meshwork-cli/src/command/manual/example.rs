@@ -74,7 +74,9 @@ impl Draft {
         }
     }
 
-    /// Creates a study of jobs whose pieces (equal parts of nodes) share nodes with other jobs.
+    /// Creates a study of jobs in pieces, which share nodes with pieces of other jobs.
+    ///
+    /// A piece is a part of a job on one node.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {

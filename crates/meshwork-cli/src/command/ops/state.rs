@@ -19,7 +19,7 @@ use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// State that the command line selects: of a machine under Slurm, or of another machine.
+/// State that the command line selects: of a Slurm machine, of a simulated run, or of a pool.
 enum Named {
     /// State of a machine that is described by the files of Slurm.
     Slurm(Box<MachineState>),

@@ -28,7 +28,7 @@ const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"ado
 
 /// Keys that a request for an allocation may have.
 ///
-/// The keys from `cpu` on are for requests for parts of nodes that several jobs share.
+/// The keys from `pieces` on are for requests for parts of nodes that several jobs share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",

@@ -1,4 +1,7 @@
 //! Run that can be displayed forwards and backwards.
+//!
+//! A view is the state of the display after some events of the run. Some views are stored, so that
+//! earlier events can be displayed again.
 
 use std::collections::VecDeque;
 use std::time::Duration;

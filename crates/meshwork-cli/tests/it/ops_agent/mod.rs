@@ -360,7 +360,7 @@ fn the_way_back(parked: &Parked) {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// Checks that a shadow of the partition records job starts, and that its folder is a valid site.
+/// Checks that `ops shadow` records starts of jobs, and that its folder is a valid site.
 fn a_shadow(parked: &Parked) {
     let slurm = &parked.slurm;
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();

@@ -108,7 +108,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of a block that is not free, although more than four times as many nodes are free.
+/// Sides of a block that has no free place, although more than four times its nodes are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Picture of a torus that is half free and yet has no free block of 5 × 5.
