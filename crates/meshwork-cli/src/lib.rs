@@ -77,7 +77,8 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
 pub struct CommandOutput {
     /// Everything that the command wrote to standard output, as plain text.
     pub text: String,
-    /// Whether all runs succeeded and no check found a difference.
+    /// Whether the exit status would have been 0: all runs succeeded and no check found a
+    /// difference.
     pub all_well: bool,
 }
 

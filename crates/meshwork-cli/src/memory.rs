@@ -14,12 +14,15 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Memory limit in bytes; `None` if no option gives one and the installed memory is unknown.
+    /// Memory limit in bytes: the option's value, or else three quarters of the installed memory.
+    ///
+    /// It is `None` if neither is known.
     pub(crate) fn limit(self) -> Option<u64> {
         self.max_memory.or_else(|| installed().map(|bytes| bytes / 4 * 3))
     }
 
-    /// Returns an error if `bytes` exceeds the limit, in a sentence that begins with `what`.
+    /// Returns an error if `bytes` exceeds the limit. The error is a sentence that begins with
+    /// `what`.
     pub(crate) fn check(self, bytes: u64, what: &str) -> Result<(), Stop> {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }

@@ -58,7 +58,8 @@ pub(crate) type Ended = Result<Verdict, Stop>;
 pub(crate) enum Verdict {
     /// Success: exit status 0.
     Done,
-    /// A run failed, or a check found a difference: exit status 1.
+    /// A run or line of input failed, a check found a difference, or no solution exists: exit
+    /// status 1.
     RunFailed,
     /// Some runs of a sweep have not finished: exit status 3.
     Incomplete,
@@ -185,8 +186,8 @@ pub(crate) fn answer(error: &clap::Error) -> u8 {
     if error.use_stderr() {
         let mut stderr = io::stderr().lock();
         let plain = text.to_string();
-        // Clap's colours cannot be told from control sequences in an argument that the message
-        // repeats.
+        // If an argument in the message has control sequences, these cannot be told from clap's
+        // colours.
         let is_plain = !stderr.is_terminal() || !colour_is_welcome() || repeats_what_is_obeyed();
         let _ = if is_plain {
             write!(stderr, "{}", visible_text(&plain))

@@ -13,10 +13,11 @@ pub(crate) enum Cell {
 
 /// Map of the positions of a site's nodes in a picture of characters.
 ///
-/// A plane has node 0 at the top left. Further dimensions are layers, side by side if they fit. A
-/// hypercube is drawn as a Karnaugh map: half of the dimensions are columns and half are rows, both
-/// in Gray code, so that adjacent nodes are neighbours. A machine of one dimension is broken into
-/// rows. Positions are computed when needed, so that a map of millions of nodes takes no memory.
+/// A machine of two dimensions is drawn with node 0 at the top left. A machine of more dimensions
+/// is drawn as layers of its first two dimensions, side by side if they fit. A hypercube is drawn
+/// as a Karnaugh map: half of the dimensions are columns and half are rows, both in Gray code, so
+/// that adjacent nodes are neighbours. A machine of one dimension is broken into rows. Positions
+/// are computed when needed, so that a map of millions of nodes takes no memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     grid: Grid,

@@ -47,7 +47,10 @@ impl Column {
     }
 }
 
-/// Lines of a header. A header that is wider than its column is split after a `_` or a `.`.
+/// Lines of a header.
+///
+/// A header of more than 10 characters that is wider than the cells is split once, after a `_` or a
+/// `.`.
 fn folded(header: &str, columns: usize) -> Vec<String> {
     if width(header) <= columns.max(10) {
         return vec![header.to_owned()];
@@ -61,8 +64,8 @@ fn folded(header: &str, columns: usize) -> Vec<String> {
 
 /// Writes a table in blocks, so that each block fits the width of the page.
 ///
-/// Each block begins with the columns `keys` and has as many of the other columns as fit. A blank
-/// line precedes each row whose index is in `groups`.
+/// Each block begins with the columns `keys`, which are followed by those of the other columns that
+/// fit. A blank line precedes each row whose index is in `groups`.
 pub(crate) fn print(
     out: &mut Output,
     keys: &[Column],

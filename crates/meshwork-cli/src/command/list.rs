@@ -48,7 +48,7 @@ const fn kind(
     Listed { about, family }
 }
 
-/// All kinds of catalogue entries, in the order of their keys in a scenario.
+/// All kinds of catalogue entries, in the order in which `meshwork list` prints them.
 pub(super) static KINDS: &[Listed] = &[
     kind(
         "topology",
@@ -526,9 +526,9 @@ mod tests {
                 if let Kind::Component(family) | Kind::Components(family) | Kind::Names(family) =
                     param.kind
                 {
-                    // A family that `list` does not know as a kind has no pages. A parameter that
-                    // names such a family describes its entries. That suffices if each entry has a
-                    // summary and no parameters.
+                    // A parameter may name entries of a kind that `meshwork list` does not know,
+                    // which have no pages. Such entries are described on the page that lists the
+                    // parameter. This suffices if each entry has a summary and no parameters.
                     let plain =
                         |about: &&About| !about.summary.is_empty() && about.params.is_empty();
                     assert!(

@@ -112,7 +112,9 @@ fn bar(noun: &str) -> ProgressBar {
     bar
 }
 
-/// Text with the numbers of failed, reused and begun runs, and the number of jobs.
+/// Text with the numbers of failed and of stored runs, the progress of running ones, and the jobs.
+///
+/// The progress is the sum of the completed shares of all running runs.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {
@@ -130,9 +132,9 @@ fn more(progress: &RunProgress) -> String {
     text
 }
 
-/// Estimated remaining time of a study; `None` if it is unknown.
+/// Estimated remaining time of a study; `None` if it is unknown or nothing remains.
 ///
-/// The estimate ignores runs from the store, because they took no time.
+/// The estimate ignores stored runs, because they took no time.
 fn remaining(progress: &RunProgress, elapsed: Duration) -> Option<Duration> {
     let ran = progress.done.saturating_sub(progress.reused) as f64 + progress.begun;
     let left = (progress.total.saturating_sub(progress.done) as f64 - progress.begun).max(0.0);
@@ -165,7 +167,7 @@ mod tests {
     #[test]
     fn stored_runs_are_no_speed() {
         let minute = Duration::from_secs(60);
-        // The store gave 900 runs at once. Of the other 100 runs, two took a minute.
+        // 900 runs were stored, so they took no time. Of the other 100 runs, two took a minute.
         let progress =
             RunProgress { done: 902, total: 1000, reused: 900, ..RunProgress::default() };
         assert_eq!(remaining(&progress, minute), Some(49 * minute));

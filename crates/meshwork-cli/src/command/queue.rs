@@ -1,4 +1,4 @@
-//! Reads the state of a sweep's jobs from the workload manager, only to show it to the user.
+//! Reads the state of a sweep's jobs from Slurm, only to show it to the user.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,10 +12,12 @@ use meshwork_lab::findings::number::count;
 /// Each line has the name of the workload manager and a job number.
 pub(super) const JOBS: &str = "jobs.txt";
 
-/// Longest wait for an answer of the workload manager.
+/// Longest wait for an answer of `squeue`.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Text such as `Slurm says: 12 running, 30 pending`; `None` if the state is unavailable.
+/// Text such as `Slurm says: 12 running, 30 pending`.
+///
+/// It is `None` if Slurm does not answer, or if no job of the sweep is running or pending in Slurm.
 pub(super) fn said(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join("submit").join(JOBS)).ok()?;
     let jobs: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("slurm ")).collect();

@@ -21,8 +21,8 @@ use crate::serve::{Answer, Server, Source};
 
 /// Shortest interval between two checks of the folder for new results.
 ///
-/// The interval after a page was made is at least `REST_SHARE` times the time that making the page
-/// took.
+/// After a page was made, the interval is longer by `REST_SHARE` times the time that making the
+/// page took, but by at most a minute.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_SHARE: u32 = 8;
 

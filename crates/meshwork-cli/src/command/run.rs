@@ -19,12 +19,13 @@ use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
-/// Largest number of failed runs that are listed.
+/// Largest number of failures with different reasons that are listed.
 const MAX_FAILURES: usize = 10;
 
 /// Runs all studies of the command line. All studies are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
-    // A signal stops the command between two runs only if the study can be resumed later.
+    // Only with one of these options does a signal stop the command between two runs. Otherwise the
+    // signal ends the process at once.
     let is_resumable = arguments.shard.is_some() || arguments.time_budget.is_some();
     let stopper = is_resumable.then(|| Stopper::new(arguments.time_budget));
     if let (Some(shard), Some(stopper)) = (&arguments.shard, &stopper) {
@@ -157,9 +158,9 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
     complain(&finished.failures);
 }
 
-/// Prints the first few failed runs, and the number of further failed runs.
+/// Prints failed runs, at most `MAX_FAILURES`, and the number of further failures.
 ///
-/// Of runs that failed for one reason, only the first is printed.
+/// Of runs that failed for one reason, only the first is printed, with the number of the others.
 pub(super) fn complain(failures: &[String]) {
     let reason = |failure: &str| failure.split_once(" failed: ").map(|(_, why)| why.to_owned());
     let mut groups: Vec<(&String, u64)> = Vec::new();

@@ -26,14 +26,14 @@ use crate::serve::{Answer, Server, Source};
 /// Largest number of waiting jobs that the page lists.
 const MAX_WAITING: usize = 20;
 
-/// Shortest interval between two reports.
+/// Shortest interval between two reports, except for the report after the last run.
 ///
 /// The interval is at least `MAKE_SHARE` times the time that making a report takes, so that the
 /// processors are left to the runs.
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
-/// Time for which the server stays after the last run, so that open pages fetch the final results.
+/// Longest wait after the last run, in which open pages fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
 /// Time for which a page counts as open after its last request.
@@ -181,7 +181,8 @@ impl Watched {
 
     /// Report as JSON; `None` if the client already has the current version.
     ///
-    /// The report is made again only if results have changed and the shortest interval has passed.
+    /// The report is made again only if results have changed, and if the shortest interval has
+    /// passed or all runs have ended.
     fn fetched(&self, known: Option<&str>) -> Option<Answer> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let (version, has_ended) = {
@@ -287,7 +288,10 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     Ok(server)
 }
 
-/// Keeps the server running after the last run, for a time that depends on `until`.
+/// Keeps the server running after the last run.
+///
+/// With `Stay`, or with `Auto` on a terminal, it runs until the user presses Enter. Otherwise it
+/// runs until open pages have fetched the final results, for at most `FAREWELL`.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
     let stays = match until {

@@ -60,7 +60,8 @@ fn json(value: impl serde::Serialize) -> Json {
 
 /// Random speeds of the sites, one list for each replication that the study certainly runs.
 ///
-/// With `precision`, this is the least number of replications. All windows of a log share one list.
+/// With `precision`, this is the least number of replications. With windows of a log there is one
+/// list, which applies to every window.
 fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     let count = match study.replications {
         Replications::Fixed(count) | Replications::Precision { least: count, .. } => count,

@@ -81,8 +81,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
         }
         let round = next_round(&study, &options, &folder, writes)?;
         if round.is_over && writes {
-            // The stored runs decide the race. Only the winner is measured here, by about forty
-            // further runs.
+            // The stored runs already decide the race, so no job is submitted. The winner is
+            // measured in this process, by about forty further runs.
             let choice = choose(&study, &options)?;
             return super::choose::printed(out, &choice, Some(&folder), false, false);
         }
@@ -265,7 +265,7 @@ fn note_jobs(script: &Script, jobs: &[String]) {
     for job in jobs {
         text += &format!("{} {job}\n", script.engine.name());
     }
-    // A failure is harmless, as no component depends on the file.
+    // A failure is harmless: without the file, `meshwork status` only lacks the states of the jobs.
     let _ = write_whole(&path, text.as_bytes());
 }
 

@@ -143,7 +143,7 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     let name = arguments.topology.as_str();
     let wrong_dims = |sentence: &str| Stop::Wrong(format!("--dims: {sentence}"));
     match (name, dims) {
-        // Use the message of the model, which is worded in terms of sides.
+        // Use the error message of `Topology::mesh`, because its sides are the numbers of `--dims`.
         ("mesh" | "torus" | "tofu", _) if dims.contains(&0) || dims.is_empty() => {
             let error = Topology::mesh(dims).err().map_or_else(String::new, |e| e.to_string());
             return Err(wrong_dims(&error));
@@ -191,10 +191,10 @@ fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
         "global_latency" => "--global-latency",
         "load" => "--loads",
         "traffic" => "--traffic",
-        // The problem is with the machine as a whole.
+        // The problem is in the machine that `--machine` gives.
         "" | "topology" if arguments.machine.is_some() => "--machine",
         "topology" => "--topology",
-        // Threads cannot be started, or the network deadlocks.
+        // No option is at fault: threads cannot be started, or the network deadlocks.
         _ => return Stop::Failed(problem.message.clone()),
     };
     Stop::Wrong(format!("{argument}: {problem}"))

@@ -361,7 +361,7 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     print_table(out, &keys, &columns, &begins)
 }
 
-/// Largest number of users or groups that are printed. If there are more, only their file is named.
+/// Largest number of rows for users or groups that are printed. More rows are only in their file.
 const MAX_OWNERS: usize = 100;
 
 /// Prints the results for the jobs of each user or group.

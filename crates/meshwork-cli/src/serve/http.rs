@@ -1,4 +1,4 @@
-//! Parser of requests and writer of answers for the part of HTTP/1.1 that `run --serve` needs.
+//! Parser of requests and writer of answers for the part of HTTP/1.1 that `--serve` needs.
 
 /// Largest size of an HTTP request in bytes.
 const MAX_BYTES: usize = 8 << 10;

@@ -2,8 +2,8 @@
 //!
 //! The system chooses the port. The server answers one GET or HEAD request per connection, for one
 //! of three paths, and only if the header `Host` is a name of the loopback interface: a foreign
-//! page whose name resolves to 127.0.0.1 is refused. It opens no file. Time, size and number of
-//! connections are limited, so that no client can slow down the runs in the same process.
+//! page whose name resolves to 127.0.0.1 is refused. The server opens no file. Time, size and
+//! number of connections are limited, so that no client can slow down the runs in the same process.
 
 pub(crate) mod http;
 
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Time limit for a client to read an answer.
 const ANSWERING: Duration = Duration::from_secs(20);
 
-/// Maximum number of bytes read from a client that still sends after its answer.
+/// Maximum number of bytes that are read and discarded after an answer was sent.
 const MAX_DRAINED: usize = 1 << 16;
 
 /// Stack size in bytes of a connection's thread, which has no deep calls.

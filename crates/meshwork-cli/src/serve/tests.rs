@@ -170,7 +170,7 @@ fn one_byte_at_a_time_is_too_slow() {
     let dripping =
         get(&server, "/").replace("\r\n\r\n", "\r\nX: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
     for byte in dripping.bytes().cycle() {
-        // Send each byte well before the server's time limit for a pause.
+        // Send one byte every 40 ms. The server's time limit is for the whole request.
         if slow.write_all(&[byte]).is_err() || began.elapsed() > PATIENCE + PATIENCE / 2 {
             break;
         }

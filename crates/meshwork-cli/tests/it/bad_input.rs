@@ -301,7 +301,7 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
     );
     assert_eq!(said.status, Some(1));
     let row = said.out.lines().find(|line| line.starts_with("good.swf")).expect("the other run");
-    // The two jobs wait for 0 and 5. Two waits are too few for an interval.
+    // One job waits for 0 units of time, the other for 5. Two waits are too few for an interval.
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["good.swf", "2.5", "2", "0"]);
     let stored = fs::read_to_string(folder.path().join("out/runs.jsonl")).unwrap();
     assert_eq!(stored.lines().count(), 1);
@@ -753,7 +753,7 @@ fn a_disk_that_fills_up_loses_no_result_and_no_finished_run() {
     let said = said(&output);
     let lines: Vec<&str> = said.out.lines().collect();
     let at = lines.iter().position(|line| *line == "status 1").expect("it fails");
-    // The printed results do not depend on which results could be stored.
+    // The printed results are complete, even if the disk is too small to store them.
     let table = |text: &str| text.split("\nwritten to").next().unwrap().to_owned();
     assert_eq!(table(&said.out), table(&elsewhere.out));
     let errors: Vec<&str> = said.err.lines().collect();

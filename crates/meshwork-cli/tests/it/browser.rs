@@ -24,7 +24,7 @@ fn page_of(folder: &Path, example: &str) -> PathBuf {
     folder.join("out/report.html")
 }
 
-/// Checks that nothing on the page is wider than the window.
+/// Checks that nothing on the page is wider than the window, and that text has enough contrast.
 ///
 /// The window is 320 to 2560 pixels wide, and its colours are light or dark.
 fn fits_everywhere(page: &Page) {
@@ -221,7 +221,8 @@ fn the_x_axis_the_panels_and_the_order_of_numbers_can_be_chosen() {
     choose("out-means", "along", "allocator");
     page.wait("document.querySelector('#out-means figcaption').textContent.includes('a row for each load')");
     assert!(page.value("location.hash").as_str().unwrap().contains("along=allocator"));
-    // The differences from one of two allocators are one row, with a mark for each load.
+    // One of the two allocators is the baseline. So the figure of differences has a single row,
+    // with a mark for each load.
     choose("out-differences-0", "along", "allocator");
     page.wait("document.querySelectorAll('#out-differences-0 .legend li').length === 5");
     page.act("document.querySelector('#out-means details').open = true");

@@ -64,7 +64,8 @@ fn the_last_numbers_stand_on_the_page_and_it_says_when_nobody_answers() {
     );
     page.wait(&format!("{DRAWN} === 2"));
     assert_eq!(page.value("document.getElementById('live-bar').hidden"), true);
-    // All runs have ended, so the two counts of runs are equal.
+    // All runs have ended. So the map is described in the past tense, and both counts of runs say
+    // 16.
     let said = page.value("document.querySelector('#live-machine .m-now').textContent");
     assert!(said.as_str().unwrap().contains(" processors were held"), "{said}");
     let caption = page.value("document.querySelector('#live-machine figcaption').textContent");

@@ -310,7 +310,8 @@ fn jobs_that_are_resized_are_seen_to_be() {
 
 /// Causes for which jobs waited, recorded from a run.
 ///
-/// Each item has the begin and end of a wait, the job, and the cause.
+/// Each item has the begin and the end of the time for which a job waited for one cause, the number
+/// of the job, and the cause.
 #[derive(Default)]
 struct Causes(Vec<(f64, f64, u64, Cause)>);
 
@@ -353,7 +354,7 @@ fn a_job_that_waits_says_why() {
                     .to_owned(),
             };
             seen.insert(*cause);
-            // The list is drawn a little later than the map.
+            // The list of waiting jobs is drawn a little later than the map.
             let button = format!(
                 "document.querySelectorAll('.m-list:last-child tbody tr:not([hidden]) button')[{place}]"
             );

@@ -1,8 +1,8 @@
 //! Tests that each example prints exactly the output stored with it, on one thread and on two.
 //!
-//! The command line of an example is in its comments. After a change that is meant to change
-//! results, `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it examples::` rewrites the stored
-//! outputs; review the difference before committing it.
+//! The command that runs an example is in the comments of its study file. After a change that is
+//! meant to change results, `UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it examples::`
+//! rewrites the stored outputs; review the difference before committing it.
 
 use std::fs;
 use std::io::Read;
@@ -54,8 +54,8 @@ fn results(command: &[String], threads: &str) -> String {
     let mut text = said.out;
     let jobs = folder.path().join("results/jobs");
     if let Ok(index) = fs::read_to_string(jobs.join("index.csv")) {
-        // A file's name is the key of its run, which changes with the source of the model. The
-        // compared text has a name made of the scenario instead.
+        // The file of a run is named after the key of the run, which changes with the source of the
+        // model. In the compared text, the name is made of scenario and replication instead.
         let mut shown = index.clone();
         for line in index.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();

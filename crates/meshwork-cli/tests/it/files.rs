@@ -125,7 +125,8 @@ fn the_results_of_another_study_are_not_replaced_unless_that_is_asked_for() {
     let submit = meshwork(path, &["submit", "other.toml", "--out", "results", "--engine", "slurm"]);
     assert!(submit.err.contains("this folder holds the study `one`"), "{submit:?}");
     assert_eq!(kept.map(read), before);
-    // A study continues from another file, with more replications, and from its results folder.
+    // Four ways to continue the study `one` in its folder: from a file of another name, with more
+    // replications, from the results folder itself, and with a sweep.
     for study in [
         &["named.toml", "--set", "replications=2"][..],
         &["one.toml", "--set", "replications=3"],
@@ -217,7 +218,8 @@ fn a_study_of_a_slurm_machine_has_what_it_needs_in_its_folder() {
     let again = done(&elsewhere, &["run", "../results/experiment.toml", "--out", "../again"]);
     assert_eq!(again.out.replace("../again", "../results"), whole);
     done(&elsewhere, &["report", "../again"]);
-    // Runs that are not stored need the current files.
+    // Run from its original file, the study reads the files of its machine again, even if all runs
+    // are stored.
     let said = meshwork(&home, &["run", "production.toml", "--out", "../results"]);
     assert!(said.err.contains("site/topology.yaml: there is no such file"), "{said:?}");
 }
@@ -282,7 +284,7 @@ fn an_import_replaces_only_what_an_import_wrote() {
     );
     assert_eq!(said.status, Some(2));
     assert!(fs::read_to_string(path.join("site/jobs.csv")).unwrap().contains("1011"));
-    // A site of an earlier version does not record its files.
+    // A site of an earlier version has no digests of its files. So an import replaces it unchecked.
     fs::write(path.join("site/quality.json"), "{\"stays\": 1}").unwrap();
     assert_eq!(import().status, Some(0));
 }

@@ -221,7 +221,8 @@ fn the_example_of_every_page_of_the_reference_runs() {
 
 /// Runs the commands of a console session in order, and returns the session with their outputs.
 ///
-/// An output that is shown in the page must be right. A line of `…` in it matches any lines.
+/// An output that is shown in the page must be right. A line of `…` in it stands for any number of
+/// lines.
 fn session(folder: &Path, page: &str, text: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_meshwork"));
     let path = std::env::join_paths(

@@ -9,9 +9,10 @@ use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::unmodelled::Beyond;
 use serde_json::{Value as Json, json};
 
-/// Topology of eight nodes in a row, which lists boxes of several lengths.
+/// Topology of eight nodes in a row, in which jobs may get blocks of several lengths.
 ///
-/// A listed box is given by its length and the distance from one of its positions to the next.
+/// Each item of `places` has the length of a block, and the distance from one allowed position of
+/// the block to the next.
 fn row(places: &[(u32, u32)]) -> String {
     let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
     for (length, spacing) in places {
@@ -142,7 +143,7 @@ fn sizes_that_are_not_listed_are_rounded_up_or_refused() {
     fs::write(folder.path().join("few.yaml"), row(&[(1, 1), (4, 4)])).unwrap();
     let json = compared(folder.path(), &["few.yaml", "--cleanup", "0"]);
     let values = &json["topologies"][1]["values"];
-    // Jobs 1 and 4 get two more nodes each. They run for 40 s and for 85 s.
+    // Jobs 1 and 4 get two more nodes than they request. They run for 40 s and for 85 s.
     let padding = 2.0 * 125.0 / 3600.0;
     assert!((values["padding_node_hours"].as_f64().unwrap() - padding).abs() < 1e-12, "{json:#}");
     assert_eq!(values["never"], json!(0.0));
@@ -205,7 +206,7 @@ fn a_page_shows_the_table_the_differences_and_the_machine() {
     assert_eq!(page.matches(r#"fill-opacity="1""#).count(), 2 * 2, "two nodes of job 1");
     assert!(page.contains(r#"fill-opacity="0""#));
     assert!(!page.contains("http:") && !page.contains("https:"), "nothing is fetched");
-    // The page contains all numbers.
+    // The page contains all numbers as JSON.
     let data = page.split_once(r#"type="application/json">"#).unwrap().1;
     let json: Json = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
     assert_eq!(json["topologies"][1]["values"]["wait"], json!(4.0));
@@ -430,7 +431,7 @@ fn a_conf_of_another_machine_is_refused_in_one_sentence() {
     }
 }
 
-/// Tests that replaying several copies of a history widens the intervals of differences.
+/// Tests that differences have intervals, whether a history is replayed once or in 20 copies.
 ///
 /// The output must also give the number of copies.
 #[test]

@@ -224,8 +224,8 @@ fn real_histories_follow_the_rule() {
 
 /// Tests that jobs whose recorded starts are in one second get parts of nodes in queue order.
 ///
-/// Job 2 in the partition of the higher tier takes two cores of n0 before job 1 takes two of n0 and
-/// three of n1, so job 3 has to wait for the end of job 2.
+/// Job 2 is in the partition of the higher tier, so it takes two cores of n0 first. Then job 1
+/// takes two cores of n0 and three of n1. Job 3 has to wait for the end of job 2.
 #[test]
 fn starts_of_one_second_take_their_parts_in_the_order_of_the_queue() {
     let folder = tempfile::tempdir().unwrap();

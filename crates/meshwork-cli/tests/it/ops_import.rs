@@ -8,8 +8,7 @@ use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::history::JobRecord;
 use serde_json::{Value as Json, json};
 
-/// A topology of eight nodes in a row, closed to a ring, with listed boxes of one, two and four
-/// nodes.
+/// A topology of eight nodes in a ring, in which jobs may get blocks of one, two and four nodes.
 const TOPOLOGY: &str = "- topology: row
   torus3d:
     toruses:
@@ -329,7 +328,7 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
         ("memory", None),
     ];
     assert_eq!(found, expected, "{json:#}");
-    // The nodes that jobs share make 20 of 60 node-seconds.
+    // Job 3, which shares its node, uses 20 of the 60 node-seconds of all jobs.
     let share = json["not_modelled"][0]["node_seconds_share"].as_f64().unwrap();
     assert!((share - 1.0 / 3.0).abs() < 1e-12, "{share}");
     let said = import(own.path(), &[]);
@@ -398,9 +397,9 @@ fn a_log_without_nodes_is_imported_too() {
 
 /// Expected counts after the import of real histories.
 ///
-/// Each row has the site, the file, and the numbers of rows, of jobs, and of stays (runs of a job
-/// on nodes). The last two numbers are the stays with one placement, and with one placement for
-/// each segment.
+/// Each row has the site, the file, and the numbers of rows, of jobs, and of stays with nodes. A
+/// stay is one period of a job, which ends when the job ends or is requeued. If given, the last two
+/// numbers are the stays on one listed place, and on one listed place for each segment.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),
@@ -523,8 +522,8 @@ fn accounting_in_json_is_that_in_text() {
             let said = meshwork(folder.path(), &words);
             assert_eq!(said.status, Some(0), "{}", said.err);
             let read = Folder::read(&folder.path().join("site")).unwrap();
-            // JSON of this version of Slurm lacks the command lines of users, and all that only
-            // they tell.
+            // In this version of Slurm, JSON lacks the command lines of jobs. Do not compare fields
+            // that are read from command lines, or that depend on the format of the file.
             let told = |own: JobRecord| JobRecord {
                 partitions: String::new(),
                 options: String::new(),

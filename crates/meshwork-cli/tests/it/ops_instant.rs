@@ -119,7 +119,7 @@ job 4 waits at 2: it could start, but others come before it
   earliest start by the estimates: 12 on 0,0:2x2 if all start in order of arrival; if it were first: 2 on 5,0:2x2
 ";
     assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
-    // Under `easy` the fourth job has started beside the third, which has a reservation.
+    // Under `easy` the fourth job has started before the third, for which nodes are reserved.
     let third = told(folder.path(), "explain results 3 --run 2 --at 2");
     assert_eq!((&third["reason"], &third["promised"]), (&json!("nodes"), &json!(6.0)));
     assert_eq!(

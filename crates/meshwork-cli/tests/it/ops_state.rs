@@ -145,9 +145,9 @@ fn what_would_let_a_job_start_is_what_trying_everything_says() {
             if topology != BLOCKS {
                 assert_eq!(explained.nearest.first().map(|near| near.jobs.len() as u32), fewest);
             }
-            // Backfill plans the start of the job at an end of a running job (by its time limit)
-            // from which on the job finds nodes. Ends that are close together count as one, at the
-            // last of them.
+            // Backfill plans the start of a job at an instant at which a running job reaches its
+            // time limit, and at which the job finds nodes. Limits that are close together count as
+            // one, at the last of them.
             let mut times: Vec<i64> =
                 state.running.iter().filter_map(|holder| holder.until).collect();
             times.sort_unstable();
@@ -398,8 +398,8 @@ fn planned_starts_are_those_of_a_real_slurm() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.txt"), &jobs).unwrap();
     let file = |name: &str| from.join(name).display().to_string();
-    // Start in seconds since 1970 and nodes, as backfill plans them, of the first three jobs of 16
-    // nodes.
+    // Starts that backfill plans for the first three jobs of 16 nodes: the job, the start in
+    // seconds since 1970, and the nodes.
     for (job, at, nodes) in [
         ("1109", 1_795_272_906, "n[32-39,48-55]"),
         ("1114", 1_795_273_026, "n[32-39,48-55]"),
@@ -700,8 +700,10 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert!(said.out.contains("could start now if job 1 or job 2 or job 3 ended"), "{}", said.out);
 }
 
-/// Site of whole nodes. Rows of `jobs` are `id, submit, eligible, start, end, nodes, nodelist, by,
-/// priority`.
+/// Site of a machine that allocates whole nodes.
+///
+/// Rows of `jobs` are `id, submit, eligible, start, end, nodes, nodelist, by, priority`, where `by`
+/// is the scheduler that started the job.
 fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let head = "id,attempt,submit,eligible,start,end,limit,nodes,nodelist,by,user,partition,qos,priority\n";
@@ -754,8 +756,8 @@ fn a_begin_time_is_the_reason_until_a_pass_after_it() {
 
 /// Tests the order of events in one second: a scheduler pass may come before submissions.
 ///
-/// It does so if its recorded starts were possible without the jobs submitted in that second. A job
-/// submitted then finds the nodes taken.
+/// The pass comes first if its recorded starts were possible without the jobs submitted in that
+/// second. These jobs then find the nodes taken.
 #[test]
 fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
     let nodes = "NodeName=n[0-3] CPUs=1\n";

@@ -87,7 +87,8 @@ fn a_memory_continues_a_plan() {
     assert_eq!(halves["moved"][0]["until"], json!(41.0));
 }
 
-/// A study of a machine whose jobs share nodes. Each node has four GPUs in two islands.
+/// A study of a machine whose jobs share nodes. Each node has four GPUs in two islands, like
+/// sockets.
 const SHARED: &str = "name = 'p'\nworkload = 'lublin'\nscheduler = 'conservative'\norder = 'most_allocated'\n\
                       machine = { topology = 'flat', processors = 3, nodes = [\n\
                       { type = 'g', cpu = 8, mem = 100, gpu = 4, islands = 2 }] }\n";

@@ -188,7 +188,8 @@ fn killed_shards_lose_nothing_that_ended() {
     local(folder);
     let ended = killed(folder, "0/2", 2) + killed(folder, "0/2", 1);
     assert!(ended >= 3, "{ended}");
-    // A torn line and an empty segment, as kills may leave them.
+    // A torn line and an empty segment (file with the runs of one process), as kills may leave
+    // them.
     let runs = folder.join("shared/runs");
     let torn = fs::read_dir(&runs).unwrap().flatten().next().unwrap().path();
     let mut text = fs::read(&torn).unwrap();
@@ -275,8 +276,8 @@ fn random_kills(kills: u64, replications: u64) {
         if chance.unit() < 0.1 {
             copies.push(start());
         }
-        // Every second kill comes at a random instant at the latest, the others after completed
-        // runs.
+        // Every second kill comes at a random instant, or earlier if enough runs are completed. The
+        // other kills wait for completed runs.
         let wait = first_word.mul_f64(2.0 * chance.unit());
         let latest = (kill % 2 == 1).then(|| Instant::now() + wait);
         wait_for(folder, &mut copies, (chance.unit() * 4.0) as usize, latest);
@@ -519,7 +520,7 @@ fn wrong_requests_get_a_sentence() {
         assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
         assert!(said.err.starts_with(&format!("error: {sentence}")), "{arguments:?}: {}", said.err);
     }
-    // The sweep was started by another build of the program.
+    // Pretend that another build of the program started the sweep.
     let asked = folder.join("shared/asked.toml");
     let text = fs::read_to_string(&asked).unwrap();
     let build = text.lines().find(|line| line.starts_with("build = ")).unwrap();

@@ -1,7 +1,8 @@
 //! Tests that entries added to the catalogue are known in the whole crate.
 //!
-//! An added metric, topology or distribution is used in windows of logs, reports, sweeps and the
-//! schema, and a given catalogue in studies of papers.
+//! An added metric is measured in windows of logs and shown in reports. An added topology is shown
+//! in reports, and an added distribution is accepted in sweeps and in the schema. Studies of papers
+//! are read in a given catalogue.
 
 use std::fs;
 use std::path::Path;

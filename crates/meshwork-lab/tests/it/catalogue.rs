@@ -72,10 +72,10 @@ fn code(text: &str) -> String {
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Beginnings of the names of families (kinds of entries) to which nothing can be added.
+/// Beginnings of the names of families (kinds of entries) whose uses are not searched for.
 ///
-/// The standard list of such a family is complete. These families are topologies, machines, traffic
-/// patterns and kinds of lists.
+/// `meshwork traffic` takes topologies and machines from the standard catalogue. Nothing can be
+/// added to traffic patterns and to the kinds of lists.
 const CLOSED: [&str; 4] = ["SITE_", "presets::", "traffic::", "KIND_"];
 
 /// Uses of the standard catalogue in a piece of code.

@@ -76,8 +76,7 @@ fn replications_of_a_log_are_one_run_and_its_difference_has_an_interval() {
             difference.half_width.unwrap() > 0.0 && difference.excludes_zero(),
             "{difference:?}"
         );
-        // Both scenarios see the same random draws, so their difference is more certain than either
-        // mean.
+        // Both schedulers get the same jobs, so their difference is more certain than a mean.
         assert!(difference.half_width < wait.half_width, "{difference:?} {wait:?}");
         let (_, utilization, _) = &found.summary.rows[1].differences[0].metrics[1];
         assert!(utilization.half_width.unwrap() > 0.0 && !utilization.excludes_zero());
@@ -206,7 +205,7 @@ fn windows_of_a_log_are_its_replications() {
     let mean = by_hand.iter().sum::<f64>() / by_hand.len() as f64;
     assert!((difference.mean.unwrap() - mean).abs() < 1e-9);
     assert_eq!(difference.half_width, meshwork_lab::findings::statistics::half_width(&by_hand));
-    // With half overlap, nearly twice as many windows give hardly more certainty.
+    // If windows overlap by half, nearly twice as many windows give hardly more certainty.
     let stride =
         format!("windows = {{ length = {}, stride = {} }}\n{STUDY}", span / 9.0, span / 18.0);
     let more = finished(folder.path(), &stride, &Options::default());

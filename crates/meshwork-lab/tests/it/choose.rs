@@ -137,8 +137,8 @@ fn shards_of_rounds_decide_the_same_race() {
 
 /// Tests that races choose a candidate within the indifference zone of the best one.
 ///
-/// The truth is known from many replications with another seed. A larger version of this test is a
-/// benchmark.
+/// The best one is known from many replications with another seed. A larger version of this test is
+/// a benchmark.
 #[test]
 fn races_of_studies_choose_within_the_zone_of_the_best() {
     let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));
@@ -207,10 +207,10 @@ fn effects_compare_complete_combinations() {
     }
 }
 
-/// Tests that the effect of a value of a swept key is a change of the metric.
+/// Tests that the effect of a value of a swept key has the sign of its change of the metric.
 ///
-/// If more of the metric is better, the better value has the positive effect. The lower end of the
-/// effect's interval is printed first.
+/// The metric is `carried_load`, of which more is better. So the better scheduler has a positive
+/// effect. The lower end of an effect's interval is printed first.
 #[test]
 fn effects_are_changes_of_the_metric() {
     let text = STUDY.replace("load = 0.5", "load = 5.0").replace("'wait', ", "'carried_load', ");
@@ -265,7 +265,7 @@ fn exact_ties_are_printed_as_equal() {
     assert!(said.contains(&wins.to_owned()), "{said:?}");
 }
 
-/// Writes a `slurm.conf` and two topology files, which list different boxes in a torus of 64 nodes.
+/// Writes a `slurm.conf` and two topology files of a torus, in which jobs may get different boxes.
 fn slurm_files(folder: &Path) {
     let yaml = |boxes: &str| {
         format!(
@@ -360,7 +360,7 @@ fn the_winner_has_lines_for_slurm_conf() {
     assert_eq!(lines(&study), ["no line of Slurm sets: scheduler"]);
 }
 
-/// Tests that a change of the listed boxes is printed as a patch of the topology file.
+/// Tests that a change of the boxes in `placements` is printed as a patch of the topology file.
 ///
 /// The patch has the indentation of the file.
 #[test]
@@ -467,7 +467,7 @@ fn the_page_of_a_choice_names_its_candidates() {
     let race = view("-race");
     assert_eq!(race.colour.as_ref().unwrap().label, "scheduler, allocator");
     assert!(race.series.iter().all(|line| labels.contains(&&*line.name)));
-    // The table has the numbers by which outcomes refer to candidates.
+    // The table numbers candidates from 1. The index `recommended` counts from 0.
     let chosen = format!("#{} scheduler = ", choice.recommended.unwrap() + 1);
     assert!(section.tables[0].rows[0][0].text.starts_with(&chosen));
 }

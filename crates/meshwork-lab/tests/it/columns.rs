@@ -117,8 +117,8 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
                 row.insert(column.name, cell);
             }
         }
-        // A piece has one core if the table does not state its cores. A conversion writes this
-        // number.
+        // A piece (part of a job on one node) has one core if the table does not state its cores. A
+        // conversion writes this number.
         if asked == "pieces" {
             row.entry("cpu").or_insert_with(|| "1".to_owned());
         }
@@ -245,7 +245,8 @@ fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
             let again = ran(&job_output(&first, form), form);
             assert_eq!(cells(&job_output(&again, "csv")).1, of_first, "of {form}: {rows:?}");
         }
-        // All columns except those of the outcome belong to the table.
+        // The output has the cells of the given table in the columns of a table. Its other columns
+        // are those of the outcome.
         let mut given: BTreeMap<&str, _> = BTreeMap::new();
         for row in &rows {
             given.insert(&row["submit"], row);

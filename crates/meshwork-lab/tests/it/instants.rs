@@ -95,7 +95,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether the pool's allocator places each job as one block, and when it finds a placement.
+/// Whether the pool's allocator places each job as one block, and which free nodes it finds.
 fn entry(named: &NamedPool) -> (bool, Finds) {
     let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
@@ -136,8 +136,8 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         let would_do = |gone: &Vec<usize>| without(&named, &instant, gone).can(&wanted).is_some();
         let ends: Vec<usize> = (0..count).filter(|&job| would_do(&vec![job])).collect();
         assert_eq!(explained.ends, ends, "{text}");
-        // Expected nearest place: the fewest jobs must end for it, and of such places it is free
-        // first.
+        // Of the smallest sets of jobs whose ends make room, `soonest` is the one whose last end is
+        // earliest. The nearest place must be the one that these ends free.
         let until = |gone: &Vec<usize>| gone.iter().map(|&job| instant.running[job].until).max();
         let all = subsets(count);
         let first = all.iter().find(|gone| would_do(gone)).unwrap();
@@ -147,8 +147,8 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         assert!(nearest.iter().all(|near| would_do(&near.jobs)), "{text}");
         assert!(nearest.is_sorted_by_key(|near| (near.jobs.len(), near.until)), "{text}");
         if entry(&named) == (true, Finds::SomeBlocks) {
-            // An allocator that does not find every free block may need more jobs to end than hold
-            // nodes of any one block.
+            // An allocator that misses some free blocks may need more ends for the nearest place
+            // than the smallest set has.
             assert!(nearest[0].jobs.len() >= soonest.len(), "{text}");
         } else {
             assert_eq!(nearest[0].jobs.len(), soonest.len(), "{text}");
@@ -283,7 +283,7 @@ fn the_cheapest_moves_are_those_that_trying_everything_finds() {
             }
             (_, Finds::AnyNodes) => assert_eq!(fewest, None, "moves free no nodes: {text}"),
             _ => {
-                // A plan moves at least as many jobs as must leave to make room.
+                // A plan moves at least as many jobs as would have to end to make room.
                 let would_do =
                     |gone: &Vec<usize>| without(&named, &instant, gone).can(&wanted).is_some();
                 let least =

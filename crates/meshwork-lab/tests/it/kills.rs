@@ -80,12 +80,14 @@ fn a_thousand_kills_lose_and_double_nothing() {
     for kill in 0..KILLS {
         let index = (chance.unit() * SHARDS as f64) as u64;
         let before = segments(&folder);
-        // Most attempts complete one run, and the kill may remove it. So the study is unfinished at
-        // every kill. An attempt begins with missing runs, so its limit counts no completed run.
+        // Most attempts complete one run, and the kill may remove this run. So the study is
+        // unfinished at every kill. An attempt does not repeat completed runs, so they do not count
+        // towards its limit.
         attempt(&study, &folder, index, u64::from(chance.unit() < 0.9));
         let new: Vec<PathBuf> = segments(&folder).difference(&before).cloned().collect();
         let [segment] = &new[..] else { panic!("an attempt has one segment: {new:?}") };
-        // A kill leaves a file with the name of an unfinished attempt, which ends at any byte.
+        // Imitate a kill: leave a file that has the name of an unfinished attempt and ends at any
+        // byte.
         let bytes = fs::read(segment).unwrap();
         let cut = (chance.unit() * (bytes.len() + 1) as f64) as usize;
         let part = PathBuf::from(format!("{}.part", segment.display()));

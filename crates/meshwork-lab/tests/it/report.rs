@@ -117,7 +117,9 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     numbers
 }
 
-/// Views of a figure whose x axis shows the key that the report selects initially.
+/// Views of a figure in which the x axis shows the key that the report selects initially.
+///
+/// A view is the figure under one combination of the reader's choices.
 fn unturned(figure: &Figure) -> Vec<&FigureView> {
     let along = figure.choices.iter().position(|choice| choice.key.key == "along");
     figure.views.iter().filter(|view| along.is_none_or(|i| view.at[i] == Some(0))).collect()
@@ -324,7 +326,7 @@ fn a_thousand_scenarios_make_one_page_and_not_a_wall_of_plots() {
     assert_eq!(section.tables[0].rows.len(), 1000);
     let [figure] = &section.figures[..] else { panic!("one figure, with choosers") };
     let keys: Vec<&str> = figure.choices.iter().map(|choice| choice.key.key.as_str()).collect();
-    // Only views with another key on the x axis than initially use the last choice.
+    // The last choice applies only to views whose x axis shows another key than initially.
     assert_eq!(keys, ["metric", "along", "scheduler", "workload.sizes.max"]);
     assert!(unturned(figure).iter().all(|view| view.at[2].is_some() && view.at[3].is_none()));
     let points = |view: &FigureView| view.series.iter().map(|series| series.x.len()).sum::<usize>();

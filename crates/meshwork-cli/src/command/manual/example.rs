@@ -12,9 +12,9 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
-/// TOML of a machine whose nodes several jobs share.
+/// TOML of a machine on whose nodes several jobs can run at once.
 ///
-/// `VECTORS` is the TOML of what jobs on this machine request.
+/// `VECTORS` is TOML of two requests for parts of its nodes, of which a workload draws at random.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
@@ -61,7 +61,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String 
 }
 
 impl Draft {
-    /// Creates a study that compares block allocation with scattered processors.
+    /// Creates a study that compares contiguous allocation (`first_fit`) with `naive`.
     fn new() -> Draft {
         Draft {
             description: String::new(),
@@ -74,7 +74,9 @@ impl Draft {
         }
     }
 
-    /// Creates a study of jobs whose pieces (equal parts of nodes) share nodes with other jobs.
+    /// Creates a study of jobs in pieces, which share nodes with pieces of other jobs.
+    ///
+    /// A piece is a part of a job on one node.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {
@@ -158,7 +160,7 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
         "workload" => {
             let params: Vec<String> =
                 required(about).map(|p| format!("{} = {}\n", p.name, sample(p, name))).collect();
-            // Without a load among the parameters, only the number of jobs is limited.
+            // A workload without the parameter `load` gets a limit on its number of jobs instead.
             let more = if about.params.iter().any(|param| param.name == "load") {
                 "load = 0.5"
             } else {
@@ -351,12 +353,12 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     }
 }
 
-/// Whether several jobs share the nodes of the machine with the given name.
+/// Whether several jobs can run at once on a node of the machine with the given name.
 fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
     catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
 }
 
-/// Whether a metric is about parts of nodes, for which several jobs must share nodes.
+/// Whether a metric measures parts of nodes, so that its example needs a machine with shared nodes.
 fn is_of_parts(name: &str) -> bool {
     let endings = ["_allocation", "_utilization", "_per_job"];
     let kinds = ["cpu", "mem", "gpu", "other", "islands", "nodes", "leaves", "blocks"];
@@ -372,7 +374,9 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// TOML of a small machine, with a wiring and a number of dimensions that the arguments allow.
+/// TOML of a small machine with one of the wirings `serves` and the first number of `dimensions`.
+///
+/// If `dimensions` is `None`, the machine may have any number of dimensions.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);

@@ -85,7 +85,10 @@ fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     pages
 }
 
-/// Picture of an allocator as SVG; `None` for entries of other kinds.
+/// Picture of an allocator as SVG.
+///
+/// It is `None` for entries of other kinds, and for an allocator that does not serve the small
+/// machine of the pictures.
 fn story(catalogue: &Catalogue, kind: &Listed, about: &About) -> Option<String> {
     (kind.word() == "allocator").then(|| drawing::of(catalogue, about)).flatten()
 }
@@ -224,7 +227,7 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
                 let what = cell(&param.kind.to_string());
                 match KINDS.iter().find(|kind| std::ptr::eq(kind.family, family)) {
                     Some(kind) => format!("{what} ([list]({up}{}/README.md))", kind.plural()),
-                    // Entries of a family that has no pages are listed here.
+                    // Entries of a kind that has no pages of its own are listed here.
                     None => {
                         let word = |about: &&About| format!("`{}` ({})", about.name, about.summary);
                         let words: Vec<String> = (family.entries)().iter().map(word).collect();

@@ -175,9 +175,10 @@ fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     }
 }
 
-/// Opens the parking partition until it is closed again, or closes it.
+/// Opens or closes the parking partition.
 ///
-/// While the partition is open, Slurm itself starts the jobs in it.
+/// While the partition is open, Slurm itself starts the jobs in it. Opening also sets the kill
+/// switch, and closing removes it.
 fn switch(
     out: &mut Output,
     asked: &ops::Agent,
@@ -194,7 +195,8 @@ fn switch(
         std::fs::write(&off, "").map_err(failed)?;
     }
     let done = set(commands, &asked.park, asked.open);
-    // If opening fails, remove the kill switch, because otherwise nobody would start jobs.
+    // If opening fails, remove the kill switch again. Otherwise neither Slurm nor an agent would
+    // start jobs.
     let is_over = if done.is_ok() { asked.close && was_off } else { asked.open && !was_off };
     if is_over {
         std::fs::remove_file(&off).map_err(failed)?;
@@ -211,7 +213,7 @@ fn switch(
     Ok(Verdict::Done)
 }
 
-/// Opens the parking partition if the agent's heartbeat is too old.
+/// Opens the parking partition if the agent's heartbeat is missing or too old.
 fn watch(
     out: &mut Output,
     asked: &ops::Agent,

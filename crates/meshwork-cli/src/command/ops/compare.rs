@@ -29,7 +29,7 @@ pub(super) enum Cleanup {
 }
 
 impl Cleanup {
-    /// Phrase on the source of the clean-up time, to be printed after this time in a sentence.
+    /// Phrase on the source of the clean-up time, which follows this time in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -170,7 +170,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Text of a number of weeks, rounded up; a number below one day is given in hours.
+/// Formats a number of weeks in hours, days or weeks, rounded up.
 fn more_weeks(weeks: f64) -> String {
     match weeks * 7.0 {
         days if days < 1.0 => plural((days * 24.0).ceil() as u64, "hour"),

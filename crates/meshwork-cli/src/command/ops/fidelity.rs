@@ -124,8 +124,8 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     )?;
     for by in fidelity::WAIT_GROUPS {
         let own: Vec<&PredictedWaits> = found.waits.iter().filter(|own| own.by == by).collect();
-        // A table with one row tells nothing. The table by sizes is printed even then, because its
-        // last row is for all jobs.
+        // A table with one group tells nothing. The table by numbers of nodes is printed even then,
+        // because its last row is for all jobs.
         if own.len() > 1 || by == fidelity::WAIT_GROUPS[0] {
             waits(out, by, &own)?;
         }

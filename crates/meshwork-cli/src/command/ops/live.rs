@@ -19,13 +19,16 @@ use crate::output::{Stop, say};
 
 /// Largest HTTP request for metrics, in bytes.
 const MOST: u64 = 8 << 10;
-/// Time limit for each read and write of a client that requests metrics.
+/// Time limit for each read from a client that requests metrics, and for each write to it.
 const SLOW: Duration = Duration::from_secs(2);
-/// Shortest pause between two queries of Slurm, even if a datagram arrives.
-const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between two queries of Slurm after a datagram has arrived.
+/// Time at the start of a pause between two queries of Slurm in which no datagram ends the pause.
 ///
-/// It applies to the next `SHORT` pauses after a pause that a datagram ended early.
+/// A datagram is a message of Slurm's controller to the port of `--wake`: a job has started or
+/// ended.
+const LEAST: Duration = Duration::from_millis(100);
+/// Longest pause between two queries of Slurm after a datagram has ended a pause early.
+///
+/// It applies to the next `SHORT` pauses.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
@@ -151,7 +154,7 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     )
 }
 
-/// Pause between two queries of Slurm, which a datagram can end early.
+/// Pause between two queries of Slurm. A datagram at the port of `--wake` ends it early.
 ///
 /// Slurm's controller sends the datagram before Slurm's commands show the change. A pause that was
 /// ended early is therefore followed by short pauses.

@@ -17,8 +17,8 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Name of the file with recorded starts of jobs, in the folder that a shadow writes. `PAGE` is the
-/// name of its HTML page.
+/// Name of the file with recorded starts of jobs, in the folder of `--out`. `PAGE` is the name of
+/// the HTML page there.
 const STARTS: &str = "starts.jsonl";
 const PAGE: &str = "shadow.html";
 /// Time between two writes of the recorded history.

@@ -19,19 +19,20 @@ use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// State that the command line selects: of a machine under Slurm, or of a simulated machine.
+/// State that the command line selects: of a Slurm machine, of a simulated run, or of a pool.
 enum Named {
-    /// State of a machine that Slurm manages.
+    /// State of a machine that is described by the files of Slurm.
     Slurm(Box<MachineState>),
-    /// State of a simulated run at an instant, or of a machine that `meshwork place` saved.
+    /// State of a simulated run at an instant, or of a pool that `meshwork place` saved.
     Other(Instant),
 }
 
 /// Reads the state that the command line selects.
 ///
-/// There are four kinds: a site (a folder with a history) at an instant, a Slurm whose `scontrol`
-/// output was saved, a run at an instant, and a saved state of `meshwork place`. The default
-/// instant of a site is the one at which `job` began to wait.
+/// There are five kinds: a site (a folder with a history) at an instant, saved output of `scontrol`
+/// or `squeue`, saved answers of `meshwork place --slurm`, a simulated run at an instant, and a
+/// saved state of `meshwork place`. The default instant of a site is the one at which `job` began
+/// to wait.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -72,7 +73,7 @@ pub(super) fn second(
     }
 }
 
-/// Reads the state of a machine that Slurm manages.
+/// Reads the state of a machine that is described by the files of Slurm.
 fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Stop> {
     let path = &asked.state;
     let clock = asked.time_zone.clone().unwrap_or_default();
@@ -253,7 +254,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     Ok(())
 }
 
-/// Short explanation why Slurm holds a job back, with Slurm's own word for the reason.
+/// Short explanation of why Slurm holds a job back, with Slurm's own word for the reason.
 pub(super) fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",

@@ -48,8 +48,8 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         None => queue.changes(job).map_err(wrong)?,
         Some(_) => Vec::new(),
     };
-    // A change, such as a raised time limit, has a median start of its own. Correct it like the
-    // median of the job, because the two are compared.
+    // Each change, such as a raised time limit, gives another median start of the job. Correct this
+    // median like the job's own median, because the two are compared.
     let changes: Vec<(String, Option<i64>)> = changes
         .into_iter()
         .map(|(what, median)| {

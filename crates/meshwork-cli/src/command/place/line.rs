@@ -28,7 +28,7 @@ const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"ado
 
 /// Keys that a request for an allocation may have.
 ///
-/// The keys from `cpu` on are for requests for parts of nodes that several jobs share.
+/// The keys from `pieces` on are for requests for parts of nodes that several jobs share.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",
@@ -152,7 +152,10 @@ pub(super) struct Counter {
     pub(super) named: NamedPool,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
-    /// Whether nodes were allocated or released since the state was last saved.
+    /// Whether the state may differ from the saved one: an operation was answered since it was
+    /// saved.
+    ///
+    /// Even an operation that only asks may advance the clock.
     pub(super) is_changed: bool,
 }
 
@@ -334,8 +337,7 @@ impl Counter {
     }
 }
 
-/// Content of a parsed line: an operation on allocated nodes, or a request to restore a saved
-/// state.
+/// Content of a parsed line: an operation of the pool, or a request to restore a saved state.
 enum Asks {
     Pool(Question),
     Restore(Box<Saved>),

@@ -22,7 +22,7 @@ use line::{Counter, Refusal};
 /// Largest length of a request line in bytes. A snapshot of a large machine fits.
 const LONGEST: u64 = 1 << 24;
 
-/// Size in bytes of the input buffer. Collected answers of this total size are written at once.
+/// Size in bytes of the input buffer. Collected answers of this size are written without delay.
 const BATCH: usize = 1 << 16;
 
 /// Answers each line of standard input with one line.
@@ -143,7 +143,7 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// Command-line options that set keys of the machine's TOML: key of each, and its value if given.
+/// Keys that the command line adds to the table with the machine, each with its value if given.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]

@@ -56,7 +56,8 @@ impl Saved {
 
     /// Letters by which drawings mark the holders of nodes.
     ///
-    /// The result has the set of all letters in use, and the letter of each holder.
+    /// The result has the letters in use with their numbers of holders, and the letter of each
+    /// holder.
     pub(super) fn letters(
         &self,
         _pool: &NamedPool,
@@ -112,7 +113,7 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Saves the state of the pool atomically, if it has changed.
+/// Saves the state of the pool atomically, if it may have changed.
 pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     if !std::mem::take(&mut counter.is_changed) {
         return Ok(());

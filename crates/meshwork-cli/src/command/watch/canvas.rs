@@ -47,7 +47,7 @@ impl Style {
     }
 }
 
-/// Cell of a page. If a character is two columns wide, it is `None` in the second cell.
+/// Cell of a page. `character` is `None` in the second cell of a character of two columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) character: Option<char>,

@@ -114,7 +114,8 @@ fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
         if !is_due {
             let events = reel.events();
             match until {
-                // Apply all events up to and including the time `until`.
+                // Apply one event. The last frame is due when all events up to and including the
+                // time `until` are applied.
                 Some(until) => {
                     is_last = reel.go(Target::Time(until), PATIENCE).map_err(Stop::Failed)?;
                 }

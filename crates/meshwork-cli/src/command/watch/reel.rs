@@ -1,4 +1,7 @@
 //! Run that can be displayed forwards and backwards.
+//!
+//! A view is the state of the display after some events of the run. Some views are stored, so that
+//! earlier events can be displayed again.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -123,9 +126,9 @@ impl Reel {
         }
     }
 
-    /// Moves the view one event towards `target`, or at once back to a target that it has passed.
+    /// Moves the view one event forwards to `target`, or back if the view is beyond `target`.
     ///
-    /// Returns whether the target is reached. It also counts as reached at the end of the run.
+    /// Returns whether the target is reached, or the run ends before it.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
         self.go_back(target)?;
         match (target, self.upcoming(patience)) {
@@ -146,13 +149,17 @@ impl Reel {
         }
     }
 
-    /// Moves the view back to `target` if the view is beyond it.
+    /// Moves the view back if it is beyond `target`.
+    ///
+    /// The view moves to `target` if the events from there on are kept. Otherwise the run is
+    /// started again, and the view moves to its start.
     fn go_back(&mut self, target: Target) -> Result<(), String> {
         let events = match target {
             Target::Event(count) if count < self.events() => count,
             Target::Time(time) if time < self.view.scene().now() => {
                 let index = self.kept.partition_point(|happening| happening.at <= time) as u64;
-                // Events at the target time may be older than the kept events.
+                // If all kept events are later than the target time, seek from the start of the
+                // run.
                 if index == 0 && self.since > 0 { 0 } else { self.since + index }
             }
             _ => return Ok(()),

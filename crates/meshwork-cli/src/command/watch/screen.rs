@@ -31,7 +31,9 @@ use crate::output::{Ended, Stop, Verdict};
 /// Shortest time for which a frame is shown.
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// Longest wait for a key. A change of the window's size is noticed after such a wait.
+/// Longest time for which the thread that reads keys waits for a key.
+///
+/// After it, the thread looks for other events, such as a change of the window's size.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Initial speed of the playback in events per second.
@@ -332,12 +334,14 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Shows the events that become due in `elapsed` more time, but stops at the instant `until`.
+    /// Continues a seek in progress, or shows the events that become due within `elapsed`.
+    ///
+    /// The function returns soon after the instant `until`, even if it is not done.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
                 Ok(true) => self.target = None,
-                // While the run is computing, frames are drawn in between.
+                // The seek continues after the next frame.
                 Ok(false) if Instant::now() >= until => return,
                 Ok(false) => {}
                 Err(sentence) => (self.target, self.failed) = (None, Some(sentence)),
@@ -423,7 +427,7 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays the run for `seconds` of playback, with a deadline that is never reached.
+    /// Plays the run for `seconds` of playback. The time limit of a minute is never reached.
     ///
     /// The function first sleeps, so that the thread of the run can compute the events.
     fn play(player: &mut Player, seconds: f64) {

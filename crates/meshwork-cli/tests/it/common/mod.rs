@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 pub(crate) use crate::skip::skip;
 
-/// Text of a `topology.yaml` of Slurm: a torus of 64 nodes, with listed boxes of 1 to 64 nodes.
+/// Text of a `topology.yaml` of Slurm: a torus of 64 nodes with allowed boxes of 1 to 64 nodes.
 pub(crate) const TORUS: &str = "- topology: t
   torus3d:
     toruses:

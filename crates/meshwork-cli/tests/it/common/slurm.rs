@@ -1,7 +1,8 @@
-//! A real Slurm of a few nodes on this computer, for tests. It needs root, because munge and the
-//! daemons do, and the packages slurmctld, slurmd, slurm-client and munge. Accounting also needs
-//! slurmdbd, slurm-wlm-mysql-plugin and mariadb-server. All daemons listen on this computer alone,
-//! and every process started here is ended here.
+//! A real Slurm of a few nodes on this computer, for tests.
+//!
+//! It needs root for munge and the daemons, and the packages slurmctld, slurmd, slurm-client and
+//! munge. Accounting also needs slurmdbd, slurm-wlm-mysql-plugin and mariadb-server. All daemons
+//! listen on this computer alone, and every process started here is ended here.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -81,8 +81,8 @@ fn the_chapter_tells_one_story() {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
-    // The output has each part of the story: a record, a choice, placed jobs that ran where they
-    // were placed, and the way back.
+    // The output has each part of the chapter: recorded starts, the chosen policy, placed jobs,
+    // decisions that are repeated, and the opened parking partition.
     for part in ["starts", "Choice: ", "job ", " 0 of them another now", "is open"] {
         assert!(out.contains(part), "{part}: {out}\n{err}");
     }

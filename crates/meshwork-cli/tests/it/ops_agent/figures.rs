@@ -23,7 +23,8 @@ fn figures_of_the_agent() {
     let slurm = Slurm::begin(&NodeRequest { nodes: 16, conf, topology: None, accounts }).unwrap();
     let home = slurm.home().to_owned();
     fs::write(home.join("policy.toml"), POLICY.replace("8x8", "4x4")).unwrap();
-    // Times in seconds from submission to running, for jobs that are submitted one after the other.
+    // Median and 90th percentile of the seconds from submission to running. The jobs are submitted
+    // one after the other.
     let latency = |partition: &str| {
         let mut all: Vec<f64> = Vec::new();
         for _ in 0..40 {

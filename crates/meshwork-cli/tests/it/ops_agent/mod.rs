@@ -323,7 +323,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     let second = slurm.meshwork(&["ops", "agent", ".", "--policy", "policy.toml", "--looks", "1"]);
     assert_eq!(second.status, Some(1), "{}", second.out);
     assert!(second.err.contains("one agent at a time"), "{}", second.err);
-    // The name of the first job looks like fields that the agent reads, so that it stays parked.
+    // The first job stays parked, because its name looks like fields that the agent reads.
     parked.until_all_end(ALL, &[&odd]);
     slurm.ask("scancel", &[&odd]);
     drop(agent);
@@ -360,7 +360,7 @@ fn the_way_back(parked: &Parked) {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// Checks that a shadow of the partition records job starts, and that its folder is a valid site.
+/// Checks that `ops shadow` records starts of jobs, and that its folder is a valid site.
 fn a_shadow(parked: &Parked) {
     let slurm = &parked.slurm;
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();

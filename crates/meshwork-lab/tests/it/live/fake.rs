@@ -136,9 +136,10 @@ pub(super) struct FakeSlurm {
     unknown_until: f64,
     next: u64,
     faults: Vec<(f64, Fault)>,
-    /// Future kills of the agent, the next one last. Each is given by the number of Slurm commands
-    /// since the preceding kill, and by whether the next command, which it interrupts, takes
-    /// effect.
+    /// Future kills of the agent, the next one last.
+    ///
+    /// A kill interrupts a call of a Slurm command. It is given by the number of calls between the
+    /// preceding kill and this call, and by whether this call takes effect.
     kills: Vec<(u8, bool)>,
     calls: u64,
     pub(super) killed: usize,
@@ -150,7 +151,8 @@ pub(super) struct FakeSlurm {
     /// Whether the state of Slurm changed after the last `squeue`. The agent cannot know such a
     /// change.
     is_disturbed: bool,
-    /// Updates by the agent that claimed nodes which other jobs held.
+    /// Updates by the agent that claimed nodes of other jobs, which held them or were about to
+    /// start.
     pub(super) overlaps: Vec<String>,
 }
 

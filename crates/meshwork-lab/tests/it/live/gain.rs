@@ -219,7 +219,7 @@ fn gain_of_predicted_ends() {
         for (name, rule) in EndRule::ALL {
             let began = Instant::now();
             let waits = waits(&policy, &jobs, rule);
-            // The slowdown of a job that runs less than ten seconds is taken as if it ran ten.
+            // Bounded slowdown, with a threshold of ten seconds.
             let slowdown = |(wait, job): (&f64, &JobRecord)| {
                 let runs = seconds(job) as f64;
                 ((wait + runs) / runs.max(10.0)).max(1.0)

@@ -242,7 +242,7 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
 
 /// Tests that a running agent takes back a requeued job within two minutes.
 ///
-/// In this time the job keeps its old nodes.
+/// Only after these two minutes could the job start on its old nodes.
 #[test]
 fn a_requeued_job_starts_by_a_new_decision() {
     let mut happened = Happened::default();

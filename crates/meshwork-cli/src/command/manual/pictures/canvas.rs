@@ -54,7 +54,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a text at a position. `anchor` is `start`, `middle` or `end` of the text.
+    /// Draws a text. `anchor` is the part of the text at the position: `start`, `middle` or `end`.
     pub(super) fn text(&mut self, [x, y]: [i32; 2], words: &str, class: &str, anchor: &str) {
         let words = escaped(words);
         let _ = writeln!(

@@ -6,7 +6,9 @@ use meshwork::registry::EntrySource;
 use super::canvas::Canvas;
 use crate::command::list::KINDS;
 
-/// Diagram of the life of a job. Each kind of strategy is a box with its number of entries.
+/// Diagram of the life of a job, from its arrival to its end.
+///
+/// Each box names the kind of catalogue entries that decide this step, and their number.
 pub(super) fn life(catalogue: &Catalogue) -> String {
     let many = |word: &str| {
         let kind = KINDS.iter().find(|kind| kind.word() == word).expect("a kind of the lists");

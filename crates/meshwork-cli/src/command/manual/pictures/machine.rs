@@ -87,9 +87,9 @@ pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String 
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN], &title)
 }
 
-/// Sides of the jobs that arrive at a torus of 16 × 16.
+/// Sides of the blocks that jobs request on a torus of 16 × 16.
 ///
-/// The jobs with the indices `ENDING` end again.
+/// The jobs with the indices `ENDING` end after all jobs were placed.
 const COMING: [[u32; 2]; 15] = [
     [5, 5],
     [2, 4],
@@ -108,7 +108,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of a job that cannot be placed, although more than four times its processors are free.
+/// Sides of a block that has no free place, although more than four times its nodes are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Picture of a torus that is half free and yet has no free block of 5 × 5.
@@ -158,10 +158,10 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block with the fewest held nodes, among all blocks on which a job could be placed.
+/// Corner of the block that jobs obstruct least, and the letters of these jobs.
 ///
-/// The job has the sides `WAITING`. The result also has the letters of the jobs that hold these
-/// nodes.
+/// Of all blocks with the sides `WAITING` that do not wrap around, it is the one with the fewest
+/// held nodes.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

@@ -1,4 +1,4 @@
-//! Pictures of the manual, drawn from the machines, lists and runs of this program.
+//! Pictures of the manual, drawn from topologies, catalogue entries and runs of this program.
 //!
 //! The output is deterministic to the byte, so that a test can compare it with `docs/img/`. Colours
 //! follow the reader's light or dark setting. Every picture has its own background, so that it is

@@ -1,4 +1,4 @@
-//! Pictures of topologies for the manual. Each is a small machine drawn with all its links.
+//! Pictures of topologies for the manual. Each is a small machine drawn with its links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
@@ -50,16 +50,16 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Picture of numbered nodes, at their positions in the terminal's map of the machine.
+/// Picture of numbered nodes, at the positions that they have in drawings on a terminal.
 ///
-/// A link to a node that is not adjacent on the map is drawn as a stub with the number of this
-/// node.
+/// A link that wraps around is drawn as a stub with the number of the node at its other end. If the
+/// machine has several layers, links between layers are left out.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();
     let mut canvas = Canvas::default();
     let mut places: BTreeMap<Node, [i32; 2]> = BTreeMap::new();
-    // Blank columns are narrower than nodes, but still set layers apart.
+    // Columns without nodes, which separate layers, are narrower than columns of nodes.
     let narrow = if topology.wiring() == Wiring::Hypercube { STEP / 2 } else { STEP / 6 };
     let mut across = EDGE;
     let mut least = [i32::MAX; 2];
@@ -144,7 +144,7 @@ fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> Strin
     canvas.finished([width, height + 18 * lines.len() as i32], &title)
 }
 
-/// Picture of nodes at one switch, whose distances from each other are all equal.
+/// Picture of a flat machine: nodes at one switch, whose distances from each other are all equal.
 fn flat(nodes: i32) -> String {
     let mut canvas = Canvas::default();
     let step = 40;

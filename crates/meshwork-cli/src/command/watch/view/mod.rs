@@ -66,9 +66,11 @@ struct Pane {
     map: Map,
     /// Number of columns in which one processor is drawn.
     wide: usize,
-    /// Number of rows of the map in one line of the page: two if half blocks are drawn.
+    /// Number of rows of cells in one line of the page: two if half blocks are drawn.
     rows: usize,
-    /// Number of columns and rows of the map that are drawn as one cell.
+    /// Number of columns of the map that are drawn as one cell.
+    ///
+    /// A cell has `scale` rows of the map, or `2 * scale` if `scale` is above 1 and `rows` is 1.
     scale: usize,
 }
 
@@ -77,9 +79,9 @@ struct Pane {
 enum Seen {
     Blank,
     Label(char),
-    /// Most processors of the rectangle are free.
+    /// More processors of the rectangle are free than any one job holds.
     Free,
-    /// This job holds more processors of the rectangle than any other, and than are free.
+    /// No other job holds more processors of the rectangle, and no more are free.
     Job(JobId),
 }
 
@@ -313,9 +315,10 @@ impl View {
 
     /// Position of each site's map, and the total size of all maps.
     ///
-    /// Maps stand side by side as far as they fit into `width` columns. One line of the terminal
-    /// shows `rows` rows of cells, each of `scale` × `scale` processors. As a line is twice as high
-    /// as it is wide, a cell of a smaller map is as high as two if a line shows one row.
+    /// Maps stand side by side if they fit into `width` columns. One line of the terminal shows
+    /// `rows` rows of cells, each of `scale` × `scale` processors. A character is twice as high as
+    /// it is wide. If a scaled map has one row of cells in a line, a cell therefore has `scale` ×
+    /// `2 * scale` processors.
     fn panes(&self, width: usize, (rows, scale): (usize, usize)) -> (Vec<Pane>, (usize, usize)) {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);

@@ -122,7 +122,7 @@ fn a_large_machine_is_drawn_smaller_until_it_is_scrolled() {
     let page = drawn(&large(true), 120, 40);
     assert_eq!(page[39], "one cell is 5 × 5 processors");
     assert!(page[6].starts_with(&"▀".repeat(64)) && !page[6].starts_with(&"▀".repeat(65)));
-    // A frame of text has all of the width.
+    // In a frame of text, the lists of jobs are below the map, which may take the whole width.
     let view = large(false);
     let page = drawn(&view, 100, view.height(100) as u16);
     assert!(!page.concat().contains("cut off") && page[6].starts_with(&"A".repeat(80)));
