@@ -304,10 +304,13 @@ impl<'c> MemoryReader<'c> {
         read.flatten().collect()
     }
 
-    /// Reads the reservation of a waiting job; `None` if the job no longer waits.
+    /// Reads the reservation of a waiting job.
+    ///
+    /// `None` if the job no longer waits, or if the sizing no longer allows the reserved number of
+    /// nodes.
     ///
     /// # Errors
-    /// If the reserved nodes do not lie on the machine.
+    /// If the numbers do not encode a reservation, or the reserved nodes do not lie on the machine.
     pub fn promise(&mut self) -> Result<Option<(Ticket, Reservation)>, RecallError> {
         let ticket = self.job()?;
         let (at, span, stretch) = (self.time()?, self.real()?, self.real()?);

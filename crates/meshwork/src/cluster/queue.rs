@@ -575,7 +575,7 @@ impl FormQueues {
         line.shrink();
     }
 
-    /// For each form that takes at most `most` nodes, its first waiting job; all in queue order.
+    /// First waiting job of each form that takes at most `most` nodes, in queue order.
     ///
     /// A form is a requested size and shape.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
