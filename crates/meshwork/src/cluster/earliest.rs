@@ -87,8 +87,8 @@ impl Cluster<'_> {
     /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
     ///
     /// Returns whether the guard was updated. If not, it is unchanged. An update is possible only
-    /// where node counts alone matter, because only the start of the reservation and the extra
-    /// nodes are updated.
+    /// where node counts alone matter. There, only the start of the reservation and the extra nodes
+    /// can have changed.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };

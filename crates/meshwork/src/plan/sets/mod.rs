@@ -53,8 +53,9 @@ use crate::job::Time;
 
 /// Plan whose reservations are placements, for allocators that depend only on which nodes are free.
 ///
-/// A reservation is checked only in two cases: its job may need some of the nodes released since
-/// the last check, or it is due but blocked by a job that outruns its estimate.
+/// A reservation is checked only in three cases. Its job may need some of the nodes released since
+/// the last check. It is due but blocked by a job that outruns its estimate. Some nodes are
+/// reserved for two jobs at once.
 pub(super) struct Sets {
     space: Space,
     /// Reservations of waiting jobs, in the order in which they were added.
