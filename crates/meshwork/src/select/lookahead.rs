@@ -38,9 +38,9 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// Waiting jobs that could start next if `job` were started on the site that `fit` describes.
+    /// Counts the waiting jobs that could start next if `job` were started on the site of `fit`.
     ///
-    /// Jobs are tried in order of arrival, each on the site that best fit chooses.
+    /// Jobs are tried in queue order, each on the site that best fit chooses.
     ///
     /// # Complexity
     /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting
