@@ -50,7 +50,7 @@ struct ByForm {
     named: Option<(Ticket, Form)>,
 }
 
-/// Which waiting jobs of one form may be startable: none, those that end early enough, or any.
+/// Which waiting jobs of a form may start: none, those that end early enough, or any.
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
@@ -116,7 +116,7 @@ impl Cluster<'_> {
         self.chance_beside(guard).has(key)
     }
 
-    /// The conditions under which a job cannot delay a protected reservation, as far as known in
+    /// Necessary conditions for a start that does not delay a protected reservation, known in
     /// advance.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {

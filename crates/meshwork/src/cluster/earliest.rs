@@ -15,7 +15,7 @@ use crate::sizing::Size;
 
 /// Number of expected ends in the first step of the search for a job's earliest start.
 ///
-/// Later steps are longer. The search is for the first instant at which a waiting job fits.
+/// Each further step is twice as long.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {

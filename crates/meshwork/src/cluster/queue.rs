@@ -504,7 +504,7 @@ impl Queue {
         self.waiting(ticket).key
     }
 
-    /// The queue as it is visible to a sizing or a selector that is called for the job of `ticket`.
+    /// The queue as a sizing or a selector sees it that handles the job of `ticket`.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
@@ -621,7 +621,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue as it is visible to a sizing or a selector that is called for one of the waiting jobs.
+/// The queue as a sizing or a selector sees it that handles one of the waiting jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,

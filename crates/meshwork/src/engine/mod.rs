@@ -50,7 +50,7 @@ pub struct Setup {
     pub names: Names,
 }
 
-/// How often the scheduler is called for an instant at which several events happen.
+/// How often the scheduler is called at an instant with several events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
     /// Once for each instant, after all departures, then all outages, then all arrivals.

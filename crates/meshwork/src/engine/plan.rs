@@ -68,12 +68,12 @@ pub struct WithheldNodes {
     pub from_jobs: Option<Vec<usize>>,
 }
 
-/// The nodes that a running job holds, with the job.
+/// A running job with the nodes that it holds, or a suspended job with those on which it resumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNodes {
-    /// Index of the site on which the job runs.
+    /// Index of the site of the nodes.
     pub site: usize,
-    /// The nodes that the job holds.
+    /// The nodes that the job holds, or on which it resumes.
     pub placement: Placement,
     /// When the job started.
     pub since: Time,
@@ -124,7 +124,7 @@ pub struct DecidedReservation {
 pub struct DecidedMove {
     /// Index of the job among the running jobs.
     pub running: usize,
-    /// The nodes on which the job goes on.
+    /// The nodes on which the job continues.
     pub placement: Placement,
     /// When the moved or resized job is expected to end.
     pub until: Time,

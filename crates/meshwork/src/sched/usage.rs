@@ -10,8 +10,7 @@ use crate::topology::Topology;
 /// Use of the machine by each user, in processors times units of the clock, with decay.
 ///
 /// Past use is halved with every half-life. A running job adds to the use while it runs, by the
-/// number of processors that it requested. All jobs without a user count together, as if they
-/// belonged to one user.
+/// number of processors that it requested. All jobs without a user count as jobs of one user.
 ///
 /// # Complexity
 /// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all

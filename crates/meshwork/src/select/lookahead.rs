@@ -13,8 +13,8 @@ pub(super) enum LookAhead {
     Stop,
     /// Look ahead to the end of the queue, and pass over jobs that fit on no site.
     Skip,
-    /// Look ahead to the end of the queue, and try each job as if no other job of the queue had
-    /// started.
+    /// Look ahead to the end of the queue, and try each job alone, without the starts of other
+    /// waiting jobs.
     Independent,
 }
 

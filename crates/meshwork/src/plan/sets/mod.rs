@@ -25,8 +25,8 @@
 //! If no placement for a request is free throughout a span, bisection finds the last step from
 //! which no placement is free up to the end of the span. The interval from this step to this end is
 //! stored with the request. Neither this request nor a larger one has a placement that is free
-//! throughout the interval. When a release leaves nodes free throughout the interval, the failure is
-//! only suspected. The failed request is then tried again before any larger request.
+//! throughout the interval. When a release leaves nodes free throughout the interval, the failure
+//! is only suspected. The failed request is then tried again before any larger request.
 //!
 //! # Jobs past their estimate
 //! A job past its estimate counts as ended, so its nodes can be reserved again. If the job still

@@ -36,7 +36,7 @@ pub(super) struct Space {
     freed: Vec<Freed>,
     /// Number of older releases that were dropped from `freed`.
     forgotten: u64,
-    /// Scratch buffer for the openings: intervals in which a job may newly start.
+    /// Scratch buffer for the openings: intervals in which a start may have become possible.
     openings: Openings,
 }
 
@@ -299,7 +299,7 @@ impl Space {
         Some(planned)
     }
 
-    /// Adds the nodes of a job that has just started, as if they were reserved.
+    /// Adds the nodes of a job that has just started, like the nodes of a reservation.
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
@@ -378,7 +378,8 @@ impl Space {
         }
     }
 
-    /// Finds the intervals in which a job may newly start because of releases of nodes.
+    /// Finds the openings of a job: intervals in which releases of nodes may have made a start
+    /// possible.
     ///
     /// Only releases since the last check of the job's reservation count. A job that starts earlier
     /// must use some released nodes at a time for which they were released. It uses these nodes

@@ -471,7 +471,7 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// Checks that every popular value gets a popularity rank of its own, whatever is drawn.
+    /// Checks that every popular value gets a popularity rank of its own, for any random draws.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {
