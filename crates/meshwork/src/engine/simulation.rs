@@ -25,7 +25,7 @@ const MAX_WAITING_IDLE: usize = 10_000;
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
 /// scheduler prolong it. A timer causes a pass and nothing else. If jobs wait and nothing runs or
-/// arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive timers without a start.
+/// arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive timer passes without a start.
 /// Processors fall asleep between the instants of other events, without a scheduling pass.
 ///
 /// ```
