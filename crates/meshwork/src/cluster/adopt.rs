@@ -1,4 +1,4 @@
-//! Jobs that already run or are suspended when a plan begins.
+//! Jobs that already run or are suspended in the state for which a single decision is made.
 
 use super::ends::End;
 use super::interruptions::Suspended;
@@ -10,7 +10,7 @@ use crate::job::Time;
 use crate::machine::Placement;
 
 impl Cluster<'_> {
-    /// Sets the clock to the beginning of the plan, before any event.
+    /// Sets the clock to the instant of the first event, before any event.
     pub(crate) fn begin_at(&mut self, now: Time) {
         self.now = now;
     }

@@ -147,8 +147,9 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait although no job runs and no outage is expected to end. If `ever` is set,
-    /// no nodes may have been claimed or released in the run either.
+    /// Whether jobs wait although no job runs and no outage is expected to end.
+    ///
+    /// If `ever` is set, also requires that no node has been claimed or released in the run.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0

@@ -9,19 +9,18 @@ use super::queue::{FormQueues, ScanKey, Ticket};
 use super::reservation::{Guard, Hold};
 use crate::job::Time;
 
-/// Waiting jobs that may start ahead of a job with a reservation without delaying it.
+/// Backfill candidates: waiting jobs that may start ahead of a reserved job without delaying it.
 ///
-/// Candidates are the jobs behind the job with the reservation, except those already known to be
-/// blocked. They come in queue order, each once. Jobs with equal forms (requested sizes or shapes)
-/// are handled together. If the allocator finds every free block and has just found none for a
-/// form, all jobs of this form are skipped until nodes are released. If a form does not fit on the
-/// nodes that are not reserved, only jobs of this form that would end by the reserved start are
-/// returned.
+/// Candidates are the jobs behind the reserved job, except those already known to be blocked. They
+/// come in queue order, each once. Jobs with equal forms (requested sizes or shapes) are handled
+/// together. If the allocator finds every free block and has just found none for a form, all jobs
+/// of this form are skipped until nodes are released. If a form is known not to fit on the nodes
+/// that are not reserved, only jobs of this form that would end by the reserved start are returned.
 ///
 /// # Complexity
-/// With *k* forms among the waiting jobs, **O(k)** to set up and **O(log k)** for each candidate,
-/// if the allocator finds every free block and the reservation holds nodes. Otherwise the queue is
-/// walked along. The walk skips chunks of jobs that all need too many nodes.
+/// If the allocator finds every free block and particular nodes are reserved: **O(k)** to set up
+/// and **O(log k)** for each candidate, with *k* forms among the waiting jobs. Otherwise the queue
+/// is walked along. The walk skips chunks of jobs that all need too many nodes.
 pub struct Candidates {
     after: Ticket,
     by_form: Option<ByForm>,
@@ -51,7 +50,7 @@ struct ByForm {
     named: Option<(Ticket, Form)>,
 }
 
-/// Which waiting jobs of one form may be startable: none, those that end early enough, or any.
+/// Which waiting jobs of a form may start: none, those that end early enough, or any.
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
@@ -117,7 +116,7 @@ impl Cluster<'_> {
         self.chance_beside(guard).has(key)
     }
 
-    /// The conditions under which a job cannot delay a protected reservation, as far as known in
+    /// Necessary conditions for a start that does not delay a protected reservation, known in
     /// advance.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {

@@ -40,7 +40,7 @@ impl Closure {
     }
 }
 
-/// Copy of the planned outages and access rules of one instant, for a plan of future starts.
+/// Copy of the planned outages and access rules as of one instant, for planning future starts.
 pub(super) struct Closures {
     planned: Vec<Closure>,
     gate: Option<Arc<Gate>>,
@@ -73,10 +73,11 @@ impl Cluster<'_> {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Finds a placement for a job that is clear of all nodes that close too early.
+    /// Finds a placement on which a job does not run into a closure.
     ///
-    /// A node closes too early if a planned outage or access rule takes it before the job would
-    /// end. Proposals are requested until one is clear; `None` if none is.
+    /// A closure is a planned outage or an access rule. Further proposals are requested, each
+    /// without the nodes of the closures into which the job would run, until a proposal is clear of
+    /// them. `None` if there is none.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -99,7 +100,7 @@ impl Cluster<'_> {
         Some(proposal)
     }
 
-    /// Whether a job, if started as proposed, would still run on some of its nodes when they close.
+    /// Whether a job, if started as proposed, would hold some nodes while a closure forbids them.
     pub(super) fn runs_into_closure(&self, ticket: Ticket, proposal: &Proposal) -> bool {
         if self.closures().is_empty() && self.gate.is_none() {
             return false;
@@ -118,7 +119,7 @@ impl Cluster<'_> {
         (self.now + span).max(self.now.next())
     }
 
-    /// The first start at or after `from` of a reservation with which no closure conflicts.
+    /// First instant, not before `from`, at which a reservation conflicts with no closure.
     pub(super) fn clear_from(&self, ticket: Ticket, reservation: &Reservation, from: Time) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return from };
         let grid = self.site(reservation.site).grid();

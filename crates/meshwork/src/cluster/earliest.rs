@@ -15,7 +15,7 @@ use crate::sizing::Size;
 
 /// Number of expected ends in the first step of the search for a job's earliest start.
 ///
-/// Later steps are longer. The search is for the first instant at which a waiting job fits.
+/// Each further step is twice as long.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
@@ -41,8 +41,7 @@ impl Cluster<'_> {
         self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) for a caller who only uses starts before
-    /// `limit`.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for starts before `limit`.
     ///
     /// The search may stop at `limit`. It may nevertheless return a guard with a later start.
     #[inline]
@@ -87,9 +86,9 @@ impl Cluster<'_> {
 
     /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
     ///
-    /// Returns whether the guard was updated, which is possible only where node counts alone
-    /// matter. There, only the start of the reservation and the extra nodes can have changed.
-    /// Otherwise the guard stays as it is.
+    /// Returns whether the guard was updated. If not, it is unchanged. An update is possible only
+    /// where node counts alone matter. There, only the start of the reservation and the extra nodes
+    /// can have changed.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -147,7 +146,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// [`earliest_guard`](Cluster::earliest_guard) on a machine whose nodes are shared by jobs.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a machine whose nodes jobs share.
+    ///
     /// Removes running jobs from a copy of the machine, in order of their expected ends, until the
     /// waiting job fits. The search may stop at `limit`.
     fn earliest_parts(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
@@ -178,11 +178,10 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes of a site at the first instant when `wanted` are free, and this
-    /// instant.
+    /// First instant when at least `wanted` nodes of a site are free, and the number free then.
     ///
-    /// If there is no such instant, the result is for the instant at which the last running job of
-    /// the site is expected to end.
+    /// Returns the number, then the instant. If there is no such instant, both are for the last
+    /// expected end of a job or outage on the site.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -251,8 +250,12 @@ impl Cluster<'_> {
         Some(Reservation { at, span, stretch, site: 0, hold })
     }
 
-    /// When the nodes of a job's reservation are expected to be free if no other job takes them.
-    /// This is now, or the last expected end of the running jobs that hold some of these nodes.
+    /// Earliest instant when the nodes of a reservation are expected to be free for its job.
+    ///
+    /// No other job is assumed to start. The instant is now, or the last expected end of the jobs
+    /// and outages that hold some of the nodes. It may be later because of a planned outage, an
+    /// access rule or the power cap. For a reservation of a number of nodes, it is the reserved
+    /// start.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.at };
@@ -291,7 +294,7 @@ impl Cluster<'_> {
         at
     }
 
-    /// Limits on what jobs that run past the reserved start may hold of the reserved nodes.
+    /// Amounts of the reserved nodes that other jobs may hold beyond the reserved start.
     ///
     /// `None` if the reservation holds whole nodes rather than parts of nodes, such as some
     /// processors.
@@ -309,7 +312,8 @@ impl Cluster<'_> {
         Some(Box::new(BesideParts { number: self.guards.get(), limits }))
     }
 
-    /// Returns a guard that protects a reservation while other jobs start before it.
+    /// Creates the guard of a reservation, under which other jobs start only if they do not delay
+    /// it.
     #[must_use]
     pub fn guard(&self, reservation: Reservation) -> Guard {
         let extra_nodes = match reservation.hold {

@@ -83,8 +83,10 @@ impl Interruptions {
         Interruptions { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
-    /// Begins a history for an arriving job if jobs write checkpoints. Returns the job to be
-    /// queued, with the time for checkpoints added to its run time.
+    /// Begins a history for an arriving job if jobs write checkpoints.
+    ///
+    /// Returns the job to be queued, with the time for checkpoints added to its run time and
+    /// estimate.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
         let history = self.of.entry(id).or_insert(JobHistory::of(&job));
@@ -169,8 +171,9 @@ impl Cluster<'_> {
         self.service.as_ref()?.interruptions.suspended(ticket.id)
     }
 
-    /// The earliest reservation on the nodes on which a suspended job must resume. Running jobs are
-    /// assumed to end at their estimates.
+    /// The earliest reservation on the nodes on which a suspended job must resume.
+    ///
+    /// Running jobs are assumed to end at their estimates. `None` if the job is not suspended.
     pub(super) fn earliest_again(&self, ticket: Ticket) -> Option<Reservation> {
         let Suspended { site, placement, stretch } = self.suspended(ticket)?.clone();
         let span = self.queue.job(ticket).estimate * stretch;
@@ -186,8 +189,8 @@ fn done(ran: &Running, setup: f64, now: Time) -> f64 {
 }
 
 impl JobHistory {
-    /// Records that a run ended early, with `saved` work. Returns the number of interruptions so
-    /// far.
+    /// Records that a run was stopped, and the part of its work that is not lost. Returns the
+    /// number of interruptions so far.
     fn stops(&mut self, ran: &mut Running, saved: Saved, now: Time) -> u32 {
         let (span, stretch) = (now - ran.start, ran.stretch);
         ran.wear = Some(Box::new(Wear {

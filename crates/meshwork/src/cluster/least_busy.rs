@@ -33,7 +33,8 @@ impl Cluster<'_> {
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
     /// Subcubes and squares are searched at bases that are multiples of their size, where any
-    /// allocator finds them.
+    /// allocator finds them. A job that requests a number of nodes gets the least busy nodes,
+    /// whether they form a block or not.
     ///
     /// # Complexity
     /// **O(N log N)** for each orientation on a site of *N* nodes.

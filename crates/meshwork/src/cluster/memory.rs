@@ -1,4 +1,4 @@
-//! Saved state of schedulers as numbers, with which a later plan continues an earlier one.
+//! State of schedulers, saved as numbers, with which a later decision continues an earlier one.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::topology::types::NodeTypes;
 /// Writer of what a scheduler remembers between two passes.
 ///
 /// Jobs are written by their index among the waiting or the running jobs, because tickets and
-/// identifiers differ when the memory is read again.
+/// identifiers are different when the memory is read.
 pub struct MemoryWriter {
     waiting: BTreeMap<Ticket, u64>,
     /// Whether jobs share nodes; if so, reservations hold parts of nodes.
@@ -304,10 +304,13 @@ impl<'c> MemoryReader<'c> {
         read.flatten().collect()
     }
 
-    /// Reads the reservation of a waiting job; `None` if the job no longer waits.
+    /// Reads the reservation of a waiting job.
+    ///
+    /// `None` if the job no longer waits, or if the sizing no longer allows the reserved number of
+    /// nodes.
     ///
     /// # Errors
-    /// If the reserved nodes do not lie on the machine.
+    /// If the numbers do not encode a reservation, or the reserved nodes do not lie on the machine.
     pub fn promise(&mut self) -> Result<Option<(Ticket, Reservation)>, RecallError> {
         let ticket = self.job()?;
         let (at, span, stretch) = (self.time()?, self.real()?, self.real()?);

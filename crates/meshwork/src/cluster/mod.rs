@@ -76,8 +76,8 @@ pub struct Cluster<'a> {
     running: Slab<Box<Running>>,
     /// Nodes and GPUs that are out of service and expected back.
     out: Slab<OutOfService>,
-    /// Recycled records of finished jobs, reused for starting ones. A record is large and stays in
-    /// one allocation from the job's start until the instant after its end.
+    /// Records of finished jobs, kept to be reused for starting jobs. A record is large and stays
+    /// in one allocation from the job's start until the instant after its end.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     recycled: Vec<Box<Running>>,
     /// Running jobs and outages in order of expected end. Built on first use, since most schedulers
@@ -113,10 +113,10 @@ pub struct Cluster<'a> {
     ///
     /// A guard is a reservation that other jobs must not delay.
     guards: Cell<u64>,
-    /// Requests found not to fit on what the last guard for parts of nodes leaves to other jobs.
+    /// Requests known not to fit beside the reservation of the last guard for parts of nodes.
     ///
-    /// The first two values are the number of this guard, and the value of `releases` when the
-    /// requests were found not to fit.
+    /// The first two values tell for which state this is known: the number of the guard, and the
+    /// value of `releases`.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer needs to know what blocks the oldest waiting job.
@@ -240,7 +240,7 @@ impl<'a> Cluster<'a> {
         open.filter_map(|(_, form)| form_queues.next_that(form, ticket, |_| true)).min()
     }
 
-    /// The next waiting job behind `ticket` that does not need more nodes than some site has free.
+    /// The next waiting job behind `ticket` for which at least one site has enough free nodes.
     #[must_use]
     pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -391,7 +391,7 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// A reservation of a number of nodes for a waiting job, which begins now.
+    /// A reservation of a number of nodes from now on, for a waiting job.
     ///
     /// For machines on which [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
@@ -430,7 +430,8 @@ impl<'a> Cluster<'a> {
         self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
-    /// The next job to finish, and when, if no later than `by`. See [`Network::next_finish`].
+    /// The instant at which the next job finishes, and the job. `None` if this is later than `by`.
+    /// See [`Network::next_finish`].
     #[inline(always)]
     pub(crate) fn next_finish(
         &mut self,
@@ -463,7 +464,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether the oldest waiting job asks for no more nodes than are free on some site.
+    /// Whether at least one site has enough free nodes for the oldest waiting job.
     ///
     /// Then that job waits for free nodes of a suitable shape.
     fn is_blocked_by_shape(&self) -> bool {
@@ -474,8 +475,8 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    /// Ends the job `first`, which finishes now. Unless `only_one` is set, all other jobs that
-    /// finish now end too. Returns whether any job ended.
+    /// Ends the job `first`, if any, which finishes now. Unless `only_one` is set, all other jobs
+    /// that finish now end too. Returns whether any job ended.
     #[inline(always)]
     pub(crate) fn depart(
         &mut self,

@@ -19,8 +19,9 @@ use crate::topology::Node;
 /// The future if running jobs end at their estimates and planned jobs start as planned.
 ///
 /// The number of free nodes is a step function of time. Where only counts matter, this function
-/// answers queries. Where shape matters, it gives the instants at which a query may succeed, and
-/// the allocator is asked on a copy of its site in the state of such an instant.
+/// answers queries. Where shape matters, it gives the instants at which a query may succeed. At
+/// such an instant, the allocator is asked on a copy of its site, with the nodes free that will be
+/// free then.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
@@ -96,8 +97,9 @@ impl Outlook {
         }
     }
 
-    /// The earliest start of a job that does not conflict with the plan; `None` if it is later than
-    /// `by`.
+    /// Earliest reservation of a job that does not conflict with the plan.
+    ///
+    /// `None` if it would start later than `by`, or if the job never fits.
     ///
     /// # Complexity
     /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
@@ -110,11 +112,12 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// Moves a reservation to the earliest instant from which its nodes are free for its length.
+    /// Moves a reservation to the first instant from which its nodes are free for the reserved
+    /// time.
     ///
-    /// The reservation stays unchanged if there is no such instant before its start. It also stays
-    /// unchanged if it is a number of nodes rather than particular nodes; for such a reservation
-    /// use [`earliest`](Outlook::earliest).
+    /// The reservation stays unchanged if there is no such instant before the reserved start. It
+    /// also stays unchanged if it is a number of nodes rather than particular nodes. For such a
+    /// reservation use [`earliest`](Outlook::earliest).
     ///
     /// # Complexity
     /// **O(r log r)** for *r* running and planned jobs.
@@ -213,7 +216,10 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Reduces the free amounts in a copy of a site to the least that is free during an interval.
+    /// Lowers the free amounts in a copy of a site to the least that is free during an interval.
+    ///
+    /// The interval is from `at` to `until`. If `ended` is set, running jobs that are expected to
+    /// end by `at` count as ended.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -255,10 +261,10 @@ impl Outlook {
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
-    /// The first instant from which the power cap permits a reservation for its whole length.
+    /// First instant from which the power cap permits a reservation for its whole length.
     ///
-    /// Instants before its start are not tried. `None` if there is no such instant, or no power
-    /// cap.
+    /// Instants before the reserved start are not tried. `None` if there is no such instant, or no
+    /// power cap.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -328,15 +334,15 @@ impl Outlook {
         in_time.find_map(|at| self.at_instant(site, job, at, true))
     }
 
-    /// Run time of a job on a site, by the job's estimate and the site's full speed.
+    /// Shortest run time of a job on a site: the job's estimate divided by the site's speed.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// A reservation for the job that starts at `at` and does not conflict with the plan.
+    /// Reservation of a job from instant `at` on that does not conflict with the plan, if possible.
     ///
-    /// `None` if there is none. If `ended` is set, running jobs that are expected to end by `at`
-    /// count as ended. Otherwise all running jobs count as running at `at`.
+    /// If `ended` is set, running jobs that are expected to end by `at` count as ended. Otherwise
+    /// all running jobs count as running at `at`.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {

@@ -149,7 +149,8 @@ impl Cluster<'_> {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of nodes of the placements `kept` that are free now.
+    /// Number of nodes of the placements `kept` that are free now. Where jobs share nodes, all of
+    /// them count as free.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
@@ -184,8 +185,10 @@ impl Cluster<'_> {
         self.headroom() + ended.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
     }
 
-    /// First instant, not before `from`, when the power cap permits a reservation. Running jobs are
-    /// assumed to end at their estimates.
+    /// First instant, not before `from`, at which the power cap permits the start of a reservation.
+    ///
+    /// Running jobs are assumed to end at their estimates. If there is no such instant, the result
+    /// is `from`.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
         let count = reservation.hold.nodes();
         let ends = self.busy_nodes().map(|holding| holding.until.max(from));

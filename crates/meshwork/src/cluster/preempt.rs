@@ -21,10 +21,13 @@ pub enum Preempted {
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job at once on nodes freed by preempting some running jobs. Returns the new
-    /// tickets of the preempted jobs; `None` if preempting all of `victims` would not suffice.
-    /// Victims are added in the given order until the job has a placement. Of these, only jobs that
-    /// hold nodes of the placement are preempted.
+    /// Starts a waiting job at once on nodes freed by preempting some running jobs.
+    ///
+    /// Victims are removed in the given order, except those on nodes that the job may never use,
+    /// until the job has a placement. Of the removed jobs, only those that hold nodes of the
+    /// placement are preempted. Returns their new tickets. `None` if the job has no placement even
+    /// without all victims, or if the placement conflicts with a planned outage, an access rule or
+    /// the power cap.
     ///
     /// # Complexity
     /// The time of a copy of the machine, and of one query to the allocator for each victim until
@@ -128,7 +131,7 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Finds a placement for a waiting job for which only the first few victims must end.
+    /// Finds a placement for a waiting job on a machine without the first few victims.
     ///
     /// The victims are removed from a copy of the machine in the given order. After each of them, a
     /// placement is sought, until one is found.

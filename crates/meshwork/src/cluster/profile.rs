@@ -6,14 +6,14 @@ use crate::job::Time;
 
 /// Step function of time: the number of nodes that are free if no other job starts.
 ///
-/// Steps are stored in chunks, each with its minimum and maximum, so that a search skips chunks in
-/// which too few or enough nodes are free throughout. Within a chunk, all steps with enough free
-/// nodes are found at once, as the bits of one word. A change that covers a whole chunk adds one
-/// number to the chunk.
+/// Steps are stored in chunks, each with its minimum and maximum. A search for enough free nodes
+/// skips a chunk if all of its steps have enough, or if none has. Within a chunk, all steps with
+/// enough free nodes are found at once, as the bits of one word. A change that covers a whole chunk
+/// adds one number to the chunk.
 ///
 /// # Complexity
 /// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. In addition,
-/// a search visits each step of the chunks that have both steps with enough and with too few nodes.
+/// a search visits each step of a chunk in which only some steps have enough free nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     /// Chunks in order of time, at least one; the first step begins now. Numbers of free nodes may
@@ -325,9 +325,10 @@ impl Profile {
         (before, free)
     }
 
-    /// The first start, from `begin` on and before `limit`, of a gap with `count` nodes free.
+    /// First instant, from `begin` on and before `limit`, from which `count` nodes stay free long
+    /// enough.
     ///
-    /// The gap must extend from its start up to the instant that `needed` returns for this start.
+    /// They must stay free up to the instant that `needed` returns for the instant tried.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -368,7 +369,7 @@ impl Profile {
         self.walk(begin, count).seek_too_few(None)
     }
 
-    /// The first instant from `begin` on from which `count` nodes stay free for a time of `span`.
+    /// First instant, not before `begin`, from which `count` nodes stay free for a time of `span`.
     pub(crate) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
         self.first_gap(begin, None, count, |at| at + span)
     }

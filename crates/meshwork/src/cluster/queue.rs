@@ -504,7 +504,7 @@ impl Queue {
         self.waiting(ticket).key
     }
 
-    /// The queue as it is visible to a sizing or a selector that is called for the job of `ticket`.
+    /// The queue as a sizing or a selector sees it that handles the job of `ticket`.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
@@ -575,7 +575,7 @@ impl FormQueues {
         line.shrink();
     }
 
-    /// For each form that takes at most `most` nodes, its first waiting job; all in queue order.
+    /// First waiting job of each form that takes at most `most` nodes, in queue order.
     ///
     /// A form is a requested size and shape.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
@@ -621,7 +621,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue as it is visible to a sizing or a selector that is called for one of the waiting jobs.
+/// The queue as a sizing or a selector sees it that handles one of the waiting jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,

@@ -44,8 +44,8 @@ impl Reservation {
 pub enum Hold {
     /// A fixed placement: exactly these nodes.
     Nodes(Placement),
-    /// A number of nodes, whichever they are. The request has one of the job's sizes, in the form
-    /// that the site's allocator needs.
+    /// A number of nodes, for which any free nodes will do. The request has one of the job's sizes,
+    /// in the form that the site's allocator needs.
     Count(Request),
 }
 
@@ -77,7 +77,7 @@ pub struct Guard {
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// Amounts of the reserved nodes that are left for other jobs that run beyond the reserved start.
+/// Amounts of the reserved nodes that other jobs may hold beyond the reserved start.
 ///
 /// For machines whose nodes are shared by jobs.
 #[derive(Clone, Debug)]

@@ -20,8 +20,10 @@ use crate::topology::Node;
 /// Maximum number of interruptions of a job; a job with more is assumed never to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// Maximum number of outages and repairs while jobs wait but none runs or arrives. Also the maximum
-/// number of timer events of a scheduler during which it starts no job.
+/// Maximum number of idle instants with outages or repairs before a run is given up.
+///
+/// At an idle instant no job runs and none will arrive. The number is also the maximum number of
+/// consecutive timer events of a scheduler at which no job runs, starts or is rejected.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
 /// Reasons why a run with failures is stopped because it would never end.
@@ -72,7 +74,7 @@ type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of current outages of the node or GPU that stop running jobs.
+    /// Number of current outages of the node or GPU by which running jobs are interrupted.
     ///
     /// The field `soft` has the number of current outages that let a running job end.
     hard: u32,
@@ -453,7 +455,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Takes drained nodes out of service once the jobs on them have ended.
+    /// Takes draining nodes and GPUs out of service if no job runs on them any more.
     #[cold]
     pub(super) fn take_drained(&mut self) {
         let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {

@@ -83,7 +83,8 @@ pub enum Place<'o> {
     /// partition a machine themselves: no component checks whether the nodes suit the job.
     These(usize, &'o Placement),
     /// The nodes of the departed job at this index of [`departures`](Cluster::departures). They
-    /// must be free, and both jobs must have the same request and get the same size.
+    /// must be free. The requests of both jobs must be equal for the allocator, and both jobs must
+    /// have the same slowdown (`stretch`).
     LeftBy(usize),
 }
 
@@ -472,8 +473,10 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the proposed placement, notifies observers and runs the job. The placement is moved
-    /// out of the proposal. A proposal made for `Place::Sought` must match the job's request.
+    /// Claims the proposed placement and runs the job there; returns whether the job started.
+    ///
+    /// The placement is moved out of the proposal. Observers are notified. A proposal made for
+    /// `Place::Sought` or `Place::Promised` must match the job's request.
     pub(super) fn begin(
         &mut self,
         ticket: Ticket,

@@ -50,7 +50,7 @@ pub struct Setup {
     pub names: Names,
 }
 
-/// How often the scheduler is called for an instant at which several events happen.
+/// How often the scheduler is called at an instant with several events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
     /// Once for each instant, after all departures, then all outages, then all arrivals.
@@ -129,8 +129,9 @@ pub enum RunError {
 ///
 /// # Errors
 /// If the workload cannot be read further, a strategy breaks its contract, more than
-/// [`MAX_WAITING`] jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, nodes fail so
-/// often that no job completes, or jobs are left waiting although the machine is idle.
+/// [`MAX_WAITING`] jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, the network
+/// cannot run a job, failures keep a job from ever ending or all waiting jobs from starting, or
+/// jobs are left waiting although the machine is idle.
 ///
 /// # Complexity
 /// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the

@@ -19,7 +19,8 @@ use crate::topology::Node;
 pub struct PlanState {
     /// The instant of the state.
     pub now: Time,
-    /// Running jobs. The allocator learns of their nodes in this order.
+    /// Running jobs, in any order. The allocator learns of their nodes in the order of their
+    /// starts.
     pub running: Vec<HeldNodes>,
     /// Waiting jobs in queue order.
     pub waiting: Vec<Job>,
@@ -67,12 +68,12 @@ pub struct WithheldNodes {
     pub from_jobs: Option<Vec<usize>>,
 }
 
-/// The nodes that a running job holds, with the job.
+/// A running job with the nodes that it holds, or a suspended job with those on which it resumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldNodes {
-    /// Index of the site on which the job runs.
+    /// Index of the site of the nodes.
     pub site: usize,
-    /// The nodes that the job holds.
+    /// The nodes that the job holds, or on which it resumes.
     pub placement: Placement,
     /// When the job started.
     pub since: Time,
@@ -101,7 +102,7 @@ pub struct PolicyDecision {
     pub stopped: Vec<usize>,
     /// Running jobs that are moved or resized.
     pub moved: Vec<DecidedMove>,
-    /// When the scheduler must be called even without an event before; `None` if not needed.
+    /// When the scheduler must be called again if nothing happens before; `None` if not needed.
     pub wake: Option<Time>,
     /// Memory of the policy, for the plan of a later state.
     pub memory: PlanMemory,
@@ -123,7 +124,7 @@ pub struct DecidedReservation {
 pub struct DecidedMove {
     /// Index of the job among the running jobs.
     pub running: usize,
-    /// The nodes on which the job goes on.
+    /// The nodes on which the job continues.
     pub placement: Placement,
     /// When the moved or resized job is expected to end.
     pub until: Time,
@@ -169,7 +170,7 @@ pub enum PlanError {
 /// As in one instant of a [`Simulation`](super::Simulation), running jobs hold their nodes and are
 /// known to the allocator, waiting jobs arrive, and the scheduler is called. With the
 /// [memory](PolicyDecision::memory) of an earlier plan, the policy also knows what it remembered
-/// then, such as promises, counters and usage; jobs that ran then and do not run now have ended.
+/// then, such as promises, counters and usage. Jobs that ran then and do not run now have ended.
 /// The failures, access rules, energy model and network of the setup are ignored. Nodes that are
 /// out of service or reserved can be given in the state as withheld.
 ///
@@ -179,7 +180,8 @@ pub enum PlanError {
 ///
 /// # Errors
 /// If two running jobs hold one node. If a running job holds nodes that are not on the machine, or
-/// started too late. If the memory is of another policy. If a component breaks its contract.
+/// started after the instant of the state. If the memory is of another policy, or of a later
+/// instant. If a component breaks its contract.
 ///
 /// # Complexity
 /// **O(r log r)** for *r* running jobs, and the time of a scheduling pass.
@@ -352,13 +354,19 @@ struct Known {
     /// Running jobs, and those that have ended since the earlier plan, in the order of their
     /// starts.
     held: Vec<(Who, HeldNodes)>,
-    /// Indices of the waiting jobs that already waited after the earlier plan.
+    /// Indices of the waiting jobs that keep their place in the queue from the earlier plan.
     known: Vec<usize>,
-    /// Queue index of each job that waited after the earlier plan; `None` if it left the queue.
+    /// For each job that waited after the earlier plan, its index among the jobs that wait now.
+    ///
+    /// `None` if the job left the queue or arrives anew. The list is empty if the memory has no
+    /// state of a scheduler.
     waited: Vec<Option<usize>>,
-    /// Arrivals of all waiting jobs.
+    /// Arrival of each waiting job.
     arrivals: Vec<Time>,
-    /// Whether the held nodes are exactly those that were held after the earlier plan.
+    /// Whether every job that ran after the earlier plan still runs or has ended, and no other
+    /// runs.
+    ///
+    /// The nodes of the jobs that have ended must be free now.
     is_same_machine: bool,
 }
 

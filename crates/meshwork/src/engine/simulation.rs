@@ -25,7 +25,7 @@ const MAX_WAITING_IDLE: usize = 10_000;
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
 /// scheduler prolong it. A timer causes a pass and nothing else. If jobs wait and nothing runs or
-/// arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive passes without a start.
+/// arrives, the run gives up after [`MAX_IDLE_STEPS`] consecutive timer passes without a start.
 /// Processors fall asleep between the instants of other events, without a scheduling pass.
 ///
 /// ```
@@ -57,10 +57,12 @@ pub struct Simulation<'a> {
     /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Which jobs must have started on an idle machine: all (`true`), or at least one (`false`).
+    /// Whether all jobs (`true`) or at least one (`false`) must have started if the machine is
+    /// idle.
+    ///
     /// `None` if none has to, because outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
-    /// Whether no other events than arrivals and ends of jobs can happen in the run.
+    /// Whether the run has no outages, no access rules and no jobs that follow other jobs.
     only_jobs: bool,
     /// Number of jobs refused before the first job that fits the machine; `None` once a job has
     /// fitted.
@@ -165,8 +167,9 @@ impl<'a> Simulation<'a> {
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// Returns the instant of the next step; `None` if no event is left. If the network is
-    /// simulated, it advances up to that instant; nothing else changes.
+    /// Returns the instant of the next step; `None` if no event is left before the end of the run.
+    ///
+    /// If the network is simulated, it advances up to that instant. Nothing else changes.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;

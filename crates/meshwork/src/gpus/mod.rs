@@ -90,7 +90,7 @@ impl GpuNode {
             && (task.gpus == 0 || task.allows(&self.model) && fitting.count() >= task.gpus as usize)
     }
 
-    /// The wholly free GPUs with the lowest indices; their number is what the task requests.
+    /// The wholly free GPUs with the lowest indices, as many as the task requests.
     fn whole_gpus(&self, task: &GpuTask) -> Vec<usize> {
         let free = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] == WHOLE_GPU);
         free.take(task.gpus as usize).collect()
@@ -166,7 +166,7 @@ impl GpuTask {
 
 /// GPU cluster: its nodes, with the free amounts of each.
 ///
-/// The order of the nodes breaks ties between scores.
+/// If a rule gives several nodes the same score, it takes the first of them.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
     /// Number of changes of each node so far.
@@ -176,7 +176,7 @@ pub struct GpuCluster {
 }
 
 impl GpuCluster {
-    /// Creates a cluster of idle nodes. Of nodes with equal scores, a rule takes the first.
+    /// Creates a cluster of idle nodes, whose order breaks ties between scores.
     #[must_use]
     pub fn new(nodes: Vec<GpuNode>) -> GpuCluster {
         let changes = vec![0; nodes.len()];

@@ -19,8 +19,8 @@ pub const MOST: usize = 65_536;
 /// ```
 ///
 /// # Errors
-/// One sentence: an unclosed bracket, a range that runs backwards or holds no number, or more than
-/// [`MOST`] names in one of its parts.
+/// If a bracket is not closed, a range runs backwards or holds no number, or one of the parts has
+/// more than [`MOST`] names. The error is one sentence.
 pub fn names(list: &str) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for item in parts(list)? {
@@ -32,7 +32,7 @@ pub fn names(list: &str) -> Result<Vec<String>, String> {
 /// Splits a list at the commas and blanks outside of brackets.
 ///
 /// # Errors
-/// One sentence, for an unclosed or unmatched bracket.
+/// If a bracket is not closed, not opened, or inside another one. The error is one sentence.
 pub fn parts(list: &str) -> Result<Vec<&str>, String> {
     let mut items = Vec::new();
     let (mut start, mut is_open) = (0, false);

@@ -277,8 +277,9 @@ impl Request {
     }
 }
 
-/// Formats the request as in the `table` workload: `7`, `3x5`, or `2^3` for a subcube. Constraints
-/// follow, each after the name of its column.
+/// Formats the request as in the `table` workload: `7`, `3x5`, or `2^3` for a subcube.
+///
+/// Constraints follow, such as `8 segment=4`. Pieces are formatted as by [`Pieces`].
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -291,7 +292,9 @@ impl fmt::Display for Request {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes: `12` processors, a block `3x5`, a subcube `2^4`.
+/// Parses a number of processors (`12`), the sides of a block (`3x5`) or a subcube (`2^4`).
+///
+/// Constraints and pieces, which [`Display`](fmt::Display) also writes, are not parsed.
 ///
 /// ```
 /// use meshwork::Request;

@@ -158,7 +158,7 @@ impl Pieces {
         Pieces { roles: vec![piece], ..Pieces::default() }
     }
 
-    /// The request for `count` whole nodes, of whatever type.
+    /// The request for `count` whole nodes, of any types.
     #[must_use]
     pub fn whole_nodes(count: u32) -> Pieces {
         let piece = Piece { count, per_node: Some(1), ..Piece::default() };

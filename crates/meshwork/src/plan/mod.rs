@@ -52,12 +52,12 @@ use crate::job::Time;
 /// }
 /// ```
 pub trait Plan: Send {
-    /// Advances the plan, which has not been used at the current instant yet, to this instant.
+    /// Advances the plan to the current instant, at which it has not been used yet.
     ///
     /// The nodes of ended jobs become free, and reservations whose start has passed are due now.
     fn advance(&mut self, cluster: &Cluster<'_>);
 
-    /// Earliest start of a waiting job that delays no reservation.
+    /// Reservation of a waiting job at the earliest start that delays no other reservation.
     ///
     /// `None` if this start is later than `by`, or if the job never fits.
     fn earliest(

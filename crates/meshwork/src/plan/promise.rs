@@ -7,9 +7,9 @@ use crate::cluster::{
 
 /// Reservation of the first job that cannot start, kept from one scheduling pass to the next.
 ///
-/// Where only node counts matter, the reservation is recomputed in each pass. Where the shape of a
-/// job matters, the reserved placement is kept, because an allocator that misses free blocks may
-/// not find it again.
+/// Where only node counts matter, [`renew`](Promise::renew) recomputes the reservation. Where the
+/// shape of a job matters, the reserved placement is kept, because an allocator that misses free
+/// blocks may not find it again.
 #[derive(Default)]
 pub struct Promise {
     /// Job with the reservation, and its guard: the limits under which other jobs may start.
@@ -75,9 +75,11 @@ impl Promise {
 
     /// Guard (limits for other jobs) of the last pass if it is still exact, otherwise `None`.
     ///
-    /// The guard is exact if no job has ended or outrun its estimate since, and if its reservation
-    /// cannot depend on the allocator's search. The latter holds if only node counts matter, or if
-    /// the allocator finds every free block.
+    /// The guard is exact on two conditions. Since the last pass, the reserved job has stayed first
+    /// in the queue, no job has ended, no job or outage has reached its expected end, and no
+    /// reservation of the access rules has begun or ended. The job's reservation cannot depend on
+    /// the allocator's search, because only node counts matter or the allocator finds every free
+    /// block.
     pub fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
@@ -89,7 +91,9 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard (limits for other jobs) of the kept reservation of `head`, or of an earlier new one.
+    /// Guard (limits for other jobs) of the kept reservation of `head`, or of a new one.
+    ///
+    /// A new reservation is made if none is kept, or if it starts earlier than the kept one can.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -113,12 +117,13 @@ impl Promise {
     }
 }
 
-/// Whether a kept reservation is still the earliest possible one.
+/// Whether a kept reservation is certain to be the earliest possible one.
 ///
-/// The allocator always finds a free block. So when the reservation was made, there was no
-/// placement at any earlier instant, even with the nodes of all jobs that were expected to have
-/// ended by then. The reserved job can start sooner only if a job has ended that was expected to
-/// run beyond the reserved start.
+/// This is never certain if the allocator may miss free blocks, or while a job runs past its
+/// estimate. Otherwise, when the reservation was made, there was no placement at any earlier
+/// instant, even with the nodes of all jobs that were expected to have ended by then. The reserved
+/// job can start sooner only if a job has ended that was expected to run up to the reserved start
+/// or beyond.
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()

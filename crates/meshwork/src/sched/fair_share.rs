@@ -1,4 +1,4 @@
-//! Fair share: the next job is that of the user with the least use relative to the user's share.
+//! Fair share: jobs of the user with the least use, relative to the user's share, come first.
 
 use std::collections::BTreeMap;
 

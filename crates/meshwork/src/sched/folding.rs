@@ -188,7 +188,7 @@ impl Part {
         }
     }
 
-    /// Merges the two halves of a partition if one of them is free.
+    /// Merges the two halves of a partition if one is free and the other is not divided.
     ///
     /// If a single job holds the other half, it gets the freed half too. Two free halves become one
     /// partition.

@@ -157,8 +157,8 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job. If more jobs of its size class then wait than run, tries the first
-    /// waiting job of the class.
+    /// Queues an arriving job. Then tries the first waiting job of its size class, if more jobs of
+    /// the class wait than run.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();

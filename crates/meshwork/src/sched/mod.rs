@@ -32,8 +32,9 @@ use crate::topology::{Topology, Wiring};
 pub trait Scheduler: Send {
     /// Schedules waiting jobs.
     ///
-    /// Called once for each instant with arrivals or departures, after all of them, and at
-    /// [`wake_at`](Scheduler::wake_at).
+    /// Called once for each instant with events (arrivals, departures, outages and others), after
+    /// all of them, and at [`wake_at`](Scheduler::wake_at). With
+    /// [`Passes::Event`](crate::engine::Passes::Event) it is called more often.
     fn schedule(&mut self, cluster: &mut Cluster<'_>);
 
     /// Time of the next call of `schedule` even if nothing happens before; `None` if not needed.
@@ -45,7 +46,8 @@ pub trait Scheduler: Send {
         None
     }
 
-    /// Writes the scheduler's memory from one pass to the next; returns whether there is any.
+    /// Writes what the scheduler remembers between two passes; returns whether it remembers
+    /// anything.
     ///
     /// This lets a [plan](crate::engine::plan()) continue an earlier one. If a scheduler returns
     /// `true`, the next plan reports to it the jobs that have ended or arrived since. Otherwise the
@@ -56,9 +58,10 @@ pub trait Scheduler: Send {
 
     /// Restores the [memory](Scheduler::memory) that a scheduler with equal parameters wrote.
     ///
-    /// Called before the first pass of a plan, also if [nothing was written](MemoryReader::is_new).
-    /// The jobs that then run were started by an earlier plan or from outside. Only jobs that the
-    /// writing scheduler knew are waiting. Newer jobs arrive in the first pass as usual.
+    /// Called once by each [`plan`](crate::engine::plan()), before its pass. It is also called if
+    /// [nothing was written](MemoryReader::is_new). The jobs that then run were started by an
+    /// earlier plan or from outside. Only jobs that the writing scheduler knew are waiting. Newer
+    /// jobs arrive in the first pass as usual.
     ///
     /// # Errors
     /// If the numbers are not the memory of such a scheduler.
@@ -117,8 +120,9 @@ pub struct SchedulerEntry {
     pub by_owner: bool,
     /// Whether the scheduler can schedule jobs that share nodes.
     ///
-    /// Such a scheduler starts jobs only by [`Cluster::start`], and reserves nodes only by guards
-    /// (reservations that other starts must not delay).
+    /// Such a scheduler lets the allocator choose the nodes of jobs. It keeps nodes for waiting
+    /// jobs only by guards (reservations that other starts must not delay) or by a
+    /// [plan](crate::plan).
     pub shares: bool,
     /// Builds the scheduler from its parameters, for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,

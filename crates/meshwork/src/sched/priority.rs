@@ -158,7 +158,7 @@ struct Queues {
 struct Waiting {
     user: User,
     arrival: Time,
-    /// Priority of the named queue to which the job was submitted.
+    /// Priority of the queue to which the job was submitted; 0 if the queue is not named.
     queue: f64,
     /// Sum of the terms of the job's priority that do not change while it waits.
     fixed: f64,

@@ -75,6 +75,8 @@ struct Scan {
     queues: Queues,
     current: usize,
     /// Number of jobs of the current class that may still start before the scan moves on.
+    ///
+    /// It is `usize::MAX` unless the scan is gated.
     admitted: usize,
     /// Whether no job was left waiting after the last pass.
     ///

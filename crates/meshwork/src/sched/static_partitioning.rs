@@ -1,4 +1,4 @@
-//! Static partitioning: the machine is divided for good, and each size class has its own nodes.
+//! Static partitioning: the machine is divided permanently, and each size class has its own nodes.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};

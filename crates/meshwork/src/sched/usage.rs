@@ -7,10 +7,10 @@ use crate::cluster::{Departure, MemoryReader, MemoryWriter, RecallError, Running
 use crate::job::{Job, Request, Time};
 use crate::topology::Topology;
 
-/// Use of the machine by each user, in nodes times units of the clock, halved with every half-life.
+/// Use of the machine by each user, in processors times units of the clock, with decay.
 ///
-/// A running job adds to the use while it runs, by the number of nodes that it requested. All jobs
-/// without a user count together, as if they belonged to one user.
+/// Past use is halved with every half-life. A running job adds to the use while it runs, by the
+/// number of processors that it requested. All jobs without a user count as jobs of one user.
 ///
 /// # Complexity
 /// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all
@@ -38,7 +38,8 @@ struct Used {
     /// Use of the machine by the user, decayed up to the instant `at`.
     then: f64,
     at: Time,
-    /// Number of nodes that the user's running jobs requested: the rate at which the use grows.
+    /// Number of processors that the user's running jobs requested: the rate at which the use
+    /// grows.
     rate: f64,
     /// Share of the machine of the user, relative to other users' shares.
     share: f64,
@@ -101,7 +102,7 @@ impl Usage {
         user
     }
 
-    /// Records that a job of `user` starts on `processors` nodes.
+    /// Records that a job of `user` that requested `processors` starts at `now`.
     pub(super) fn begins(&mut self, user: User, processors: u64, now: Time) {
         self.changes(user, processors as f64, now);
     }
@@ -140,7 +141,7 @@ impl Usage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MachineSize {
     processors: f64,
-    /// Mean number of processors per node; cores count as processors if jobs share nodes.
+    /// Mean number of cores per node if jobs share nodes; otherwise 1.
     per_node: f64,
 }
 

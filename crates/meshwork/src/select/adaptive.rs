@@ -36,6 +36,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 
 /// Compares the sites of best fit and of fastest first by how many other waiting jobs could start.
 ///
+/// Ties go to fastest first.
+///
 /// # Complexity
 /// The cost is two calls of [`LookAhead::beside`] if best fit and fastest first choose different
 /// sites.

@@ -13,8 +13,8 @@ pub(super) enum LookAhead {
     Stop,
     /// Look ahead to the end of the queue, and pass over jobs that fit on no site.
     Skip,
-    /// Look ahead to the end of the queue, and try each job as if no other job of the queue had
-    /// started.
+    /// Look ahead to the end of the queue, and try each job alone, without the starts of other
+    /// waiting jobs.
     Independent,
 }
 
@@ -38,9 +38,9 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// Waiting jobs that could start next if `job` were started on the site that `fit` describes.
+    /// Counts the waiting jobs that could start next if `job` were started on the site of `fit`.
     ///
-    /// Jobs are tried in order of arrival, each on the site that best fit chooses.
+    /// Jobs are tried in queue order, each on the site that best fit chooses.
     ///
     /// # Complexity
     /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting

@@ -198,9 +198,10 @@ impl Grid {
         })
     }
 
-    /// Neighbours of a node (one link away), by dimension, the one with the lower number first.
+    /// Neighbours of a node (one link away), by dimension, first downwards and then upwards.
     ///
-    /// Each neighbour appears once, because a ring of two nodes has one link, not two.
+    /// Downwards from coordinate 0 of a ring is its last coordinate. Each neighbour appears once,
+    /// because a ring of two nodes has one link, not two.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();

@@ -220,7 +220,8 @@ pub struct Tiers {
 pub struct Topology {
     wiring: Wiring,
     grid: Grid,
-    /// Description of the topology in words, including all parameters except types of nodes.
+    /// Description of the topology in words, including all parameters except those in `types` and
+    /// `parts`.
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
@@ -242,9 +243,10 @@ pub struct ListedParts {
     pub block: Vec<Option<u32>>,
 }
 
-/// Topologies are equal if their descriptions and types of nodes are equal.
+/// Topologies are equal if their descriptions, types of nodes and listed leaves and blocks are
+/// equal.
 ///
-/// The description contains all parameters except the types of nodes.
+/// The description contains all other parameters.
 impl PartialEq for Topology {
     fn eq(&self, other: &Topology) -> bool {
         (self.wiring, &self.grid, &self.text, &self.types, &self.parts)

@@ -60,13 +60,16 @@ pub enum Upward {
     Fixed,
 }
 
-/// Whether packets between groups of a dragonfly take the direct link or detour by another group.
+/// Whether packets between groups of a dragonfly take the direct link or pass through another
+/// group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Routing {
     /// Packets always take the direct link.
     #[default]
     Minimal,
-    /// Packets always go by another group, which is drawn for each packet.
+    /// Packets go through another group, which is drawn for each packet.
+    ///
+    /// If the group of the source or of the destination is drawn, the packet takes the direct link.
     Valiant,
     /// Each packet takes the direct link, or a detour if the queue for the direct link is much
     /// longer.
@@ -136,8 +139,8 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// The route of a packet between two nodes.
     ///
-    /// Random choices are a function of the random bits `coins`. If the [`Routing`] does not decide
-    /// on detours, `detour` says whether the packet goes by another group of a dragonfly.
+    /// Random choices are a function of the random bits `coins`. On a dragonfly, `detour` says
+    /// whether the packet goes through another group. It is always set with [`Routing::Valiant`].
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
     /// Number of links on the route between two nodes, without detours by other groups of a

@@ -264,7 +264,8 @@ const MAX_LOG_RUN_TIME: f64 = 12.0;
 ///
 /// Each half hour of the day has a weight, which is 1 on average. The time to the next arrival is
 /// drawn as a number of points. The clock advances until the weights of the half hours that it
-/// passes add up to this number. The unused rest of the last half hour counts for the next arrival.
+/// passes add up to this number. The last half hour is passed only in part, and the next arrival is
+/// counted from there.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],

@@ -165,8 +165,9 @@ pub fn submissions(
 
 /// Applies the transformations common to all workloads.
 ///
-/// The order is: cut by time, resample, shuffle, split large jobs, scale to a load, replace
-/// estimates, set deadlines, link dependent jobs.
+/// The order is: cut by time, limit the number of jobs, resample, shuffle, split large jobs,
+/// multiply run times and arrivals by constant factors, scale to a load, replace estimates, set
+/// deadlines, link dependent jobs.
 ///
 /// # Errors
 /// Parameters that contradict each other or the machine.

@@ -12,14 +12,14 @@ use crate::job::Time;
 pub(super) struct Freed {
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Maximum number of free nodes during the interval.
+    /// Maximum number of free nodes during the interval; `i64::MAX` until it is computed.
     pub(super) most: i64,
     /// Larger of the numbers of free nodes right before and right after the interval.
     pub(super) beside: i64,
-    /// Sequence number of the row of waiting jobs that freed the nodes by an earlier start.
+    /// Sequence number of the row whose job left these nodes when it moved to an earlier start.
     ///
-    /// It is `u64::MAX` if no such move freed them. Rows with greater numbers are checked after the
-    /// move, in the same pass.
+    /// It is `u64::MAX` if the nodes became free in another way. Rows with greater numbers are
+    /// checked after the move, in the same pass.
     pub(super) by: u64,
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Counts {
     classes: Classes,
     /// Time intervals in which nodes have become free since the reservations were last checked.
     freed: Vec<Freed>,
-    /// First instant from which the profile's number of free nodes is never negative any more.
+    /// Upper bound on the first instant from which on the profile is never negative.
     overdrawn_until: Time,
     /// Intervals in which nodes were released while the profile's number of free nodes was
     /// negative.

@@ -13,7 +13,7 @@ use crate::job::Time;
 ///
 /// The jobs are in order of both arrival and reserved start.
 pub(super) struct Row {
-    /// Sequence number of the row, ascending in queue order. Both parts of a split row keep it.
+    /// Sequence number of the row, ascending in queue order.
     pub(super) number: u64,
     /// Index of the row's class. Rows whose jobs need equally many nodes form a class.
     pub(super) class: usize,

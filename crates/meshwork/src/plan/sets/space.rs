@@ -26,7 +26,7 @@ pub(super) struct Space {
     /// Copy of the machine, used only for queries to its allocators.
     asked: Facility,
     sets: FreeSets,
-    /// Whether some nodes are reserved for two jobs at the same time.
+    /// Whether some nodes may be reserved for two jobs at the same time.
     is_overdrawn: bool,
     /// Nodes that no running job holds now.
     ///
@@ -36,7 +36,7 @@ pub(super) struct Space {
     freed: Vec<Freed>,
     /// Number of older releases that were dropped from `freed`.
     forgotten: u64,
-    /// Scratch buffer for the openings: intervals in which a job may newly start.
+    /// Scratch buffer for the openings: intervals in which a start may have become possible.
     openings: Openings,
 }
 
@@ -128,7 +128,8 @@ impl Space {
     /// Future of the machine, which the caller keeps up to date; `None` for an unsuitable machine.
     ///
     /// A suitable machine is one site with at most `MAX_NODES` nodes, on which each job has a fixed
-    /// size, and whose allocator misses no block and depends only on which nodes are free.
+    /// size, and whose allocator misses no block and depends only on which nodes are free. It has
+    /// no planned outage, access rule or power cap.
     pub(super) fn new(cluster: &Cluster<'_>) -> Option<Space> {
         if !cluster.is_unbounded() {
             return None;
@@ -272,7 +273,7 @@ impl Space {
         planned.seen = Some(self.freed());
     }
 
-    /// Earliest start of a job that does not conflict with the plan.
+    /// Reservation of a job at the earliest start that does not conflict with the plan.
     ///
     /// `None` if this start is later than `by`.
     pub(super) fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
@@ -298,7 +299,7 @@ impl Space {
         Some(planned)
     }
 
-    /// Adds the nodes of a job that has just started, as if they were reserved.
+    /// Adds the nodes of a job that has just started, like the nodes of a reservation.
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
@@ -309,8 +310,9 @@ impl Space {
         }
     }
 
-    /// Start of a job now, on nodes that no running job holds. `None` if these nodes are as
-    /// planned, or if the job has no placement on them.
+    /// Reservation of a job from now on, on nodes that no running job holds.
+    ///
+    /// `None` if these nodes are as planned, or if the job has no placement on them.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -376,7 +378,8 @@ impl Space {
         }
     }
 
-    /// Finds the intervals in which a job may newly start because of releases of nodes.
+    /// Finds the openings of a job: intervals in which releases of nodes may have made a start
+    /// possible.
     ///
     /// Only releases since the last check of the job's reservation count. A job that starts earlier
     /// must use some released nodes at a time for which they were released. It uses these nodes

@@ -79,8 +79,7 @@ struct Slurm {
     ///
     /// From this time on, the main scheduler considers all jobs every `sched_interval`.
     first_full: Option<Time>,
-    /// Time of the next main pass over all jobs; `None` if it could start no more than the last
-    /// pass.
+    /// Time of the next main pass over all jobs; `None` if it would only repeat the last pass.
     full_at: Option<Time>,
     last_backfill: Option<Time>,
     /// Whether an event or a change of priorities has occurred since the last backfill pass.
@@ -167,7 +166,7 @@ impl Scheduler for Slurm {
 impl Slurm {
     /// Records the passes that were due before `now`, while the queue was empty.
     ///
-    /// Such a pass starts no job, but the minimum interval before the next pass begins at it.
+    /// Such a pass starts no job, but the interval to the next pass is counted from it.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);
@@ -183,7 +182,7 @@ impl Slurm {
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
     }
 
-    /// Time, after `now`, of the next pass of the main scheduler over the whole queue, if any.
+    /// First time after `now` at which the main scheduler passes over the whole queue, if any.
     fn next_full(&self, now: Time) -> Option<Time> {
         let (interval, first) = (self.settings.sched_interval?, self.first_full?);
         let passed = ((now - first) / interval).floor();

@@ -245,10 +245,10 @@ impl Settings {
     }
 }
 
-/// Numbers of partitions or QOS, as listed by a parameter, such as their tiers or job factors.
+/// Values of partitions or QOS that a parameter lists, such as their tiers or job factors.
 ///
-/// Partitions or QOS that are not listed have the number `otherwise`. `largest` is the largest of
-/// all numbers.
+/// A partition or QOS that is not listed has the value `otherwise`. The largest of all values is
+/// `largest`.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,
@@ -258,7 +258,7 @@ pub(super) struct Named {
 impl Named {
     /// Reads the number under `key` in each table of the list that the parameter `list` has.
     ///
-    /// Names that are not listed have the value `otherwise`.
+    /// Names that are not listed get the value `otherwise`.
     ///
     /// # Errors
     /// If a name is listed twice.
@@ -283,7 +283,7 @@ impl Named {
         name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
     }
 
-    /// Factor of a partition or QOS: its listed number divided by the largest one; 0 if all are 0.
+    /// Factor of a partition or QOS: its value divided by the largest value; 0 if all are 0.
     pub(super) fn factor(&self, name: Option<&str>) -> f64 {
         if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
     }

@@ -177,15 +177,17 @@ impl Followed {
         Followed(followed)
     }
 
-    /// Predecessor of a job, and how many jobs have the predecessor's number. `None` if the
-    /// workload has no such job.
+    /// Predecessor of a job, and how many jobs have the predecessor's number.
+    ///
+    /// `None` if the job names no predecessor, or if no job of the workload has this number.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// Describes a cycle of jobs that wait for each other, if there is one. The jobs of a cycle are
-    /// never submitted.
+    /// Describes a cycle of jobs that wait for each other, if there is one.
+    ///
+    /// The jobs of a cycle would never be submitted.
     fn cycle(&self, jobs: &[Job]) -> Option<String> {
         // For each number, how many of its jobs are not reached yet, and the numbers of its
         // followers.

@@ -7,8 +7,8 @@ use crate::job::{After, Job, Time};
 
 /// The users' sessions, from which dependencies are inferred job by job.
 ///
-/// A job that is submitted soon after its user's last job ended is in one session with it, and
-/// depends on it.
+/// A job depends on the job of its user that ended last, if it is submitted soon after that end.
+/// Both jobs are then in one session.
 pub(crate) struct Sessions {
     /// Longest think time between two jobs of one session.
     longest: f64,

@@ -148,11 +148,11 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Normal distribution between two bounds, as if values outside them were drawn again.
+/// Normal distribution, truncated to two bounds.
 ///
-/// A draw takes one number of the stream and inverts the distribution function. This gives the
-/// distribution of repeated draws in bounded time. Bounds above the mean are mirrored below the
-/// mean, where small probabilities keep their digits.
+/// A draw takes one number of the stream and inverts the distribution function. Drawing again until
+/// a value is within the bounds would give the same distribution, but could take long. Bounds above
+/// the mean are mirrored below the mean, where small probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {
     mean: f64,

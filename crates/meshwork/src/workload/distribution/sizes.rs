@@ -118,15 +118,19 @@ impl Sizes {
         Ok(Sizes { form, laws, mean_nodes, vectors: Arc::new([]) })
     }
 
-    /// Exact mean of the number of requested processors.
+    /// Exact mean of the number of requested processors, from which the load is computed.
+    ///
+    /// If requests for pieces are drawn, it is the mean share of the scarcest resource that a
+    /// request takes, multiplied by the machine's number of cores.
     #[must_use]
     pub fn mean_nodes(&self) -> f64 {
         self.mean_nodes
     }
 
-    /// A sample of the requests that can be drawn, with which to check that all are supported. Of
-    /// blocks, the sample has only those with at most one side above 1, which contain every integer
-    /// that can be drawn. Of other requests, it has all.
+    /// Requests with which to check that the machine supports all requests that can be drawn.
+    ///
+    /// Of blocks, there are only those with at most one side above 1, which contain every integer
+    /// that can be drawn. Of other requests, there are all.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));

@@ -13,8 +13,8 @@ pub(super) enum Law {
     ///
     /// Entry *i* of `up_to` is the probability of a number of at most `min` + *i*.
     Weights { min: u32, up_to: Vec<f64> },
-    /// An exponential variate, rounded up. It is drawn again while it is out of bounds; `min` is at
-    /// least 1.
+    /// An exponential variate, rounded up, on the condition that it is within the bounds. `min` is
+    /// at least 1.
     Exponential { mean: f64, min: u32, max: u32 },
 }
 

@@ -208,7 +208,9 @@ impl Model {
         times
     }
 
-    /// Popular estimates, each with its share of jobs. The shares sum to the field `head`.
+    /// Popular estimates, each with its share of jobs.
+    ///
+    /// The shares sum to the field `head`, or to more if the shares given for the site do.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -290,8 +292,10 @@ impl Model {
         times
     }
 
-    /// Assigns the estimates to the jobs. From the longest job on, each receives a random one of
-    /// the remaining estimates that are long enough for it.
+    /// Assigns the estimates to the jobs, after cutting run times to the maximum estimate.
+    ///
+    /// From the longest job on, each receives a random one of the remaining estimates that are long
+    /// enough for it.
     fn assign(&self, mut jobs: Vec<Job>, stream: &mut Stream) -> Result<Vec<Job>, WorkloadError> {
         let values = self.values(jobs.len(), stream);
         let mut estimates = rounded(&values, jobs.len());
@@ -339,10 +343,10 @@ fn values_among(jobs: usize) -> usize {
 
 /// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`].
 ///
-/// `own` has the ranks that are already known. The other values are handled in order. First, the
-/// ranks that the value has in the four logs are added to a pool. If a free rank occurs in no log
-/// for any later value, the value gets this rank. Otherwise two ranks are drawn from the pool, and
-/// the value gets the smaller one.
+/// `own` has the ranks that are already known. The other values are handled in order. The maximum
+/// gets rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
+/// pool. If a free rank occurs in no log for any later value, the value gets this rank. Otherwise
+/// two ranks are drawn from the pool, and the value gets the smaller one.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -467,7 +471,7 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// Checks that every popular value gets a popularity rank of its own, whatever is drawn.
+    /// Checks that every popular value gets a popularity rank of its own, for any random draws.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {

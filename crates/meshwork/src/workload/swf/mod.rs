@@ -2,9 +2,10 @@
 //!
 //! Where the format leaves a choice, these rules apply. Field 8 is the requested number of
 //! processors, or field 5 if field 8 is unknown. Field 4 is the run time. Field 9 is the estimate,
-//! or field 4 if field 9 is unknown. No job is killed at its estimate, and a run time of 0 is kept.
-//! A line without run time, processors or submission time is not a job. Such lines are counted and
-//! skipped. Memory does not grow with the log.
+//! or field 4 if field 9 is unknown. A run time beyond the estimate is kept, and so is a run time
+//! of 0. A line without run time, processors or submission time is not a job. Such lines are
+//! counted and skipped. Memory does not grow with the log, unless dependencies between jobs are
+//! requested.
 
 mod attributes;
 mod choice;

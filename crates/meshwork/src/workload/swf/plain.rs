@@ -136,7 +136,7 @@ fn long(text: &[u8], at: usize, bytes: u64) -> Option<(f64, usize)> {
     }
 }
 
-/// Reads a number, however it is written, from index `at` on, and returns it with its length.
+/// Reads a number in any notation from index `at` on, and returns it with its length.
 #[inline(never)]
 fn odd(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let token = &text[at..];

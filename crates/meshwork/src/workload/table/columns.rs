@@ -484,7 +484,7 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
 
 /// The cell of a job in a column that describes pieces.
 ///
-/// `None` if the job's pieces have several roles, each with its own amounts.
+/// `None` if the job requests no pieces, or pieces of several roles, each with its own amounts.
 fn of_piece(job: &Job, column: &str) -> Option<String> {
     let [piece] = &pieces(job)?.roles[..] else { return None };
     piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)

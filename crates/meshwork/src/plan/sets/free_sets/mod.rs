@@ -176,13 +176,14 @@ impl FreeSets {
     /// The step must begin in `openings` and before `limit`. The placement must last for the span
     /// of `wanted`. The function `place` searches for it among the nodes that are free during the
     /// whole span, and must miss no block. The nodes of `own`, the job's own reservation, count as
-    /// free. If `own` is given, the wanted span is at most the length of `own`, and `limit` is at
-    /// most the start of `own`. Moreover, no step right after `own` has nodes with several holders.
+    /// free. If `own` is given, the wanted span must be at most the length of `own`, and `limit`
+    /// must exclude starts after the start of `own`.
     ///
-    /// If there is no placement throughout a span, bisection finds the last step from which there
-    /// is none up to the end of the span. This step and this end are stored as a blocker, because
-    /// no request whose run contains that interval has a placement either. The last instant up to
-    /// which the placement fails is not searched for, because that took more queries than it saved.
+    /// A failed search stores a blocker: a step and an instant between which the request has no
+    /// placement. The instant is the end of the tried span. The step is the last one from which
+    /// there is no placement up to that instant, as found by bisection. The request needs no
+    /// further query for a span that contains the interval of the blocker. The interval is not
+    /// shortened at its end, because that took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -313,9 +314,8 @@ impl FreeSets {
 
     /// Last step of a range from which a request is known to have no placement up to `until`.
     ///
-    /// Stored blockers (failed requests) show this. If no certain blocker does, blockers that are
-    /// only suspected, since nodes became free, are tried again. The last step at which one fails
-    /// again is returned.
+    /// This is known from stored blockers (failed requests). Blockers are suspected if nodes became
+    /// free since. They are used only if no certain blocker applies, and each is tried again first.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,

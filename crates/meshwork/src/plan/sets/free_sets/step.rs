@@ -93,8 +93,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether no other job or reservation holds the nodes in this step, so that an owner can use
-    /// them.
+    /// Whether no other job or reservation than their owner holds the nodes in this step.
     ///
     /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
     /// free.
