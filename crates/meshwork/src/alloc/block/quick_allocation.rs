@@ -77,9 +77,9 @@ impl Allocator for QuickAllocation {
 /// The first free base (lowest corner of a block) in row-major order.
 ///
 /// In each row, it is the first position outside the covered segments. A segment is covered if a
-/// block with its base there would overlap a held block. After a row without a free position, the
-/// search continues at the first row at which one of the held blocks that cover the row ends.
-/// `looked_at` is called with every row.
+/// block with its base there would overlap a held block. A row without a free position stays so
+/// until one of the held blocks that reach into its blocks ends, so the search continues at the
+/// first row after such an end. `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],

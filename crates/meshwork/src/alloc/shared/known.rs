@@ -326,10 +326,10 @@ impl Known {
     }
 }
 
-/// Fit of a job on a node (what it could take) after the first pass, and the amounts to store.
+/// Computes what a job could take of a node: its fit after the first pass, and the values to store.
 ///
 /// A pass selects cores: the first pass only cores near the GPUs, the second pass any cores. The
-/// amounts of both passes are stored.
+/// stored values have the CPUs and GPUs that the job could take in each pass.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,

@@ -100,9 +100,11 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// For [`LANES`] centres, the numbers of free nodes of `plane` within `distance`, and nearer.
+    /// For [`LANES`] centres, the number of free nodes of `plane` within `distance`, and the number
+    /// nearer.
     ///
-    /// The centres are nodes of the plane examined now, from index `first` on.
+    /// The centres are nodes of the plane examined now, from index `first` on. The first number
+    /// includes the nodes at `distance`, the second does not.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -127,8 +129,8 @@ impl Planes {
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane with index `whole`, and the part of `distance` that remains in
-    /// it.
+    /// The first node of the plane with index `whole`, and the radius within it that is left of
+    /// `distance`.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
