@@ -46,8 +46,9 @@ pub trait Allocator: Send {
     /// Leaves or blocks of the machine that the allocator's parameters list.
     ///
     /// A job can require that all of its pieces are inside one such leaf or block. The result is
-    /// empty if the parameters list none, for instance because the topology has leaves and groups
-    /// of its own, and for every allocator with a [`domain`](Allocator::domain).
+    /// empty for every allocator with a [`domain`](Allocator::domain). It is also empty if the
+    /// parameters list no leaves or blocks, for instance because the topology has leaves and groups
+    /// of its own.
     fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
         Vec::new()
     }
@@ -86,7 +87,7 @@ pub trait Allocator: Send {
 
     /// Tells the allocator the estimated end of the job on the nodes that were claimed last.
     ///
-    /// Not called for nodes that are claimed without a job or on a fork for look-ahead.
+    /// Not called if nodes are claimed without a job, and not called on a fork for look-ahead.
     fn expected(&mut self, _placement: &Placement, _end: Time) {}
 
     /// Tells the allocator that nodes have been released; `site` already shows them free.

@@ -1,7 +1,7 @@
 //! Tests of the allocator `anchors`, which gives a job a box of a listed shape.
 //!
-//! The allocator is compared with a plain definition over sets of nodes. The tests detect every
-//! plausible misreading of the definition.
+//! The allocator is compared with a plain definition over sets of nodes. The definition can also be
+//! changed to plausible misreadings of itself, which the tests must all detect.
 
 #[path = "anchor_twins/segments.rs"]
 mod segments;

@@ -302,8 +302,9 @@ mod wrong_ones {
         assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
     }
 
-    /// Test scheduler that breaks its contract: it uses the ticket of a job after it has started
-    /// the job.
+    /// Test scheduler that breaks its contract: it uses the ticket of a job that it has started.
+    ///
+    /// A ticket is the handle of a waiting job, and is invalid once the job has left the queue.
     struct LooksBack;
 
     impl Scheduler for LooksBack {

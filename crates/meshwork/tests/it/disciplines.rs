@@ -180,7 +180,8 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the last started job's size class has been empty since that start.
+    /// Whether the queue of the size class from which a job started last has been empty since that
+    /// start.
     emptied: bool,
 }
 
@@ -287,7 +288,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// Tests that under the scheduler `window` a job is passed by at most `skip_limit` later jobs.
+/// Tests that under the scheduler `window` at most `skip_limit` later jobs start before a job.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];

@@ -42,8 +42,8 @@ const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 /// Tests that a one-to-all job on the whole torus takes as long as in another program.
 ///
 /// The program implements the same model. The job sends 511 packets, each after the delivery of the
-/// one before. In closed form, their times and the cycle between consecutive packets sum to 18,419
-/// cycles.
+/// one before. In closed form, the times of the packets, and one cycle between consecutive packets,
+/// sum to 18,419 cycles.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {

@@ -284,7 +284,9 @@ fn selectors_sizings_and_passes_decide_as_in_the_run() {
     assert!(rest.len() >= 12, "{rest:?}");
 }
 
-/// Tests that a plan uses or refuses, but never fails by, a memory returned for another state.
+/// Tests that a plan accepts a memory returned for another state, or refuses it with an error.
+///
+/// Some memories are damaged too. With these a plan may also fail later, but must not panic.
 #[test]
 fn memories_of_other_states_do_no_harm() {
     let machine = "machine = { topology = 'torus', dims = [4, 4] }";

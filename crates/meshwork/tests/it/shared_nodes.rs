@@ -13,8 +13,8 @@ use meshwork::scenario::Scenario;
 
 /// Node in the naive simulator.
 ///
-/// The fields are its type, its free memory and `other`, the free cores of each island, and the
-/// free share of each GPU.
+/// The fields are the node's type, its free memory, its free amount of the resource `other`, the
+/// free cores of each island, and the free share of each GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,

@@ -523,10 +523,10 @@ fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> 
     Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
 }
 
-/// Tests that whole nodes count with all their cores in the use of a user.
+/// Tests that a job with whole nodes is charged to its user with all cores of these nodes.
 ///
-/// Ann has had a node of eight cores for ten minutes, and Ben two cores for ten. So Ben's job
-/// starts first.
+/// Ann has had a node of eight cores for ten minutes, and Ben two cores for ten minutes. So Ben's
+/// job starts first.
 #[test]
 fn whole_nodes_are_used_by_all_their_cores() {
     let of_user = |number, at, request, user: &str| {

@@ -33,21 +33,24 @@ pub enum Wait {
 /// Reason why a job does not start, in the words of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlurmMessage {
-    /// Too few nodes are free.
+    /// Too few nodes are free, or not all required nodes.
     Busy,
     /// No listed unit (such as a block or a ring) of the job's size is free.
     NoUnit,
     /// For one of the job's segments, no listed unit of the segment's size is free.
     NoUnitForSegment,
-    /// The listed unit chosen for the job has too few free nodes.
+    /// The listed unit chosen for the job, or each switch of a tree, has too few free nodes.
     UnitTooFull,
     /// Nodes of low weight, which must be taken first, lie in too many lower blocks.
     ///
     /// A lower block is a part of the aggregated block that was chosen for the job.
     Weights,
-    /// The nodes that the job requests by name are not available.
+    /// The job could not start even on the empty machine, or it names nodes that do not exist.
     NodeConfiguration,
-    /// No list has a unit (such as a block or a ring) of the job's size.
+    /// The listed units can never hold the job.
+    ///
+    /// No list has a unit of its size, its size is no multiple of the segment size, or the nodes
+    /// that it requires by name do not lie together.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,

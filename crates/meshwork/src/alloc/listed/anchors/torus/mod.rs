@@ -56,6 +56,8 @@ impl Shape {
 }
 
 /// Number of cells up to which a torus stores its boxes in the order in which they are tried.
+///
+/// On a larger torus this would need too much memory.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
 /// Maximum number of free boxes among which the first one is found by comparing their positions.
