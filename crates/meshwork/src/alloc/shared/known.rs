@@ -261,7 +261,7 @@ impl Known {
             return KnownChoice::Nothing;
         }
         let counts = attempt.counts_gpus();
-        // As many classes are needed, the lightest first, as `Candidates::collect` needs.
+        // Count the classes that `Candidates::collect` would need, the lightest first.
         let suffice = |pass: usize| {
             let (mut sum, mut seen, mut are_enough) = (Sums::default(), 0, false);
             let mut light = 0;

@@ -22,7 +22,7 @@ pub(super) fn grids_overlap<'a>(
     }
     let mut own = false;
     let mut others = others.filter(|&other| {
-        // Skip the placement itself once; a second occurrence means that it is listed twice.
+        // Skip the shape itself once; a second occurrence means that it is listed twice.
         let is_own = other == shape && !own;
         own |= is_own;
         !is_own
