@@ -95,9 +95,10 @@ pub(super) fn lowest(
 ///
 /// The base is the lowest corner of the block. A position is covered if a block with its base there
 /// would overlap a held block. From a covered position, the scan jumps to the end of the held
-/// blocks that cover it. A row without a free position stays so until one of the held blocks that
-/// reach into its blocks ends, so the scan jumps to the first row after such an end. `tried` is
-/// called with the coordinates of every position that is tried.
+/// blocks that cover it. If a row has no free position, no later row has one before one of the held
+/// blocks in the way ends. So the scan jumps to the first row after such an end. A held block is in
+/// the way if it overlaps a block with its base in the row. `tried` is called with the coordinates
+/// of every position that is tried.
 fn scan(
     grid: &Grid,
     held: &[Held],
