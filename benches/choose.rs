@@ -1,4 +1,7 @@
-//! Benchmark of `choose`, which races candidates for the best one. It prints a table.
+//! Benchmark of `choose`, which finds the best candidate in a race. It prints a table.
+//!
+//! A race replicates all candidates, drops those that are certainly worse than another, and ends
+//! when one is certainly good enough.
 //!
 //! A thousand races are run in each of several scenarios in which the means of all candidates are
 //! known. The table says how often the chosen candidate is worse than the best by more than the

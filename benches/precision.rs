@@ -1,10 +1,11 @@
 //! Benchmark of the stopping rule of `precision` on values with known means. It prints a table.
 //!
 //! The rule adds replications of a scenario until an interval of the mean is narrow enough. Two
-//! variants are compared: one watches Meshwork's confidence sequence, the other an ordinary
-//! interval. A thousand scenarios are replicated by each variant. The table says how often the
-//! watched interval misses the mean, how many replications a scenario takes, and how often the mean
-//! is missed by the ordinary interval of all replications (printed as ± in tables).
+//! variants of the rule are compared: one stops by Meshwork's confidence sequence, the other by an
+//! ordinary confidence interval. A thousand scenarios are replicated by each variant. The table
+//! says how often the interval by which a variant stops misses the mean, how many replications a
+//! scenario takes, and how often the mean is missed by the ordinary interval of all replications
+//! (printed as ± in tables).
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use meshwork::observe::recorder::Measured;
@@ -39,7 +40,7 @@ struct Stopped {
     is_missed: bool,
 }
 
-/// The stopping rule that Meshwork uses, which watches a confidence sequence.
+/// The stopping rule that Meshwork uses, based on a confidence sequence.
 fn by_sequence(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     let of = "wait".to_owned();
     let rule = Replications::Precision { target, least: LEAST, most: MOST, of };
@@ -62,7 +63,7 @@ fn by_sequence(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     Stopped { values, is_missed: (mean - 1.0).abs() > half_width }
 }
 
-/// A stopping rule that watches an ordinary confidence interval.
+/// A stopping rule based on an ordinary confidence interval.
 fn by_ordinary(target: f64, stream: &mut Stream, draw: Draw) -> Stopped {
     let (mut values, mut wanted) = (Vec::new(), LEAST);
     loop {

@@ -1,4 +1,4 @@
-//! Benchmarks of whole runs of a log that is read from memory.
+//! Benchmarks of whole runs, with jobs from a log that is read from memory.
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use meshwork_benches::{Log, scenario};

@@ -25,7 +25,7 @@ const NAMES: [&str; 11] = [
 
 /// Measures one placement on a half-full machine.
 ///
-/// Each request is for a random count of processors, up to a share of those that are free.
+/// Each request is for a random count of processors, up to a given share of the free processors.
 fn scattered(criterion: &mut Criterion) {
     let machines =
         [Topology::mesh(&[32, 32]), Topology::torus(&[8, 8, 8]), Topology::hypercube(10)];

@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 use meshwork_benches::scenario;
 
-/// Opener of a study's input files: every log is a file, opened by its path.
+/// Opens a study's input files: every log is a file, opened by its path.
 struct Files;
 
 impl Inputs for Files {

@@ -46,8 +46,9 @@ pub trait Allocator: Send {
     /// Leaves or blocks of the machine that the allocator's parameters list.
     ///
     /// A job can require that all of its pieces are inside one such leaf or block. The result is
-    /// empty if the parameters list none, for instance because the topology has leaves and groups
-    /// of its own, and for every allocator with a [`domain`](Allocator::domain).
+    /// empty for every allocator with a [`domain`](Allocator::domain). It is also empty if the
+    /// parameters list no leaves or blocks, for instance because the topology has leaves and groups
+    /// of its own.
     fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
         Vec::new()
     }
@@ -86,7 +87,7 @@ pub trait Allocator: Send {
 
     /// Tells the allocator the estimated end of the job on the nodes that were claimed last.
     ///
-    /// Not called for nodes that are claimed without a job or on a fork for look-ahead.
+    /// Not called if nodes are claimed without a job, and not called on a fork for look-ahead.
     fn expected(&mut self, _placement: &Placement, _end: Time) {}
 
     /// Tells the allocator that nodes have been released; `site` already shows them free.
@@ -99,7 +100,7 @@ pub trait Allocator: Send {
     ///
     /// To restore an allocator, the held placements are first [claimed](Allocator::claimed) again
     /// in their original order, each at its instant. Then [`recall`](Allocator::recall) restores
-    /// the state from the numbers that this function returned. Most allocators return none.
+    /// the state from the numbers that this function returned. Most allocators return no numbers.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -126,8 +127,8 @@ pub trait Allocator: Send {
     /// The rule by which nodes are divided among leaves or groups; `None` if there is no such rule.
     ///
     /// Such a rule considers only how many nodes of each leaf or group are free. On a machine with
-    /// types of nodes, pieces of jobs are divided by this rule. If it is `None`, the allocator is
-    /// asked to place whole nodes, and a node counts as free if enough pieces fit on it.
+    /// types of nodes, pieces of jobs are divided by this rule. If there is no rule, the allocator
+    /// is asked to place whole nodes, and a node counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
@@ -140,7 +141,7 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// Error: numbers were given to restore an allocator without memory. The value is their count.
+    /// Error: numbers were given to an allocator without memory. The value is the count of numbers.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// Error: the saved lists of free blocks do not match the free nodes.
@@ -203,11 +204,14 @@ pub enum Holder {
     /// Nodes that are kept for a later use, and on which no job runs yet.
     ///
     /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
-    /// later, for an interval of restricted access, or for a job whose start is tried.
+    /// later, for an advance reservation (an interval of restricted access), or for a job whose
+    /// start is tried.
     Reservation,
     /// An outage, which stands for nodes that are out of service.
     Outage,
-    /// A placement made by hand, by another program, or before a pool was restored.
+    /// A placement that was made outside the simulator, or that a restored pool already held.
+    ///
+    /// Examples are placements set by the user or by another program.
     Adoption,
 }
 

@@ -368,7 +368,8 @@ fn a_reservation_by_hand() {
     let small =
         vec![of("bob", "", 6.0, 2, 50.0), of("bob", "", 7.0, 2, 3.0), of("bob", "", 8.0, 1, 3.0)];
     let (_, transcript) = run(&study("fcfs"), small);
-    // The first gets the nodes that Bob may use that long; the second ends as the window begins.
+    // The first job gets the nodes that Bob may use that long. The second job ends as the
+    // reservation begins.
     says(&transcript, &["6 started 0 ", "7 started 1 ", "20 started 2 "]);
     // Ann may start on them within the window, though Bob came first, and may stay.
     let both =

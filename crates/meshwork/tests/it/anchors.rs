@@ -1,7 +1,7 @@
 //! Tests of the allocator `anchors`, which gives a job a box of a listed shape.
 //!
-//! The allocator is compared with a plain definition over sets of nodes. The tests detect every
-//! plausible misreading of the definition.
+//! The allocator is compared with a plain definition over sets of nodes. The definition can also be
+//! changed to plausible misreadings of itself, which the tests must all detect.
 
 #[path = "anchor_twins/segments.rs"]
 mod segments;
@@ -446,7 +446,8 @@ fn criteria_of_our_own_agree_with_their_definitions() {
                             first.get_or_insert_with(|| box_of.clone());
                             let worth = worth(criterion, torus, (shape, corner), &free, &ends);
                             let better = best.as_ref().is_none_or(|(least, entry, _)| {
-                                // Broken anchors are compared within one placement.
+                                // Numbers of broken boxes are compared only between boxes of one
+                                // listed shape.
                                 let compared = criterion != Criterion::LargerSizesDestroyed
                                     || *entry == (t, p);
                                 compared && worth < *least

@@ -90,7 +90,8 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("Outcome", "the results of a run, and a column of per-job output"),
 ];
 
-/// Folders of the model that have one file for each catalogue entry, each with its entries.
+/// Folders of the model that have one file for each catalogue entry, and the entries of each
+/// folder.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
         ("topology", abouts(TOPOLOGIES)),

@@ -12,16 +12,16 @@ use meshwork::topology::Topology;
 
 /// Result of BookSim at one load.
 ///
-/// The items are the load that BookSim carried, the packet latency with and without the source
-/// queue, and the number of routers that a packet visits.
+/// The items are the load that BookSim carried, the packet latency including and excluding the time
+/// in the source queue, and the number of routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// Configuration of the network; `buffer` replaces its size of buffers.
+    /// Configuration of the network, of which the field `buffer` replaces the buffer size.
     setting: WormholeConfig,
     buffer: u32,
-    /// Offered load at which saturation is measured; `saturation` is the load that BookSim carried.
+    /// Offered load at which saturation is measured. There BookSim carried the load `saturation`.
     full: f64,
     saturation: f64,
     points: &'static [Point],

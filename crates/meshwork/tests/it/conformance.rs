@@ -302,8 +302,9 @@ mod wrong_ones {
         assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
     }
 
-    /// Test scheduler that breaks its contract: it uses the ticket of a job after it has started
-    /// the job.
+    /// Test scheduler that breaks its contract: it uses the ticket of a job that it has started.
+    ///
+    /// A ticket is the handle of a waiting job, and is invalid once the job has left the queue.
     struct LooksBack;
 
     impl Scheduler for LooksBack {
@@ -651,7 +652,8 @@ fn frame_sliding_is_its_definition() {
         let start = if from_origin { Some(0) } else { site.free().first() };
         let expected = start.and_then(|start| {
             orientations(sides, rotation(table)).find_map(|sides| {
-                // Every base of the lattice through the start, then only those from it on.
+                // Bases at distances of the requested sides from the start, without those before
+                // the start.
                 let corner = grid.coordinates(start);
                 let offset = |base: u32, d: usize| {
                     let (at, side) = (grid.coordinate(base, d), grid.sides()[d]);

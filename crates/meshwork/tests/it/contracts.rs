@@ -148,6 +148,8 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
 }
 
 /// Test scheduler that calls the function `act` in every pass, with the tickets of all arrivals.
+///
+/// A ticket is the handle of a waiting job.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),
@@ -335,7 +337,7 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
 
 #[test]
 fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
-    /// Test scheduler that breaks its contract: it turns the same job away in every pass.
+    /// Test scheduler that breaks its contract: it rejects the same job in every pass.
     ///
     /// After the first pass, this job does not exist any more.
     static ENTRY: SchedulerEntry =

@@ -151,7 +151,8 @@ fn no_job_waits_for_ever_under_lazy_with_a_threshold() {
         let large = start(scheduler)[20].unwrap_or(f64::INFINITY);
         assert!(large < 0.1 * end, "{scheduler}: the large job starts at {large} of {end}");
     }
-    // Without a threshold it starts only when the others have gone, if it is tried at all.
+    // Without a threshold, the large job starts only after all others have ended, if it is tried at
+    // all.
     assert!(start("threshold = 'none', retry = true")[20].unwrap() > end);
     assert_eq!(start("threshold = 'none'")[20], None);
 }
@@ -180,7 +181,8 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the last started job's size class has been empty since that start.
+    /// Whether the queue of the size class from which a job started last has been empty since that
+    /// start.
     emptied: bool,
 }
 
@@ -287,7 +289,7 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// Tests that under the scheduler `window` a job is passed by at most `skip_limit` later jobs.
+/// Tests that under the scheduler `window` at most `skip_limit` later jobs start before a job.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];
@@ -362,7 +364,7 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
             // Malleable schedulers have another service time: see tests/malleable.rs.
             let rigid = SCHEDULERS.iter().filter(|s| !s.malleable);
             for scheduler in rigid.filter(|s| s.serves.contains(&topology.wiring())) {
-                // Exact with every pair, and two of the others in turn.
+                // The sizing `exact` with every pair, and two of the other sizings in turn.
                 turn += 1;
                 let others = SIZINGS[1..].len();
                 for sizing in [0, 1 + turn % others, 1 + (turn + 2) % others].map(|i| SIZINGS[i]) {
@@ -516,20 +518,20 @@ fn the_worked_examples_of_limit_allocation() {
     // A 3-cube job on a 1-cube takes four times as long.
     let limit = with("{ name = 'limit', dimension = 1 }");
     assert_eq!(ends(&limit, vec![cube(3, 0.0, 5.0)]), [Time::new(20.0)]);
-    // Seven single nodes are held, and the only free one serves a 2-cube job in four times its
-    // time.
+    // Seven single nodes are held. A 2-cube job runs on the only free node, and takes four times as
+    // long.
     let mut jobs: Vec<Job> = (0..7).map(|_| cube(0, 0.0, 100.0)).collect();
     jobs.push(cube(2, 1.0, 5.0));
     assert_eq!(ends(&with("'greedy_limit'"), jobs)[7], Time::new(21.0));
-    // Two jobs run; with the third, an equal share is less than 4 of 8.
+    // Two jobs run. With the third job, an equal share is less than 4 of the 8 nodes.
     let jobs = || vec![cube(0, 0.0, 100.0), cube(0, 0.0, 100.0), cube(3, 1.0, 5.0)];
     assert_eq!(ends(&with("'average_limit'"), jobs())[2], Time::new(21.0));
-    // For the two that run alone half the machine is a share. For requests of dimensions 0, 0 and
-    // 3, the average of the last 100 jobs is 1.
+    // Among the two running jobs, an equal share is half the machine. The average dimension of the
+    // last requests, 0, 0 and 3, is 1.
     let of = |average: &str| with(&format!("{{ name = 'average_limit', average = '{average}' }}"));
     assert_eq!(ends(&of("running_jobs"), jobs())[2], Time::new(11.0));
     assert_eq!(ends(&of("requests"), jobs())[2], Time::new(21.0));
-    // Under limit 0 a 7-cube job runs 128 times its time.
+    // With limit 0, a 7-cube job runs on one node and takes 128 times as long.
     let large = "machine = { topology = 'hypercube', dimension = 8 }
                  sizing = { name = 'limit', dimension = 0 }";
     assert_eq!(ends(large, vec![cube(7, 0.0, 1.0)]), [Time::new(128.0)]);
@@ -537,7 +539,7 @@ fn the_worked_examples_of_limit_allocation() {
 
 #[test]
 fn a_block_is_folded_along_its_longer_side() {
-    // Six columns of eight are held: 5 × 3 fits nowhere as 3 × 3, but in the rest as 2 × 3.
+    // Six of eight columns are held. Blocks of 5 × 3 and 3 × 3 fit nowhere, but one of 2 × 3 does.
     let text = |sizing: &str| {
         format!("machine = {{ topology = 'mesh', dims = [8, 8] }}\nsizing = {sizing}")
     };
@@ -648,9 +650,9 @@ fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
     };
     let first = ends(&text(""), jobs());
     assert_eq!(first, ends(&text(", rate_from = 'first_arrival'"), jobs()));
-    // The mean delay is 3.5 / 3 at 13.5. Since the first arrival the rate is 5 / 3.5, and the job
-    // of one may wait for 1.94 units; since 0 it is 5 / 13.5, and it may wait for 0.50, less than
-    // it has.
+    // At 13.5 the mean delay is 3.5 / 3. Since the first arrival, jobs arrive at the rate 5 / 3.5,
+    // and the job of one node may wait for 1.94 units of time. Since time 0, the rate is 5 / 13.5,
+    // and this job may wait for 0.50 units, less than it has waited.
     assert_eq!(first[4], Time::new(14.5));
     let zero = ends(&text(", rate_from = 'zero'"), jobs());
     assert_eq!(zero[3], Time::new(22.5));

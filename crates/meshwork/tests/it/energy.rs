@@ -260,7 +260,7 @@ fn sites_sleep_too() {
     }
 }
 
-/// Tests the energy of two processors by hand.
+/// Tests the energy of two processors with values computed by hand.
 ///
 /// The first job holds both processors from 0 to 10. They are idle up to 15 and asleep up to 18.
 /// The second job arrives at 18, waits 2 units of time until both are awake, and ends at 30.
@@ -425,7 +425,7 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// Tests that a cap that lets six processors be busy makes a large machine behave like one of six.
+/// Tests that a large machine whose cap permits six busy processors behaves like one of six.
 ///
 /// All jobs start at the same times on both machines.
 #[test]
@@ -527,7 +527,8 @@ fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     ))
 }
 
-/// Tests that the energy of an M/M/c queue agrees with its busy share.
+/// Tests that the energy of an M/M/c queue agrees with the share of time for which servers are
+/// busy.
 ///
 /// Each server is busy for the share ρ of the time.
 #[test]

@@ -65,8 +65,7 @@ fn transcripts_are_those_of_this_model_version() {
     }
 }
 
-/// Differences between the stored table of hashes and a new one: the lines that only one of them
-/// has.
+/// Lines that only one of two tables of hashes has: the stored table and a new one.
 fn differences(golden: &str, table: &str) -> String {
     let missing = |from: &str, sign: &str, other: &str| -> String {
         let other: std::collections::BTreeSet<&str> = other.lines().collect();

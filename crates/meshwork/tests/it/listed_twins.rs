@@ -41,8 +41,8 @@ type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 /// Compares a rule with its slow reference implementation on one machine.
 ///
 /// Jobs and states are random. The reference can also follow a misreading of the rule on purpose.
-/// If it then chooses other nodes, the test detects this misreading, which is removed from `untold`
-/// (the misreadings that are not yet detected).
+/// If it then chooses other nodes, the test detects this misreading, and the misreading is removed
+/// from `untold`, the list of those not yet detected.
 fn agree(
     name: &str,
     count: u32,

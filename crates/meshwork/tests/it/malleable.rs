@@ -192,7 +192,8 @@ fn a_machine_of_several_sites_is_refused_in_a_sentence() {
     }
 }
 
-/// A scheduler for a row of eight nodes. Its two running jobs swap nodes when a third one arrives.
+/// A scheduler for a row of eight nodes, whose two running jobs swap nodes when a third job
+/// arrives.
 struct Swap;
 
 impl Scheduler for Swap {

@@ -42,8 +42,8 @@ const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 /// Tests that a one-to-all job on the whole torus takes as long as in another program.
 ///
 /// The program implements the same model. The job sends 511 packets, each after the delivery of the
-/// one before. In closed form, their times and the cycle between consecutive packets sum to 18,419
-/// cycles.
+/// one before. In closed form, the times of the packets, and one cycle between consecutive packets,
+/// sum to 18,419 cycles.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {
@@ -197,8 +197,8 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let alone = ends("link_load", &[0]);
     assert_eq!(alone, ends("hops", &[0]), "alone nobody is slowed");
     assert_eq!(ends("hops", &[0, 1]), [alone[0], alone[0]]);
-    // The flit-level network holds the link from the grant of a lane until the tail has passed, and
-    // cannot be faster.
+    // The flit-level network holds the link from the grant of a virtual channel until the tail has
+    // passed, and cannot be faster.
     let wormhole = ends("wormhole", &[0, 1]);
     assert!(wormhole[1] >= both && wormhole[1] < 1.1 * both, "{wormhole:?}");
 }
@@ -317,7 +317,7 @@ fn messages_are_counted_and_timed_by_hand() {
     assert_eq!(took("iterations = 3, send = 'delivered'", "one_to_all"), 32 + 15);
     assert_eq!(took("iterations = 3, send = 'delivered', think_time = 5", "one_to_all"), 42 + 15);
     assert_eq!(took("num_messages = 1", "random"), 15);
-    // Of 3 messages of two processes the first sends 2.
+    // Of 3 messages between two processes, the first process sends 2.
     assert_eq!(took("num_messages = 3", "ring"), 11 + 15);
 }
 

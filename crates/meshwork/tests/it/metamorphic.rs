@@ -126,7 +126,7 @@ fn departures_come_before_arrivals_and_both_before_one_pass() {
     let flat = scenario("machine = { topology = 'flat', processors = 4 }");
     let jobs = vec![job(0.0, Request::Nodes(4), 5.0), job(5.0, Request::Nodes(4), 1.0)];
     assert_eq!(starts(flat.setup(0).unwrap(), jobs), [Some(0.0), Some(5.0)]);
-    // The pass sees both simultaneous arrivals: the smaller goes first.
+    // The pass sees both simultaneous arrivals, and the smaller job starts first.
     let sjf = scenario("machine = { topology = 'flat', processors = 4 }\nscheduler = 'sjf'");
     let jobs = vec![job(1.0, Request::Nodes(3), 5.0), job(1.0, Request::Nodes(2), 1.0)];
     assert_eq!(starts(sjf.setup(0).unwrap(), jobs), [Some(2.0), Some(1.0)]);
@@ -134,7 +134,7 @@ fn departures_come_before_arrivals_and_both_before_one_pass() {
 
 #[test]
 fn the_textbook_example_of_backfilling() {
-    // Ten processors; size, estimate and arrival as in the reference example.
+    // Ten processors. Sizes, arrivals and estimates are those of the reference example.
     let jobs = || {
         [(6, 0.0, 10.0), (8, 1.0, 10.0), (9, 2.0, 10.0), (2, 3.0, 30.0)]
             .map(|(nodes, at, time)| job(at, Request::Nodes(nodes), time))
@@ -153,8 +153,9 @@ fn the_textbook_example_of_backfilling() {
 
 #[test]
 fn a_job_past_its_estimate_is_expected_to_end_now() {
-    // The first runs to 20 but says 5. At 6 the head (4) is promised "now". A job of 3 on the two
-    // free processors would not end by then and would take extra nodes: it waits.
+    // The first job runs until 20, but its estimate is 5. So at 6 the head of the queue, a job of 4
+    // processors, is promised a start now. The third job waits, because it would hold processors
+    // that the head is promised.
     let mut jobs = vec![
         job(0.0, Request::Nodes(2), 20.0),
         job(1.0, Request::Nodes(4), 5.0),
@@ -207,7 +208,7 @@ fn a_running_job_can_be_resized() {
     let jobs = vec![job(0.0, Request::Nodes(8), 10.0), job(4.0, Request::Nodes(4), 3.0)];
     let mut transcript = common::Transcript::default();
     let outcome = flat.run_on(setup, common::submissions(jobs), &mut transcript).unwrap();
-    // At 4, six units are left, which take twelve on half the processors; the account balances.
+    // At 4, six units of work are left, which take twelve units of time on half the processors.
     assert_eq!(outcome.end, Time::new(16.0), "{}", transcript.text);
     assert!(transcript.text.contains("4 moved 0"));
 }
@@ -220,7 +221,8 @@ impl Scheduler for Wanderer {
         let away = |at: u32| Placement::from(Block { base: at, sides: Dims::from_slice(&[3]) });
         let moved = cluster.running().next().map(|(key, run)| (key, run.placement.blocks[0].base));
         if let Some((key, base)) = moved {
-            // Missing processors are refused, and the job stays where it is.
+            // A move beyond the machine or with an invalid rate is refused, and the job stays where
+            // it is.
             assert!(cluster.reshape(key, away(6), 1.0, 0.0).is_err());
             assert!(cluster.reshape(key, away(0), f64::NAN, 0.0).is_err());
             cluster.reshape(key, away(4 - base), 1.0, 0.5).unwrap();
@@ -241,6 +243,6 @@ fn a_running_job_can_be_moved_at_a_cost() {
     ];
     let mut transcript = common::Transcript::default();
     flat.run_on(setup, common::submissions(jobs), &mut transcript).unwrap();
-    // Two moves, half a unit each.
+    // The job is moved twice, at a cost of half a unit each.
     assert!(transcript.text.contains("11 finished 0"), "{}", transcript.text);
 }

@@ -262,7 +262,7 @@ proptest! {
     }
 }
 
-/// Tests that a pool gives the placements of a simulation with claims and releases at equal times.
+/// Tests that a pool chooses the placements of a simulation, if claims and releases are the same.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

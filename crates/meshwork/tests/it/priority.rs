@@ -277,10 +277,10 @@ fn low_queues_make_room_for_high_ones() {
     );
 }
 
-/// Tests the mean times of two classes of jobs at one server with preemption and resumption.
+/// Tests the mean response times of two classes of jobs at one server with preemptive resume.
 ///
-/// With mean service 1/μ for each class, the high class responds in 1/(μ(1 − ρ₁)), and the low
-/// class in 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
+/// With mean service 1/μ for each class, the mean is 1/(μ(1 − ρ₁)) in the high class, and 1/(μ(1 −
+/// ρ₁)(1 − ρ₁ − ρ₂)) in the low class.
 #[test]
 fn suspended_jobs_at_one_server_are_preemptive_resume() {
     let text = format!(

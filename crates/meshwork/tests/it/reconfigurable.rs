@@ -1,5 +1,6 @@
-//! Tests of slices of a reconfigurable torus against a slow definition, on random machines and by
-//! hand.
+//! Tests of slices of a reconfigurable torus: random cases and cases made by hand.
+//!
+//! Random machines are compared with a slow definition.
 
 use crate::common::{job, run, scenario};
 use meshwork::job::{Dims, Request};

@@ -12,7 +12,9 @@ use meshwork::topology::Topology;
 /// These reservations are made again after all others.
 struct Wavering {
     plan: Option<Box<dyn Plan>>,
-    /// Whether the plan uses forks of the machine. All other implementations must agree with it.
+    /// Whether the plan is the implementation that uses forks (copies) of the machine.
+    ///
+    /// All other implementations must agree with this one.
     forks: bool,
     passes: u64,
 }

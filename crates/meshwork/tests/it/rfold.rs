@@ -590,7 +590,7 @@ fn each_way_starts_what_the_one_before_could_not() {
     // The last would fit once folded or scattered, but on its first try the machine is full.
     assert_eq!(run(Way::Folding), [Some(0), Some(1), Some(2), Some(102), None]);
     assert_eq!(run(Way::Hilbert), [Some(0), Some(1), Some(2), Some(102), None]);
-    // Ways that join cubes drop no job.
+    // Methods that join cubes drop no job.
     assert_eq!(run(Way::Reconfigurable), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
     assert_eq!(run(Way::Rfold), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
 }

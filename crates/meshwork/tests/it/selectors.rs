@@ -68,7 +68,8 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Number and capacity of waiting jobs behind the head that can start if it goes to site `on`.
+    /// Number and capacity of waiting jobs behind the head that can start if the head goes to site
+    /// `on`.
     ///
     /// The head is the first job of the queue. Capacity is processors times the speed of the site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {

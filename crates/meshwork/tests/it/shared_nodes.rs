@@ -13,8 +13,8 @@ use meshwork::scenario::Scenario;
 
 /// Node in the naive simulator.
 ///
-/// The fields are its type, its free memory and `other`, the free cores of each island, and the
-/// free share of each GPU.
+/// The fields are the node's type, its free memory, its free amount of the resource `other`, the
+/// free cores of each island, and the free share of each GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,
@@ -165,7 +165,7 @@ fn fill(
     open.sort_by_key(|&at| (-nodes[at].score(order, piece), at));
     for at in open {
         let fits = nodes[at].fits(request, piece).min(left);
-        // No node gets fewer than the fewest.
+        // No node gets fewer pieces than the minimum for one node.
         let least = piece.per_node_min;
         let own = (1..=fits)
             .rev()
@@ -430,7 +430,8 @@ impl Naive<'_> {
                 let on = if !beside {
                     self.nodes.clone()
                 } else {
-                    // What is left of each cell at the promised start, at most what is free now.
+                    // For each resource, the amount left at the promised start, and at most the
+                    // amount free now.
                     let mut then = self.then(now, by);
                     for (node, before, after) in &promised {
                         apply(&mut then[*node], (before, after), u32::saturating_sub);
@@ -447,7 +448,7 @@ impl Naive<'_> {
                         };
                         let mut limit = on[*node].clone();
                         apply(&mut limit, (&left, &none), u32::min);
-                        // Only cells that the promise takes have a limit.
+                        // Only resources that the promise takes have a limit.
                         let free = on[*node].clone();
                         let pick =
                             |free: u32, limit: u32, took: bool| if took { limit } else { free };
@@ -646,7 +647,7 @@ fn conservative_plans_are_those_of_a_naive_planner() {
         let order = ["first", "most_allocated", "least_allocated"][round % 3];
         let mut jobs = random_jobs(&mut rng, 50);
         for job in &mut jobs {
-            // Several roles may miss a place at one instant and find one at a worse.
+            // A job of several roles may fit nowhere at one instant, but fit when less is free.
             if let Request::Pieces(pieces) = &mut job.request {
                 pieces.roles.truncate(1);
             }
@@ -913,7 +914,7 @@ fn orders_take_the_node_of_their_definition() {
         ("best_fit", [0, 0, 0]),
         ("packing", [0, 0, 0]),
         ("slurm", [0, 0, 0]),
-        // Another kind of piece goes elsewhere, an equal one to its like.
+        // A piece of another kind goes to another node, and an equal piece joins it there.
         ("clustering", [0, 1, 1]),
     ] {
         let all = starts(&format!("order = '{order}'"), &jobs);

@@ -301,7 +301,7 @@ fn jobs_of_owners(rng: &mut Stream, jobs: u64) -> Vec<Job> {
     let mut jobs = random_jobs(rng, jobs);
     for job in &mut jobs {
         if let Request::Pieces(pieces) = &mut job.request {
-            // Several roles may miss a place at one instant and find one at a worse.
+            // A job of several roles may fit nowhere at one instant, but fit when less is free.
             pieces.roles.truncate(1);
         }
         let of = |names: [&str; 3], rng: &mut Stream| Some(names[rng.below(3) as usize].to_owned());
@@ -466,7 +466,8 @@ fn a_gpu_of_a_trace_fails_alone() {
 
 #[test]
 fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
-    // Windows take nodes out while GPUs fail and come back: no cell is given twice or lost.
+    // Maintenance windows take nodes out while GPUs fail and are repaired. No GPU or core may be
+    // given twice or lost.
     let mut rng = Stream::new(43, 0, "both");
     for seed in 0..12 {
         let jobs = jobs_of_owners(&mut rng, 60);
@@ -523,10 +524,10 @@ fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> 
     Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
 }
 
-/// Tests that whole nodes count with all their cores in the use of a user.
+/// Tests that a job with whole nodes is charged to its user with all cores of these nodes.
 ///
-/// Ann has had a node of eight cores for ten minutes, and Ben two cores for ten. So Ben's job
-/// starts first.
+/// Ann has had a node of eight cores for ten minutes, and Ben two cores for ten minutes. So Ben's
+/// job starts first.
 #[test]
 fn whole_nodes_are_used_by_all_their_cores() {
     let of_user = |number, at, request, user: &str| {

@@ -63,8 +63,8 @@ fn the_head_stops_the_main_scheduler_and_backfill_comes_by_its_timer() {
 
 #[test]
 fn reservations_are_rounded_to_the_resolution() {
-    // The second job is planned for 100, which is reserved from 60 on: the third one, which would
-    // end at 80, has to wait for it.
+    // The second job is planned for 100. Its reservation begins at 60, because times are rounded to
+    // 60 seconds. So the third job, which would end at 80, has to wait for it.
     let jobs = [exact(0.0, 6, 100.0), exact(0.0, 10, 50.0), exact(0.0, 4, 50.0)];
     let finer = ten(", bf_resolution = 10, bf_interval = 30");
     assert_eq!(starts_of(&finer, &jobs), [0.0, 100.0, 0.0]);
@@ -77,7 +77,7 @@ fn reservations_are_rounded_to_the_resolution() {
 fn nothing_is_reserved_beyond_the_window() {
     let jobs = [exact(0.0, 6, 600.0), exact(0.0, 10, 50.0), exact(1.0, 4, 900.0)];
     assert_eq!(starts_of(&ten(", batch_sched_delay = 0"), &jobs), [0.0, 600.0, 650.0]);
-    // The third job delays the second one, which nobody has seen.
+    // The third job delays the second one, whose start lies beyond the window and is not reserved.
     let short = ten(", batch_sched_delay = 0, bf_window = 5");
     assert_eq!(starts_of(&short, &jobs), [0.0, 930.0, 30.0]);
 }
@@ -94,7 +94,7 @@ fn jobs_that_are_too_young_or_too_low_reserve_nothing_and_hold_up_nobody() {
 
 #[test]
 fn backfill_plans_so_many_jobs_of_all_of_a_user_and_of_a_partition() {
-    // Behind the second job, which blocks the main scheduler, all others could start.
+    // Behind the second job, which blocks the main scheduler, all other jobs could start.
     let of = |user: &str, partition: &str, processors: u32| {
         let owner = Owner {
             user: Some(user.to_owned()),
@@ -116,7 +116,7 @@ fn backfill_plans_so_many_jobs_of_all_of_a_user_and_of_a_partition() {
 
 #[test]
 fn a_pass_considers_one_job_more_than_its_depth_and_all_now_and_then() {
-    // Only the main scheduler is there. Every job but the last can start at once.
+    // Only the main scheduler runs, and enough processors are free for all jobs.
     let jobs: Vec<Job> = (0..6).map(|_| exact(0.0, 1, 500.0)).collect();
     let shallow = ten(", bf_interval = 'never', default_queue_depth = 2");
     assert_eq!(starts_of(&shallow, &jobs), [0.0, 0.0, 0.0, 60.0, 60.0, 60.0]);
@@ -138,20 +138,22 @@ fn a_partition_is_stopped_alone_and_takes_its_nodes_with_it() {
     let left = |processors, runtime| in_partition("left", exact(0.0, processors, runtime));
     let right = |processors, runtime| in_partition("right", exact(0.0, processors, runtime));
     let far = |processors, runtime| in_partition("far", exact(0.0, processors, runtime));
-    // The second job stops the left partition with nodes 0 to 5; of the right one 6 to 9 are left.
+    // The second job cannot start and stops the partition `left` with nodes 0 to 5. So only nodes 6
+    // to 9 of the partition `right` are left.
     let jobs = [left(4, 100.0), left(6, 10.0), right(4, 10.0), far(4, 10.0)];
     assert_eq!(starts_of(&scenario(""), &jobs), [0.0, 100.0, 0.0, 10.0]);
-    // A larger one does not fit there, and stops the right partition too: with it go nodes 6 to 9.
+    // A larger job does not fit on these. It stops the partition `right` too, with nodes 6 to 9.
     let jobs = [left(4, 100.0), left(6, 10.0), right(5, 10.0), far(4, 10.0)];
     assert_eq!(starts_of(&scenario(""), &jobs), [0.0, 100.0, 110.0, 120.0]);
-    // Of a higher tier the right partition comes first.
+    // With a higher tier, the partition `right` comes first.
     let tiers = ", partitions = [{ name = 'right', PriorityTier = 5 }]";
     assert_eq!(starts_of(&scenario(tiers), &jobs)[2..], [0.0, 10.0]);
 }
 
 #[test]
 fn priorities_are_those_of_the_multifactor_plugin() {
-    // Nine processors are taken for 100 seconds; then one is free after the other.
+    // One job holds all processors for 100 seconds. The other jobs then run one after another,
+    // because each needs more than half of the processors.
     let first = exact(0.0, 10, 100.0);
     let order = |parameters: &str, jobs: Vec<Job>| -> Vec<f64> {
         let jobs: Vec<Job> = std::iter::once(first.clone()).chain(jobs).collect();
@@ -179,7 +181,7 @@ fn priorities_are_those_of_the_multifactor_plugin() {
 
 #[test]
 fn priorities_move_at_ticks_only() {
-    // Ann has used the machine. From the first tick on, at 300, Ben comes first.
+    // Ann has used the machine. From the first update of priorities on, at 300, Ben comes first.
     let jobs = |arrival: f64| {
         vec![
             of_user("ann", exact(0.0, 10, arrival + 50.0)),
@@ -193,7 +195,7 @@ fn priorities_move_at_ticks_only() {
     assert_eq!(starts_of(&ten(shares), &jobs(310.0))[1..], [370.0, 360.0]);
     let often = format!("{shares}, PriorityCalcPeriod = '1'");
     assert_eq!(starts_of(&ten(&often), &jobs(100.0))[1..], [160.0, 150.0]);
-    // Age outweighs size once the tick has seen it.
+    // Age outweighs size after an update of priorities.
     let jobs = [exact(0.0, 10, 350.0), exact(1.0, 1, 10.0), exact(299.0, 10, 10.0)];
     let age = ", PriorityWeightAge = 1000, PriorityMaxAge = '5', PriorityWeightJobSize = 900";
     assert_eq!(starts_of(&ten(age), &jobs)[1..], [350.0, 360.0]);

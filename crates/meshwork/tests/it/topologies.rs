@@ -227,8 +227,8 @@ fn ways_up_a_tree_spread_over_all_links() {
                 .flat_map(|router| (0..wires.ports()).map(move |port| (router, port)))
                 .filter(|&(router, port)| wires.link(router, port).is_some());
             assert_eq!(loads.len(), links.count(), "{tree}: every link carries something");
-            // By level: all crossing traffic, evenly over a number of links equal to that of nodes,
-            // up and down.
+            // On each level, all traffic that crosses it is spread evenly over as many upward links
+            // as there are nodes, and as many downward links.
             let levels = arity.len() - 1;
             let mut counted: Vec<u32> = loads.into_values().collect();
             counted.sort_unstable();
@@ -252,7 +252,7 @@ fn ways_up_a_tree_spread_over_all_links() {
 }
 
 fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Carried {
-    // Two lanes of each class, so that not every packet waits for the one ahead of it.
+    // Two virtual channels of each class, so that not every packet waits for the one ahead of it.
     let channels = 2 * setting.usual_channels(topology);
     let setting = WormholeConfig { virtual_channels: channels, router_delay: 0, ..setting };
     carry(&Offered {

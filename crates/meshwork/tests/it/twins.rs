@@ -132,7 +132,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// Observer whose flag says whether it needs to know what blocks the oldest waiting job.
+/// Observer that needs to know what blocks the oldest waiting job, if its flag is set.
 struct Looks(bool);
 
 impl Observer for Looks {

@@ -63,11 +63,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Variant of best fit that examines only the base (lowest corner) of a block, not its boundary.
+/// Variant of best fit that examines only the neighbours of a block's base, not its whole boundary.
 ///
-/// A base is preferred for its number of blocked neighbours. A neighbouring node is blocked if the
-/// requested block would overlap held nodes if it had its base there. If walls count, a neighbour
-/// at which the block would cross an edge of the mesh is blocked too.
+/// The base is the lowest corner of the block. The free base with the most blocked neighbours is
+/// chosen. A neighbouring node is blocked if the requested block, with its base at this node, would
+/// overlap held nodes. If walls count, a neighbour is also blocked if the block would cross an edge
+/// of the mesh there.
 ///
 /// # Complexity
 /// The cost of [`FreeBases`], and **O(d)** for each free base in *d* dimensions.

@@ -57,10 +57,11 @@ static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", t
 
 /// Frame sliding, on a mesh or torus of any number of dimensions.
 ///
-/// A frame is a block with the requested sides. Frames are tried in row-major order, in steps of
-/// their sides, beginning with a frame at the coordinate x₀. On a mesh, each later row of frames of
-/// width *w* begins at `x₀ mod w`, near the edge, and ends where a frame would cross an edge. On a
-/// ring, frames go once around, as long as they do not overlap the first frame.
+/// A frame is a block with the requested sides. Along each dimension, frames are spaced by their
+/// width *w* and aligned with the coordinate x₀ of the start node. The first frame begins at the
+/// start node, and the others follow in row-major order. On a mesh, each later row begins with the
+/// frame at `x₀ mod w` and ends where a frame would cross an edge. On a ring, frames go once around
+/// from x₀, as long as they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,
@@ -135,7 +136,7 @@ struct Axis {
     step: u32,
     side: u32,
     frames: u32,
-    /// Index of the frame with which the search begins: the one that contains the start node.
+    /// Index of the frame at the start node, with which the search begins.
     begin: u32,
 }
 

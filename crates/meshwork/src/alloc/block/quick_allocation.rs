@@ -77,9 +77,10 @@ impl Allocator for QuickAllocation {
 /// The first free base (lowest corner of a block) in row-major order.
 ///
 /// In each row, it is the first position outside the covered segments. A segment is covered if a
-/// block with its base there would overlap a held block. After a row without a free position, the
-/// search continues at the first row at which one of the held blocks that cover the row ends.
-/// `looked_at` is called with every row.
+/// block with its base there would overlap a held block. If a row has no free position, no later
+/// row has one before one of the held blocks in the way ends. So the search continues at the first
+/// row after such an end. A held block is in the way if it overlaps a block with its base in the
+/// row. `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],

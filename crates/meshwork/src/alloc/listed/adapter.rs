@@ -139,8 +139,8 @@ impl Names {
 impl RuleAllocator {
     /// Creates the adapter of a rule on a machine.
     ///
-    /// The nodes in the rule's lists have numbers below `universe`, which may exceed the number of
-    /// nodes of the machine.
+    /// The nodes in the rule's lists have numbers below `universe`. This may exceed the number of
+    /// nodes of the machine, because lists may name nodes that the machine does not have.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
@@ -198,7 +198,7 @@ impl RuleAllocator {
         self
     }
 
-    /// Records for each node of a placement the estimated end of its job, or time 0 at a release.
+    /// Records the estimated end of a job for each node of its placement, or time 0 at a release.
     fn note(&mut self, placement: &Placement, grid: &Grid, end: Time) {
         if let Some(ends) = &mut self.ends {
             let ends = Arc::make_mut(ends);
@@ -258,7 +258,8 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes from `nodes` all nodes of each base block in which some node is held.
+    /// Removes from `nodes` all nodes of each base block (such as a rack) in which some node is
+    /// held.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());

@@ -115,7 +115,8 @@ pub struct Blocks {
     covered: NodeSet,
 }
 
-/// Size of the aggregated block for a segment, and the number of lower blocks that it may use.
+/// Size of the aggregated block for a segment, and limit on the lower blocks that the segment may
+/// use.
 ///
 /// An aggregated block consists of lower blocks, which are blocks of the next smaller listed size.
 /// A segment may use nodes of at most as many lower blocks as its size requires.
@@ -433,7 +434,8 @@ impl Placing<'_> {
     /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
     /// full.
     ///
-    /// `best` has the lightest sufficient free nodes. The taken nodes are removed from it.
+    /// `best` has the nodes from which the segment may still take: free nodes of the lowest weights
+    /// that suffice for it. The taken nodes are removed from it.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -544,9 +546,9 @@ impl Opened {
 
     /// Marks the base blocks that contain nodes of `set` as in use.
     ///
-    /// Lower blocks (blocks of the next smaller listed size) that this brings into use are
-    /// subtracted from `lower_left`. As in Slurm, a lower block already in use is subtracted once
-    /// more if a base block newly marked in it precedes all of its base blocks in use.
+    /// For each lower block (a block of the next smaller listed size) that comes into use,
+    /// `lower_left` is reduced by one. As in Slurm, it is also reduced for a lower block already in
+    /// use if the first of its base blocks in use is newly marked.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -570,11 +572,12 @@ impl Opened {
 
     /// The base block from which nodes are taken next, of the base blocks that are not yet in use.
     ///
-    /// If lower blocks are limited, base blocks in a lower block in use come first, then those in
-    /// the lower block that fits best. Among these, the base block that fits best is taken. A block
-    /// fits best if it has the fewest free nodes that suffice, or the most if no block suffices.
-    /// Ties go to the later block. `missing` is the number of nodes that the segment still needs;
-    /// `free` and `lower` have the numbers of free nodes of base blocks and of lower blocks.
+    /// If the number of lower blocks is limited, base blocks in a lower block in use come first,
+    /// then those in the lower block that fits best. Among these, the base block that fits best is
+    /// taken. A block fits best if it has the fewest free nodes that suffice, or the most if no
+    /// block suffices. Ties go to the later block. `missing` is the number of nodes that the
+    /// segment still needs; `free` and `lower` have the numbers of free nodes of base blocks and of
+    /// lower blocks.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

@@ -12,11 +12,11 @@ pub enum Criterion {
     Weight,
     /// Prefers the box that overlaps the fewest free boxes of the next larger size.
     ///
-    /// Does not compare boxes of different listed placements.
+    /// Does not compare boxes of different listed shapes.
     NextSizeDestroyed,
     /// Prefers the box that overlaps the smallest total size of free boxes of all larger sizes.
     ///
-    /// Does not compare boxes of different listed placements.
+    /// Does not compare boxes of different listed shapes.
     LargerSizesDestroyed,
     /// Prefers the box with the fewest free nodes at its faces.
     Boundary,
@@ -63,7 +63,7 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether the criterion can compare boxes of different listed placements.
+    /// Whether the criterion can compare boxes of different listed shapes.
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -71,7 +71,7 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion can distinguish between boxes of one listed placement.
+    /// Whether the criterion can distinguish between boxes of one listed shape.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }

@@ -33,20 +33,24 @@ pub enum Wait {
 /// Reason why a job does not start, in the words of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlurmMessage {
-    /// Too few nodes are free.
+    /// Too few nodes are free, or not all required nodes.
     Busy,
     /// No listed unit (such as a block or a ring) of the job's size is free.
     NoUnit,
     /// For one of the job's segments, no listed unit of the segment's size is free.
     NoUnitForSegment,
-    /// The listed unit chosen for the job has too few free nodes.
+    /// The listed unit chosen for the job, or each switch of a tree, has too few free nodes.
     UnitTooFull,
-    /// Nodes of low weight must be taken first, and leave too few nodes for the job in the listed
-    /// unit.
+    /// Nodes of low weight, which must be taken first, lie in too many lower blocks.
+    ///
+    /// A lower block is a part of the aggregated block that was chosen for the job.
     Weights,
-    /// The nodes that the job requests by name are not available.
+    /// The job could not start even on the empty machine, or it names nodes that do not exist.
     NodeConfiguration,
-    /// No list has a unit (such as a block or a ring) of the job's size.
+    /// The listed units can never hold the job.
+    ///
+    /// No list has a unit of its size, its size is no multiple of the segment size, or the nodes
+    /// that it requires by name do not lie together.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,
@@ -104,9 +108,11 @@ pub enum Action {
     Break,
     /// Leave the given nodes out of the next attempt.
     Without(NodeSet),
-    /// Leave out one of the given selected nodes: the first one by number of processors.
+    /// Leave out, of the given selected nodes, the one with the fewest processors.
+    ///
+    /// If none is given, the action is [`WithoutNext`](Action::WithoutNext).
     WithoutOneOf(NodeSet),
-    /// Leave out the next available node in the order of nodes by number of processors.
+    /// Leave out the next available node in ascending order of the number of processors.
     WithoutNext,
 }
 
@@ -123,7 +129,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> RuleResult;
 
-    /// The nodes that are in some listed unit; `None` if the rule does not depend on them.
+    /// The nodes that are in some listed unit; `None` if the rule does not depend on listed units.
     ///
     /// If none of these nodes is available, [`Runs`] is used instead of the rule.
     fn covered(&self) -> Option<&NodeSet> {
@@ -136,9 +142,9 @@ pub trait Rule: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// The parts of the machine that can hold all pieces of a job: leaves, or blocks.
+    /// Listed leaves or base blocks, of which one can be required to hold all pieces of a job.
     ///
-    /// The result is empty if the rule lists no such parts.
+    /// The result is empty if the rule lists no such parts of the machine.
     fn parts(&self, inside: Inside) -> Vec<NodeSet> {
         if inside == Inside::Block { self.base_blocks().to_vec() } else { Vec::new() }
     }
@@ -156,7 +162,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether a job that cannot start even on the empty machine waits. Otherwise it is rejected.
+    /// Whether a job that cannot start even on the empty machine waits; otherwise it is rejected.
     fn waits_in_vain(&self, _wanted: &NodeRequest) -> bool {
         false
     }
@@ -164,7 +170,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
 
 /// Decides by a rule whether a job starts now, and on which nodes, or later, or never.
 ///
-/// `available` are the nodes that the job may have now, `whole` the nodes that it may have on an
+/// `available` has the nodes that the job may get now, and `whole` the nodes that it may get on an
 /// empty machine.
 ///
 /// # Complexity

@@ -24,8 +24,7 @@ pub struct NodeRequest {
     pub nodes: u32,
     /// Maximum number of nodes of the job; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// Number of nodes per segment, if segments of the job may lie apart; `None` for a job in one
-    /// piece.
+    /// Number of nodes per segment if segments may lie apart; `None` if the job is not divided.
     pub segment: Option<u32>,
     /// Whether no two segments of the job may have nodes in the same base block (such as a rack).
     pub spread: bool,

@@ -109,9 +109,9 @@ impl Rule for Runs {
 /// The runs of consecutive available nodes, in ascending order.
 ///
 /// A change of weight ends a run, unless all of the job's nodes must be consecutive. Nodes that the
-/// job requires are not counted and do not set the weight of a run, but a required node of another
-/// weight ends it. Required nodes at the start of the run after such an end are not recorded in
-/// that run.
+/// job requires by name are not counted, and the weight of a run is that of its other nodes. A
+/// required node of another weight also ends a run. In the run that follows such an end, required
+/// nodes before the first other node are not recorded as `first_required`.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -153,9 +153,11 @@ fn runs(
 
 /// Index of the run from which nodes are taken next; `None` if no run is suitable.
 ///
-/// A later run is preferred to an earlier one if only the later one has required nodes, if it is
-/// lighter, or if it fits better at equal weight. If all nodes must be consecutive, it is also
-/// preferred if only it has enough nodes. `enough` returns whether a number of free nodes suffices.
+/// A later run is preferred to an earlier one if only the later one has required nodes, if its
+/// weight is lower, or if it fits better at equal weight. A run fits better if it is shorter and
+/// still suffices, or if it is longer and neither suffices. If all nodes must be consecutive, a
+/// later run is also preferred if only it has enough nodes, and a run must contain all required
+/// nodes. `enough` returns whether a number of free nodes suffices.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

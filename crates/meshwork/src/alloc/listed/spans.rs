@@ -25,7 +25,7 @@ pub struct NodeSpans {
 /// Search for the start of one job in [`NodeSpans`], from one possible start to the next.
 #[derive(Clone, Debug, Default)]
 pub struct SpanSearch {
-    /// Index of the span that contains the possible start.
+    /// Index of the span that contains the possible start of the job.
     first: usize,
     /// Index of the first span whose number of nodes has not been examined.
     next: usize,
@@ -69,8 +69,8 @@ impl NodeSpans {
         }
     }
 
-    /// Removes from `nodes` all nodes reserved in spans that end after `from` and begin up to
-    /// `until`.
+    /// Removes from `nodes` the nodes that are reserved at any time from `from` to `until`,
+    /// inclusive.
     pub fn keep_unreserved(&self, from: i64, until: i64, nodes: &mut NodeSet) {
         let first = self.spans.partition_point(|span| span.end <= from);
         self.keep_from(first, until, nodes);
@@ -140,10 +140,12 @@ impl SpanSearch {
 
     /// Latest time in the job's window at which a span with enough nodes follows one with too few.
     ///
-    /// Enough means at least `least` unreserved nodes. A start of the job in the window before this
-    /// time would meet the span with too few nodes, so this time is a candidate start. Returns
-    /// `None` if there is no such time, or if no further nodes of the set `among` become unreserved
-    /// at it. Calls for later starts in the same search do not examine a span again.
+    /// The window consists of the span that contains the possible start, and of all later spans
+    /// that begin at `until` or earlier. Enough means at least `least` unreserved nodes. A start of
+    /// the job in the window before this time would meet the span with too few nodes, so this time
+    /// is a candidate start. Returns `None` if there is no such time, or if no further nodes of the
+    /// set `among` become unreserved at this time. Calls for later starts in the same search do not
+    /// examine a span again.
     pub fn after_lack(
         &mut self,
         spans: &NodeSpans,

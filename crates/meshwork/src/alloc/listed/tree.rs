@@ -139,9 +139,7 @@ struct Switch {
     /// included.
     depth: u32,
     nodes: NodeSet,
-    /// Indices of the words of a node set from the switch's first node to its last.
-    ///
-    /// A word has 64 nodes.
+    /// Range of the words of a node set (64 nodes each) that contains all nodes below the switch.
     words: Range<usize>,
     /// Indices of the switches directly below. `None` for a leaf, or if two of these switches have
     /// a node in common.
@@ -419,9 +417,9 @@ impl Tree {
     /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
     ///
     /// The first attempt is for the maximum size of the job (`request.most`). Further attempts with
-    /// a smaller `want` follow while the selected nodes lie on too many leaf switches. A further
-    /// attempt takes one node besides the required nodes, if one is available, even if the required
-    /// nodes suffice.
+    /// a smaller `want` follow while the selected nodes lie on too many leaf switches. If the
+    /// required nodes alone suffice for a further attempt, it still takes one more node, if one is
+    /// available.
     fn gather(
         &self,
         nodes: &Nodes,

@@ -26,9 +26,9 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
 
 /// All shapes of three sides that have as many nodes as the given shape, each with ascending sides.
 ///
-/// If ties are broken as listed, the given shape comes first, and the others follow in the order of
-/// their smallest side, then of their second side. Otherwise the order is that of RFold's original
-/// program.
+/// With [`Ties::Listed`], the given shape comes first, and the others follow in the order of their
+/// smallest side, then of their second side. With any other rule, the order is that of RFold's
+/// original program.
 ///
 /// # Complexity
 /// **O(n^(2/3))** for *n* nodes.
@@ -51,8 +51,10 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
 
 /// Whether a job of shape `from` can be folded so that it fits into the shape `to` of equal size.
 ///
-/// A ring of even length is folded into two layers, or into four if `side` is 4. `side` is the side
-/// of a cube, or the shortest side of the torus.
+/// A sheet (a shape of two dimensions) is folded into two layers by halving an even side. If `side`
+/// is 4, it can also be folded into four layers, by halving both sides or quartering one. Also if
+/// `side` is 4, a shape with a side of 2 can be folded without a new dimension: this side doubles
+/// and an even side is halved. `side` is the side of a cube, or the shortest side of the torus.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {

@@ -290,8 +290,9 @@ impl Reconfigurable {
     /// Index, in the cube, of the first node of the free part to be used; `None` if no part is
     /// free.
     ///
-    /// Of the free parts of this size, the first whose largest free enclosing part is smallest is
-    /// used.
+    /// Each part lies in one larger part of each size, up to the whole cube. Of the free parts of
+    /// this size, the one with the fewest free larger parts around it is used, so that large free
+    /// parts are kept. Ties go to the first part.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);

@@ -22,10 +22,12 @@ pub(super) fn halves(nodes: u32) -> String {
 ///
 /// Each rack has two midplanes, a midplane has 16 node cards, and a node card has 32 nodes. Rows
 /// follow one another along X, the pairs of racks of a row along Y, and the four midplanes of a
-/// pair along Z. A partition that is a torus needs the switches of its midplanes in all three
-/// dimensions. A torus of one rack also needs those of the other rack of its pair along Z, a torus
-/// of half rows those of the other halves along Y, and some tori of whole rows those of another row
-/// along X. Partitions smaller than a midplane need no switches.
+/// pair along Z. Partitions smaller than a midplane need no switches. A partition that is a torus
+/// needs the switches of its midplanes in all three dimensions. The rings of some tori pass through
+/// further midplanes, whose switches they need too:
+/// - along Z, a torus of one rack needs the switches of the other rack of its pair;
+/// - along Y, a torus of half rows needs the switches of the rest of these rows;
+/// - along X, some tori of whole rows need the switches of another row.
 pub(super) fn intrepid() -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut partition = |name: String, cards: &str, switches: &str| {

@@ -53,7 +53,7 @@ impl List {
     ///
     /// # Errors
     /// If the text is not a valid list. The error is one sentence with the number of the line, the
-    /// problem and what would be right.
+    /// problem and its correction.
     pub fn read(text: &str) -> Result<List, String> {
         let mut reader = Reader::default();
         for (index, line) in text.lines().enumerate() {

@@ -126,7 +126,7 @@ fn take_piece(
     if request.inside == Inside::Island { only.or(Some(0)) } else { None }
 }
 
-/// Indices of an island's GPUs among the resources of a node.
+/// Indices of the GPUs of an island (such as a socket) among the resources of a node.
 fn gpus_of(kind: &NodeType, island: usize) -> std::ops::Range<usize> {
     let each = (kind.gpu / kind.islands) as usize;
     let first = kind.gpus_from() + island * each;

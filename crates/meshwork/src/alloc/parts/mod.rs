@@ -69,7 +69,9 @@ pub struct PiecesAllocator {
     ranked: Vec<Ranked>,
     /// Number of uses of rankings so far: a clock that shows which ranking was used least recently.
     asked: u64,
-    /// Index of the listed leaf or block that must hold the current request; `None` if anywhere.
+    /// Index of the listed leaf or block that must hold the current request.
+    ///
+    /// `None` if the request may be placed anywhere.
     within_part: Option<u32>,
     /// Nodes that other roles (kinds of pieces) of the current job use, with the amounts left on
     /// them.
@@ -94,9 +96,10 @@ pub struct NodeAllocator {
 impl NodeAllocator {
     /// A placement of `count` nodes among the nodes in `free`; `None` if none is found.
     ///
-    /// In `site`, the nodes of the last query are free. If the allocator's answers depend on
-    /// earlier claims, a copy of it is asked, which is told that all nodes outside `free` have just
-    /// been claimed. So the answer depends on the state of the machine alone.
+    /// If the allocator's answers depend only on which nodes are free, nodes of its own `site` are
+    /// claimed and released until exactly those in `free` are free. Otherwise copies of the
+    /// allocator and of the site are used, and the copied allocator is told that all nodes outside
+    /// `free` have just been claimed. So the answer depends only on the state of the machine.
     fn choose(
         &mut self,
         count: u32,
@@ -122,7 +125,9 @@ impl NodeAllocator {
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// By an allocator of whole nodes, on a site where the nodes with room for pieces are free.
+    /// Pieces are divided by an allocator of whole nodes, asked about a site of its own.
+    ///
+    /// On this site, the nodes with room for pieces are free.
     Asked(NodeAllocator, Box<Site>),
 }
 

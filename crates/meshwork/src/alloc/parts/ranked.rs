@@ -25,9 +25,11 @@ pub(super) struct Ranked {
     pub(super) used: u64,
     /// For each type of node, whether pieces of this role (kind of pieces) may be on its nodes.
     suits: Vec<bool>,
-    /// Number of the log of changes that was read last, and the position up to which it was read.
+    /// Identifier of the log of changes that was read last, and the position up to which it was
+    /// read.
     followed: Option<(u64, usize)>,
-    /// Number of the trial that was read last, and the position in the log up to which it was read.
+    /// Identifier of the trial that was read last, and the position in the log up to which it was
+    /// read.
     ///
     /// A trial consists of changes that are undone later.
     tried: Option<(u64, usize)>,
@@ -48,9 +50,12 @@ pub(super) struct Ranked {
     room: u64,
 }
 
-/// Number of pieces of a role (kind of pieces) that fit on a node.
+/// Number of pieces of a role (kind of pieces of a job) that fit on a node, at most all of its
+/// pieces.
 ///
-/// If all pieces must be on one node or one island, the number is 0 unless all fit.
+/// If the request requires all pieces on one node, or on one island of a node (such as a socket),
+/// the number is 0 unless all pieces of the role fit there. `suits` is whether pieces of the role
+/// may be on this type of node.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
@@ -296,11 +301,11 @@ impl Ranked {
         Some(first + at as u32)
     }
 
-    /// Number of pieces to place on a node on which `fits` pieces fit, when `left` are still to
-    /// place.
+    /// Number of pieces to place on a node on which `fits` pieces fit, if `left` pieces have no
+    /// node yet.
     ///
-    /// The number is reduced, possibly to 0, if otherwise fewer pieces would remain than the
-    /// minimum for one node.
+    /// The number is reduced, possibly to 0, if otherwise the pieces left for another node would be
+    /// fewer than the minimum for one node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);

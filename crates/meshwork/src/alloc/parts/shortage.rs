@@ -7,8 +7,8 @@ use crate::topology::types::piece_in_words;
 
 /// The reason why pieces of a job do not fit now, in words without a full stop.
 ///
-/// Either too little of a resource is free in total, or enough is free but not where pieces need
-/// it: "enough in total, but 6 + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.
+/// Either too little of a resource is free in total, or enough is free but pieces cannot use it, as
+/// in "enough in total, but 6 + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.
 #[must_use]
 pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     let types = amounts.types();

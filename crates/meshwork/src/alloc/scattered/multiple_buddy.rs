@@ -42,7 +42,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// A job gets cells, which are blocks whose sides are all the same power of two. On a hypercube
 /// such cells would be single nodes or the whole cube. A grid whose sides are all 2 is therefore
 /// treated as a line of nodes in order of address, whose repeated halving gives subcubes. On a
-/// hypercube, a job gets one subcube for each 1 among the binary digits of its number of nodes.
+/// hypercube, a job requests one subcube for each 1 among the binary digits of its number of nodes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,

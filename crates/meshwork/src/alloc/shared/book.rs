@@ -88,9 +88,10 @@ impl SharedBook {
     /// Decides on a job, from the held resources in the book and stored results.
     ///
     /// Stored results serve later equal requests of several nodes in a tree with one switch at the
-    /// top. They take **O(h log n)** for each of *n* nodes that has changed since the last
-    /// decision, with *h* levels of switches, and **O(s + n / 64)** for *s* switches and each leaf
-    /// that is taken. Any other decision has the cost of [`decide_shared`].
+    /// top. With *n* nodes and *h* levels of switches, they take **O(h log n)** for each node that
+    /// has changed since the last equal request. The choice then takes **O(s + n / 64)** for *s*
+    /// switches if one leaf suffices, and **O(s h)** for each further leaf. Any other decision has
+    /// the cost of [`decide_shared`].
     pub fn decide(&mut self, machine: &SharedMachine, request: &SharedRequest) -> SharedDecision {
         let place = self.requests.iter().rposition(|known| known.request == *request);
         let mut own = match place {

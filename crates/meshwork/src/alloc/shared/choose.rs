@@ -21,8 +21,9 @@ pub(super) enum Leave {
     Stop,
     /// Leave out all nodes that the attempt has taken.
     All,
-    /// Leave out the node with the lowest product of CPUs and GPUs of those that the attempt has
-    /// taken.
+    /// Leave out one of the nodes that the attempt has taken.
+    ///
+    /// It is the node with the lowest product of its usable CPUs and GPUs.
     OneOfThese,
     /// Leave out the next available node in ascending order of the product of CPUs and GPUs.
     Next,
@@ -53,7 +54,7 @@ pub(super) struct Attempt<'a> {
     /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
     /// nodes have been examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes of `unexamined` for which the job's possible parts have been computed by now.
+    /// Nodes of `unexamined` for which it has been computed by now what the job could take.
     pub examined: Vec<u32>,
     /// Nodes that the next attempt may take; after an attempt, the nodes that it took.
     pub map: NodeSet,

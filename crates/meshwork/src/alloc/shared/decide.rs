@@ -160,9 +160,10 @@ pub(super) fn is_available(
     }
 }
 
-/// For each node, how many of its GPUs were near a job's cores when they were last counted.
+/// For each node, how many of its GPUs were near the cores of a job when they were last counted.
 ///
-/// The order in which Slurm 22.05 takes nodes depends on these numbers.
+/// Each query for a job with GPUs counts them anew. The order in which Slurm 22.05 takes nodes
+/// depends on these numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 

@@ -23,8 +23,7 @@ pub(super) struct Fit {
     pub core_limits: Sockets,
     /// Number of GPUs of the node that the job could use.
     pub gpus: u64,
-    /// Number of GPUs that the job could use before the first attempt to place it. `None` until
-    /// then.
+    /// Initial value of `gpus`, saved when cores are first selected. `None` until then.
     gpus_before: Option<u64>,
     /// Maximum number of GPUs that the job may take of the node; 0 without a limit.
     gpu_cap: u64,
@@ -45,7 +44,9 @@ pub(super) struct Fit {
     pub usable: u32,
 }
 
-/// Rank of a node of a type without GPUs near the job; nodes are taken in ascending order of rank.
+/// Rank of a node of this type if it has no GPU near the job.
+///
+/// Nodes are taken in ascending order of rank.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }

@@ -281,10 +281,12 @@ struct GpuPick<'a> {
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in the order in which they are selected, and for each GPU the sum of its ratings.
+    /// GPUs in the order in which they are selected, and for each GPU (by its index) a sum of
+    /// ratings.
     ///
-    /// The sum is over the ratings of the GPU's links to the GPUs selected so far; GPUs with the
-    /// best links are selected first.
+    /// The sum is over the ratings of the GPU's links to the GPUs selected so far. As in Slurm,
+    /// GPUs with the lowest sum are selected first, so a job gets the worst connected ones. `None`
+    /// if links do not count.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 

@@ -43,7 +43,7 @@ pub struct Holdings {
     index: Index,
     /// For each type of node, the nodes of this type.
     types: Arc<Vec<NodeSet>>,
-    /// Free amounts of the machine without jobs; `None` if this value itself describes it.
+    /// Free amounts of the machine without jobs. `None` if this is that record itself.
     idle: Option<Arc<Holdings>>,
 }
 

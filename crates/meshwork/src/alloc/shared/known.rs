@@ -261,7 +261,7 @@ impl Known {
             return KnownChoice::Nothing;
         }
         let counts = attempt.counts_gpus();
-        // As many classes are needed, the lightest first, as `Candidates::collect` needs.
+        // Count the classes that `Candidates::collect` would need, the lightest first.
         let suffice = |pass: usize| {
             let (mut sum, mut seen, mut are_enough) = (Sums::default(), 0, false);
             let mut light = 0;
@@ -326,10 +326,10 @@ impl Known {
     }
 }
 
-/// Fit of a job on a node (what it could take) after the first pass, and the amounts to store.
+/// Computes what a job could take of a node: its fit after the first pass, and the values to store.
 ///
 /// A pass selects cores: the first pass only cores near the GPUs, the second pass any cores. The
-/// amounts of both passes are stored.
+/// stored values have the CPUs and GPUs that the job could take in each pass.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,

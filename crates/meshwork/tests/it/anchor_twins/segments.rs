@@ -6,10 +6,11 @@
 
 use super::*;
 
-/// Reading of the rule for jobs that find no room: which node is left out when the job is retried.
+/// Interpretation of the rule for a job that finds no room: which node is left out at its next try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The lowest of all nodes selected so far is left out. The allocator follows this reading.
+    /// The lowest of all nodes selected so far is left out. This is how the allocator interprets
+    /// the rule.
     Selected,
     /// Segmented jobs are never retried. This is a misreading, which the tests must detect.
     Never,

@@ -131,8 +131,11 @@ impl Twin for ListBuddy {
     }
 }
 
-/// Slow reference implementation of the modified buddy system. It joins the lowest free half of a
-/// subcube that has a free partner (the other half) with the first such partner.
+/// Slow reference implementation of the modified buddy system.
+///
+/// It tries the aligned blocks of half the requested size in ascending order. A partner of such a
+/// block forms a subcube together with it. The first free block with a free partner is joined with
+/// the first free one of its partners.
 pub(crate) struct ModifiedBuddy;
 
 impl Twin for ModifiedBuddy {
@@ -168,8 +171,12 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// Creates the multiple Gray codes, each as an order of the dimensions, as published. The codes
-    /// come from bracket sequences: two brackets match if those between them are balanced.
+    /// Creates the multiple Gray codes, each as an order of the dimensions, as published.
+    ///
+    /// Each code comes from a set of half of the dimensions. In a sequence of brackets, one for
+    /// each dimension, the dimensions of the set are closing brackets and the others opening ones.
+    /// The order begins with the matched closing brackets. The unmatched brackets follow, then the
+    /// matched opening ones.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -381,8 +388,10 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The maximal set of disjoint subcubes, built cube by cube from the largest free cubes. The first
-/// is taken that leaves the greatest dimension vector (cubes by dimension) within reach.
+/// The maximal set of disjoint subcubes, built cube by cube from the largest free cubes.
+///
+/// Of the largest free cubes, the first is taken with which the greatest dimension vector (the
+/// number of cubes of each dimension) can still be reached.
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -565,9 +574,11 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// Chooses the dimension, one of `allowed`, along which to halve a cube. A mask is the set of
-    /// dimensions of a cube. The result has the fewest distinct masks among the half and `cubes`;
-    /// of equal ones, the half with the lowest mask wins.
+    /// Chooses the dimension, one of `allowed`, along which to halve a cube.
+    ///
+    /// A mask is the set of dimensions along which a cube extends. The dimension is chosen for
+    /// which `cubes` and the half together have the fewest distinct masks. Ties go to the half with
+    /// the lowest mask.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {
             let half = cube.mask & !(1 << d);

@@ -216,8 +216,8 @@ impl Placing<'_> {
         self.taken.iter().any(|&other| self.lower(other as usize) == self.lower(block))
     }
 
-    /// Lets the segment use, in order, all base blocks that have usable nodes. Counts the lower
-    /// blocks (of the next smaller listed size) that this adds.
+    /// Lets the segment use, in order, all base blocks that have usable nodes. Also counts the
+    /// lower blocks (of the next smaller listed size) that come into use.
     ///
     /// A lower block is counted when its first base block is added, even if the segment already
     /// uses later base blocks of it.
@@ -319,7 +319,7 @@ impl Placing<'_> {
 
     /// Chooses the next base block for the segment.
     ///
-    /// Base blocks are compared by their numbers of nodes in `open`: those that were usable when
+    /// Base blocks are compared by their numbers of nodes in `open`: those that could be taken when
     /// the segment's first node was chosen.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;

@@ -4,7 +4,7 @@ use super::{Failed, Job, Misread, Set, Tried};
 
 struct Run {
     nodes: Vec<u32>,
-    /// Number of nodes in the run (of consecutive nodes) that are not required by the job.
+    /// Number of nodes in the run (of consecutive nodes) that the job does not require by name.
     free: u32,
     /// Position in the run at which the selection of nodes begins. It is `None` if the job requires
     /// no node of the run.

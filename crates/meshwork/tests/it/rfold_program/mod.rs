@@ -79,8 +79,10 @@ pub(crate) struct Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only an arrival wakes the waiter, because the queue was empty. Otherwise the end of
-    /// a job wakes it too.
+    /// Whether only an arrival wakes the waiter, because the queue was empty.
+    ///
+    /// The waiter is the part of the program that tries jobs, while it waits. Otherwise it waits to
+    /// try `job` again, and the end of a job wakes it too.
     for_arrival: bool,
     job: usize,
 }

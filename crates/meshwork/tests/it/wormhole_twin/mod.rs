@@ -292,7 +292,8 @@ impl<'a> Twin<'a> {
         let channels = self.channels();
         match self.hop(packet, at) {
             None => {
-                // A processor takes one flit per cycle, however lanes are shared.
+                // A processor takes one flit per cycle, whether or not virtual channels share a
+                // link.
                 let lanes = if self.setting.lanes == Lanes::Shared { channels } else { 1 };
                 let node = self.sent[packet].to as usize;
                 let keeps = self.wires.class_at_home(&self.manner).filter(|_| lanes == channels);
@@ -429,7 +430,7 @@ impl<'a> Twin<'a> {
 
     fn first_come(&mut self) {
         loop {
-            // The head that has asked longest, among those with an available lane.
+            // The head flit that has waited longest, of those for which a channel is free.
             let lanes = (0..self.buffers.len()).filter_map(|lane| {
                 let (packet, asks) = self.waiting(lane)?;
                 let router = lane / (self.ports() * self.channels());
@@ -465,7 +466,7 @@ impl<'a> Twin<'a> {
                 asks.iter().flat_map(|(_, group)| group.clone()).collect();
             targets.sort_unstable();
             targets.dedup();
-            // Every free lane offers itself to one that asks …
+            // Every free channel is offered to one of the buffers that ask for it …
             let mut offers: Vec<(usize, usize)> = Vec::new();
             for target in targets {
                 let output = self.output_number(router, target);
@@ -478,7 +479,7 @@ impl<'a> Twin<'a> {
                     .unwrap();
                 offers.push((lane, target));
             }
-            // … and every one that asks takes one offer.
+            // … and every buffer with offers takes one of them.
             for lane in lanes {
                 let from = self.output_of_lane[lane];
                 let taken = offers
@@ -564,7 +565,7 @@ impl<'a> Twin<'a> {
         if is_sink {
             to.left.push(flit.arrives);
         } else {
-            // Packets do not mix in a lane.
+            // Flits of different packets do not mix in a buffer.
             assert!(to.flits.back().is_none_or(|last| {
                 if flit.index == 0 {
                     last.packet != flit.packet

@@ -8,9 +8,10 @@ use crate::topology::Grid;
 /// Counts the held neighbours of free blocks.
 ///
 /// The neighbours beyond one face of a free block form a block of thickness 1. The number of held
-/// nodes in it is its area minus its free nodes, which are counted in words of 64 nodes. This is
-/// fast only if the words go along dimension 0. So for the faces across dimension 0 there is a
-/// second set of free nodes, in which dimensions 0 and 1 are exchanged.
+/// nodes in it is its area minus its free nodes. Free nodes are counted 64 at a time, in the words
+/// of a node set. The nodes of a word are consecutive along dimension 0, so this is fast only for
+/// faces that extend along dimension 0. For the faces across dimension 0 there is a second set of
+/// free nodes, in which dimensions 0 and 1 are exchanged.
 ///
 /// # Complexity
 /// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
@@ -65,8 +66,9 @@ impl Contact {
     /// The number of pairs of a node of a free block and a held neighbour outside the block.
     ///
     /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
-    /// neighbours along the ring. If it leaves one node of a ring, this node counts on both sides.
-    /// Only the faces in `blocked` are examined, because the remaining ones touch no held nodes.
+    /// neighbours along the ring. If it covers all but one node of a ring, this node counts on both
+    /// sides. Only the faces in `blocked` are examined, because the remaining ones touch no held
+    /// nodes.
     pub(super) fn boundary(
         &self,
         grid: &Grid,
@@ -140,7 +142,7 @@ impl Faces {
         all
     }
 
-    /// Adds one of the two faces across dimension `d` if `is` is set.
+    /// Adds one of the two faces across dimension `d`, or nothing if `is` is `false`.
     ///
     /// It is the high face if `high` is set, otherwise the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {

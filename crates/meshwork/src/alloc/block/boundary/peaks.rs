@@ -7,9 +7,9 @@ use crate::topology::{Grid, Node};
 
 /// Nodes at the edges of held blocks, for each dimension.
 ///
-/// `low` contains the held nodes whose neighbour below is not held or belongs to another block.
-/// `high` contains those whose neighbour above is not held or belongs to another block. Both sets
-/// may contain further held nodes.
+/// `low` contains the held nodes at the low end of their block along the dimension, and `high`
+/// those at the high end. The function that fills the sets determines whether borders between
+/// touching blocks are edges. Both sets may contain further held nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
@@ -53,7 +53,9 @@ impl Edges {
         }
     }
 
-    /// Finds the edges of each held span, also between touching spans, whose weights may differ.
+    /// Finds the edges of each held span. Borders between touching spans are edges too.
+    ///
+    /// Touching spans may have different weights.
     ///
     /// **O(n / 64)** for *n* nodes, plus the number of nodes on the surfaces of the spans.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
@@ -73,21 +75,26 @@ impl Edges {
 
 /// Finds the positions of a free block that may have the most contact with held nodes.
 ///
-/// A position is given by the base, the lowest corner of the block. The lowest position of most
-/// contact is always found. Consider a block that moves along one dimension as far as its nodes
-/// stay free. It has contact across this dimension only at both ends of its range. In between, only
-/// its other faces have contact; each step adds the nodes that enter at the front of a face and
-/// subtracts those that leave at its back. Where contact has risen and does not rise further, there
-/// is an edge of a held block. Either a low edge is level with the back of the moving block, or a
-/// high edge is level with its front. So a base is a candidate, called a peak, only if, along each
-/// dimension, it is an end of its range or is level with an edge of a held block in a face across
-/// another dimension. Das Sharma & Pradhan show with a similar argument, for lists of blocks, that
-/// the best place lies at the corners of held blocks. Here the argument is for sets of nodes. It
-/// requires only that no contact is negative, so that held blocks may have different weights.
+/// A position is given by its base, the lowest corner of the block. The lowest position of most
+/// contact is always found.
+///
+/// Consider a block that moves up along one dimension as far as its nodes stay free. It touches
+/// held nodes ahead of it or behind it only at the two ends of this range. In between, contact
+/// changes only at the faces across other dimensions. Each step adds the neighbours beside the new
+/// front of the block and subtracts those beside its old back. If one step raises contact and the
+/// next does not, a held block beside the moving block has an edge level with it: its low edge is
+/// level with the back, or its high edge with the front. So a base is a candidate, called a peak,
+/// only if one of two conditions holds for each dimension: the base is an end of its range, or a
+/// held block beside another face has such an edge.
+///
+/// Das Sharma & Pradhan show with a similar argument, for lists of blocks, that the best place lies
+/// at the corners of held blocks. Here the argument is for sets of nodes. It requires only that no
+/// contact is negative, so that held blocks may have different weights.
 ///
 /// If `corners` is set, ties in contact go to the block with more held nodes around its corners.
-/// This number can rise along the range without a change in contact where a held block begins level
-/// with the back or the front of the moving block, or one step before or beyond.
+/// Within the range, this number can rise without a change in contact. Then a held block begins
+/// level with the back or the front of the moving block, one step before its back, or one step
+/// beyond its front. Bases at which this is so are candidates too.
 ///
 /// # Complexity
 /// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d* dimensions, for *n*
@@ -104,15 +111,15 @@ pub(super) struct Peaks {
     low: Vec<NodeSet>,
     /// For each dimension, the bases from which the block cannot move one step up along it.
     ///
-    /// The sets also contain other nodes, as the sets in `low` do.
+    /// The sets also contain other nodes, for the reasons given for `low`.
     high: Vec<NodeSet>,
     /// Bases that pass the test for a peak along one dimension.
     ///
     /// Either the block cannot move further in one of the two directions along this dimension, or
     /// an edge of a held block is level with one of its ends.
     candidates: NodeSet,
-    /// Bases of blocks with an end, along one dimension, that is level with an edge of a held
-    /// block.
+    /// Edge nodes of held blocks, each moved along one dimension to the base of a block level with
+    /// it.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -197,7 +204,10 @@ impl Peaks {
         }
     }
 
-    /// Sets `level` to the bases of blocks with a side along `d` that is level with a held block's.
+    /// Sets `level` to the edge nodes of held blocks, each moved along `d` to a base level with it.
+    ///
+    /// A base is level with an edge if the block there begins or ends, along `d`, at the coordinate
+    /// of the edge.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -229,7 +239,8 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by all bases at which the block covers it along a dimension.
+    /// Replaces each node in `reached` by the bases of all blocks that cover it along one
+    /// dimension.
     ///
     /// If `corners` is set, the bases of blocks that end one step before the node or begin one step
     /// after it are added.

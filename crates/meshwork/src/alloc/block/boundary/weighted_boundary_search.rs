@@ -86,8 +86,8 @@ static WEIGHTINGS: Words<Weighting, 3> = Words::new([
 
 /// The weighted boundary search method, on meshes and tori of any number of dimensions.
 ///
-/// Weights are multiples of 2⁻³², so that sums do not depend on their order and ties are exact.
-/// With a large enough `alpha` every weight is 1.
+/// Weights are multiples of 2⁻³², so that sums do not depend on their order and ties are exact. If
+/// `alpha` is large enough, every weight is rounded to 1.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,

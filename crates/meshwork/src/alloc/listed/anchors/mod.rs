@@ -77,9 +77,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "bo
         .asks(Asks::Constrained)
         .finds(Finds::SomeBlocks);
 
-/// Placement rule of the allocator `anchors`: tori, each with its lists of boxes, and criteria.
-///
-/// The criteria decide between free boxes.
+/// Placement rule of the allocator `anchors`: tori with listed boxes, and criteria to select a box.
 #[derive(Clone, Debug)]
 pub struct Anchors {
     toruses: Vec<Torus>,
@@ -87,15 +85,17 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The best free boxes of one listed placement (box shape with its positions) of a torus.
+/// The free boxes of one listed shape (a box shape with its positions) that are best by the
+/// criteria.
 struct Found {
     torus: usize,
     entry: usize,
-    /// Corner cells of the boxes that no criterion has rejected.
+    /// Corner cells (where boxes begin along each axis) of the boxes that no criterion has
+    /// rejected.
     bases: NodeSet,
-    /// Cost of these boxes by each criterion that compares boxes of different listed placements.
+    /// Cost of these boxes by each criterion that compares boxes of different listed shapes.
     ///
-    /// Lower costs are better.
+    /// Costs are in the order of the criteria. Lower costs are better.
     key: Vec<i64>,
 }
 
@@ -120,14 +120,14 @@ impl Anchors {
     /// The total size, in nodes, of the listed boxes with at least one node outside `available`.
     ///
     /// # Complexity
-    /// **O(p · log s · n / 64)** for *p* listed placements (shapes of boxes) with sides up to *s*
-    /// on *n* nodes.
+    /// **O(p · log s · n / 64)** for *p* listed shapes (boxes with their positions) with sides up
+    /// to *s* on *n* nodes.
     #[must_use]
     pub fn fragmentation(&self, available: &NodeSet) -> u64 {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
     }
 
-    /// Whether some torus has a listed placement with boxes of `size` nodes.
+    /// Whether some torus has a listed shape with boxes of `size` nodes.
     #[must_use]
     pub fn lists(&self, size: u32) -> bool {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
@@ -143,8 +143,8 @@ impl Anchors {
         required: Option<&NodeSet>,
         ends: Option<&Ends>,
     ) -> Option<(NodeSet, bool)> {
-        // Criteria that compare listed placements are evaluated for each placement, the others only
-        // for the chosen placement.
+        // Criteria that compare listed shapes are evaluated for each shape, the others only for the
+        // chosen shape.
         let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
         let early = self.criteria.iter().rposition(decides_entries).map_or(0, |last| last + 1);
         let mut best: Option<(Found, View)> = None;

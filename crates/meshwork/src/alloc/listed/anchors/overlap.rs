@@ -4,9 +4,9 @@ use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether boxes of a listed placement overlap one another or boxes of another listed placement.
+/// Whether boxes of a listed shape overlap one another or boxes of another listed shape.
 ///
-/// A listed placement is a box shape with its possible positions. One that is listed twice overlaps
+/// A listed shape is a box shape with its possible positions. A shape that is listed twice overlaps
 /// its duplicate. `sides` are the sides of the torus.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
@@ -22,7 +22,7 @@ pub(super) fn grids_overlap<'a>(
     }
     let mut own = false;
     let mut others = others.filter(|&other| {
-        // Skip the placement itself once; a second occurrence means that it is listed twice.
+        // Skip the shape itself once; a second occurrence means that it is listed twice.
         let is_own = other == shape && !own;
         own |= is_own;
         !is_own
@@ -145,8 +145,8 @@ const LONGEST_ROW_OF_BITS: usize = 32;
 
 /// Counts the members of a set in a window around each position of each row of `length` nodes.
 ///
-/// The window of a position has `window` positions and begins `before` positions earlier. Full and
-/// empty rows, the most frequent ones, are not examined bit by bit.
+/// The window of a position has `window` positions and begins `before` positions before it. Full
+/// and empty rows, the most frequent ones, are not examined bit by bit.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;

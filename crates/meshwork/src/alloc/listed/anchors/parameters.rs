@@ -1,4 +1,4 @@
-//! Parameters of the allocator `anchors`: tori, and listed placements (boxes with their positions).
+//! Parameters of the allocator `anchors`: tori, and listed shapes (boxes with their positions).
 
 use super::super::adapter::{RuleAllocator, nodes_of};
 use super::super::criteria::Criterion;
@@ -159,7 +159,7 @@ fn torus(
     Torus::new(sides, cells, &shapes).map_err(|error| params.problem("dims", error.to_string()))
 }
 
-/// Reads a listed placement, which must fit a torus with these sides.
+/// Reads a listed shape (a table of the key `placements`), which must fit a torus with these sides.
 fn shape(params: &Params, sides: [u32; 3]) -> Result<Shape, Problem> {
     let mut shape = Shape::aligned(three(params, "dims")?.unwrap_or([1; 3]));
     shape.spacing = three(params, "spacing")?.unwrap_or(shape.spacing);
@@ -192,9 +192,9 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     })
 }
 
-/// Listed placements with boxes of all sizes from one node to the whole torus.
+/// Listed shapes with boxes of increasing sizes, from one node to the whole torus.
 ///
-/// From each placement to the next, the box doubles along one axis.
+/// From each shape to the next, the box doubles along one axis, up to the side of the torus.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

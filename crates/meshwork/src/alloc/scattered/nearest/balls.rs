@@ -6,16 +6,17 @@ use crate::topology::{Grid, Node};
 
 /// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball consists of the nodes within a radius of a centre. A ball *over* some dimensions has only
-/// nodes that agree with the centre in all others. Its count is a sum over the positions along one
-/// dimension. Each position adds the count of a ball over the preceding dimensions, whose radius is
-/// smaller by the distance of the position from the centre. If the radius grows by 1, the sum over
-/// the positions on one side of the centre becomes the present sum of the adjacent centre plus the
-/// count of one ball. So each count is computed from a few others, for all centres in parallel.
+/// A ball consists of the nodes within a radius of a centre. A ball *over* some dimensions contains
+/// only the nodes that agree with the centre in all other dimensions. Its count is a sum over the
+/// positions along one of its dimensions. Each position adds the count of a ball over one dimension
+/// fewer, whose radius is smaller by the distance of the position from the centre. If the radius
+/// grows by 1, the sum over the positions on one side of the centre becomes the present sum of the
+/// adjacent centre plus the count of one ball. So each count is computed from a few others, for all
+/// centres in parallel.
 ///
-/// For each dimension, the balls over all other dimensions are kept. They give the number of a
-/// ball's nodes with a given coordinate in this dimension: the count of a ball over the other
-/// dimensions, with the centre moved to the coordinate and the radius reduced by the distance
+/// For each dimension, the balls over all other dimensions are kept. From them follows how many
+/// nodes of a ball have a given coordinate in this dimension. It is the count of a ball over the
+/// other dimensions, with the centre moved to the coordinate and the radius reduced by the distance
 /// moved.
 ///
 /// Balls within planes are kept too. A plane consists of the nodes that agree in all coordinates

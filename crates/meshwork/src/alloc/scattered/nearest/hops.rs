@@ -5,9 +5,10 @@
 /// The sum of distances over all pairs of items on a line or ring.
 ///
 /// `counts` has the number of items at each position. On a line, each step between two positions is
-/// crossed by the pairs with one item on either side of it. On a ring, each half ring separates the
-/// pairs with one item inside it and one outside. The number of half rings that separate a pair is
-/// twice its distance.
+/// crossed by the pairs with one item on either side of it. On a ring, half rings take the place of
+/// steps. A half ring has ⌊s / 2⌋ of the *s* consecutive positions, and separates the pairs with
+/// one item inside it and one outside. The number of half rings that separate a pair is twice the
+/// distance of the pair.
 ///
 /// # Complexity
 /// **O(s)** for *s* positions.

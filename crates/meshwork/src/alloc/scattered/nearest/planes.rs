@@ -9,16 +9,16 @@ use super::lanes::{LANES, Lanes};
 /// Counts, by coordinate, of the nodes nearest to each centre of one plane.
 ///
 /// A plane consists of the nodes that agree in all coordinates except those of the lower
-/// dimensions. So planes are consecutive in row-major order. The last shell around a centre
-/// consists of the nodes at the largest distance, of which only some are taken: all in the first
-/// planes, some in one plane, and none in later planes. The number of nodes in each plane follows
-/// from the balls within planes.
+/// dimensions. So planes are consecutive in row-major order. The nearest nodes of a centre are all
+/// free nodes below a largest distance, and some at this distance, which form the last shell. Of
+/// the last shell, all nodes in the first planes are taken, some in one plane, and none in later
+/// planes. The number of nodes in each plane follows from the balls within planes.
 ///
-/// The number of nodes with a given coordinate along a lower dimension depends on the number of
-/// planes in which the whole last shell is taken, so it is stored for each such number of planes.
-/// It also depends on the part of the radius that remains within the plane and on the position in
-/// the plane, but not on the centre. So it is computed once for all centres of a plane. Nodes are
-/// examined only in the one plane that is partly taken.
+/// The number of nearest nodes with a given coordinate along a lower dimension is the count of a
+/// ball over the other dimensions. The centre of this ball is moved to the coordinate, and its
+/// radius is reduced by the distance moved. So the counts are computed once for all centres of a
+/// plane. They are stored for each number of planes in which the whole last shell is taken. Single
+/// nodes are examined only in the one plane that is partly taken.
 ///
 /// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
@@ -31,22 +31,23 @@ pub(super) struct Planes {
     nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, how many free nodes lie at each distance in the other lower
-    /// dimensions.
+    /// For each lower dimension, the number of free nodes at an exact distance from each node.
     ///
+    /// Only nodes are counted that differ from the node in the other lower dimensions alone.
     /// Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension and node of a plane, the number of near nodes with the node's
-    /// coordinate.
+    /// For each lower dimension, the counts of balls over all other dimensions.
     ///
-    /// Indexed by the number of planes in which the whole last shell is taken, then by radius plus
-    /// 1, then by node of the current plane. The first row has only zeros, for nodes out of reach.
+    /// Nodes at the distance of the radius itself count only in the planes in which the whole last
+    /// shell is taken. Indexed by the number of these planes, then by radius plus 1, then by the
+    /// centre in the current plane. The first row has only zeros, for coordinates out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
     /// Distance of each plane from the plane of the centres.
     away: Vec<u32>,
-    /// For each node of the grid, the number of near nodes in the same plane.
+    /// For each node of the grid and each radius, the number of free nodes of its plane within the
+    /// radius.
     ///
     /// Indexed by radius plus 1, then by node of the grid. The first row has only zeros. After the
     /// last row come [`LANES`] zeros, so that a whole stretch can be read anywhere.
@@ -100,9 +101,11 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// For [`LANES`] centres, the numbers of free nodes of `plane` within `distance`, and nearer.
+    /// For [`LANES`] centres, the number of free nodes of `plane` within `distance`, and the number
+    /// nearer.
     ///
-    /// The centres are nodes of the plane examined now, from index `first` on.
+    /// The centres are nodes of the plane examined now, from index `first` on. The first number
+    /// includes the nodes at `distance`, the second does not.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -127,8 +130,8 @@ impl Planes {
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane with index `whole`, and the part of `distance` that remains in
-    /// it.
+    /// The first node of the plane with index `whole`, and the radius within it that is left of
+    /// `distance`.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

@@ -1,4 +1,4 @@
-//! Torus of the allocator `anchors`: its cells, its listed placements (boxes), and free boxes.
+//! Torus of the allocator `anchors`: its cells, its listed shapes (boxes), and free boxes.
 
 mod narrow;
 
@@ -7,10 +7,10 @@ use crate::alloc::listed::{Ends, Nodes};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::topology::{Grid, Node, TopologyError};
 
-/// Listed placement: the sides of a box, and its possible positions.
+/// Listed shape: the sides of a box, and its possible positions.
 ///
-/// All values are in nodes along x, y and z. A spacing (distance between positions) of 0 stands for
-/// the side of the box.
+/// The parameters call it a placement. All values are in nodes along x, y and z. A spacing
+/// (distance between positions) of 0 stands for the side of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Sides of the box.
@@ -55,7 +55,7 @@ impl Shape {
     }
 }
 
-/// Maximum number of cells of a torus whose boxes are stored in the order in which they are tried.
+/// Number of cells up to which a torus stores its boxes in the order in which they are tried.
 ///
 /// On a larger torus this would need too much memory.
 const MOST_IN_ORDER: u32 = 1 << 16;
@@ -65,24 +65,24 @@ const MOST_IN_ORDER: u32 = 1 << 16;
 /// For more boxes, a search in the stored order is faster.
 const FEW: u32 = 32;
 
-/// Listed placement of a torus, with all boxes that it stands for.
+/// Listed shape of a torus, with all boxes that it stands for.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
     /// For each axis and coordinate, the index of the coordinate in the order in which positions
     /// are tried. `None` if no box begins at the coordinate.
     order: [Vec<Option<u32>>; 3],
-    /// Corner cells of all boxes of the listed placement.
+    /// Corner cells (where boxes begin along each axis) of all boxes of the listed shape.
     bases: NodeSet,
     /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes that can be allocated, which have a different node in every cell.
+    /// Corner cells of the boxes that can be allocated: those with a different node in every cell.
     complete: NodeSet,
     overlaps_others: bool,
 }
 
 impl Entry {
-    /// The listed placement, as it was given.
+    /// The listed shape, as it was given.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -107,7 +107,7 @@ impl Entry {
         self.complete.count()
     }
 
-    /// Whether a box of this listed placement overlaps another listed box of equal size.
+    /// Whether a box of this listed shape overlaps another listed box of equal size.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
@@ -148,8 +148,8 @@ pub struct Torus {
     holes: NodeSet,
     /// Whether every node is at only one position of the torus.
     is_plain: bool,
-    /// Listed placements sorted by the size of their boxes. Placements with boxes of equal size are
-    /// in the order of the list.
+    /// Listed shapes sorted by the size of their boxes. Shapes with boxes of equal size are in the
+    /// order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
@@ -174,14 +174,14 @@ impl View {
 }
 
 impl Torus {
-    /// Creates a torus with these sides and placements. `cells` has the node of each cell, or
+    /// Creates a torus with these sides and listed shapes. `cells` has the node of each cell, or
     /// `None` for a hole, and x changes fastest.
     ///
     /// # Errors
     /// If there is no grid with these sides.
     ///
     /// # Panics
-    /// If the number of cells does not match the sides, or a placement is larger than the torus.
+    /// If the number of cells does not match the sides, or a listed shape is larger than the torus.
     pub fn new(
         sides: [u32; 3],
         cells: Vec<Option<Node>>,
@@ -276,7 +276,7 @@ impl Torus {
         &self.grid
     }
 
-    /// The listed placements with their boxes, sorted by size.
+    /// The listed shapes with their boxes, sorted by size.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -293,12 +293,12 @@ impl Torus {
         &self.cells
     }
 
-    /// The cells of a box, given its corner cell and the listed placement to which it belongs.
+    /// The cells of a box, given its corner cell and the index of its listed shape.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
 
-    /// Number of boxes of a listed placement, where boxes with the same nodes count once.
+    /// Number of boxes of a listed shape, where boxes with the same nodes count once.
     #[must_use]
     pub fn distinct_boxes(&self, entry: usize) -> u32 {
         let shape = &self.entries[entry].shape;
@@ -328,8 +328,8 @@ impl Torus {
 
     /// The smallest and largest number of boxes of `other` that one box of `entry` overlaps.
     ///
-    /// Both arguments are indices of listed placements. All nodes of the machine count as free.
-    /// `None` if `entry` has no box with a different node in every cell.
+    /// Both arguments are indices of listed shapes. All nodes of the machine count as free. `None`
+    /// if `entry` has no box with a different node in every cell.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
@@ -375,7 +375,7 @@ impl Torus {
         View { free, by_weight, required, holds_required, ends: ends.cloned() }
     }
 
-    /// The corner cells of the free boxes of a listed placement; `None` if no box is free.
+    /// The corner cells of the free boxes of a listed shape; `None` if no box is free.
     pub(super) fn free_bases(&self, view: &View, entry: usize) -> Option<NodeSet> {
         if !view.holds_required {
             return None;
@@ -405,7 +405,7 @@ impl Torus {
 
     /// The corner cell of the box that is tried first, of the boxes with a corner in `bases`.
     ///
-    /// `entry` is the index of the listed placement to which the boxes belong.
+    /// `entry` is the index of the listed shape to which the boxes belong.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {

@@ -1,4 +1,4 @@
-//! Reduction of the free boxes of a listed placement to the best ones by each criterion.
+//! Reduction of the free boxes of a listed shape to those that are best by a criterion.
 
 use super::super::overlap::{Count, count_meeting, extremes};
 use super::{Shape, Torus, View};
@@ -6,7 +6,7 @@ use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
 
 impl Torus {
-    /// Keeps the free boxes of a listed placement that are best by one criterion.
+    /// Keeps the free boxes of a listed shape that are best by one criterion.
     ///
     /// Returns the cost of these boxes by the criterion; lower is better.
     pub(in super::super) fn narrow(
@@ -65,9 +65,9 @@ impl Torus {
         0
     }
 
-    /// For each free box of placement `entry`, counts the free boxes of `other` that overlap it.
+    /// For each free box of shape `entry`, counts the free boxes of shape `other` that overlap it.
     ///
-    /// Both arguments are indices of listed placements.
+    /// Both arguments are indices of listed shapes.
     pub(super) fn meeting<C: Count>(
         &self,
         view: &View,
@@ -98,7 +98,7 @@ impl Torus {
 
     /// Keeps the boxes whose neighbouring nodes have the longest total remaining run time.
     ///
-    /// Returns the cost of these boxes, which is lower for longer times.
+    /// Returns the cost of these boxes. A longer time has a lower cost.
     fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
         let Some(ends) = &view.ends else { return 0 };
         let lasting = |base: u32| -> f64 {
