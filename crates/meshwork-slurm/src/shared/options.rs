@@ -145,7 +145,7 @@ fn range(value: &str) -> Result<(u32, u32), String> {
     )
 }
 
-/// Converts an amount of memory with a suffix K, M, G or T to megabytes.
+/// Converts an amount of memory to megabytes. It may have a suffix K, M, G or T; the default is M.
 fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     let upper = value.to_uppercase();
     let digits = upper.trim_end_matches(['K', 'M', 'G', 'T', 'B']);

@@ -11,7 +11,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// Endings of the keys of annotations that name a node's domains, the smaller domain first.
+/// Suffixes of the annotation keys that name a node's domains, the smaller domain first.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
 /// Nodes that are below the same switch and in the same domains.
