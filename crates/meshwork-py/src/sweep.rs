@@ -12,8 +12,8 @@ use crate::running::{Interrupt, apart, oversee};
 
 /// Outcome of running a shard.
 ///
-/// It consists of the number of finished runs, how many of them an earlier attempt had finished,
-/// warnings, failures, and the exception of a Python strategy that failed.
+/// It consists of the number of ended runs, failed ones included, the number of those taken from an
+/// earlier attempt, warnings, failures, and the exception of a Python strategy that failed.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
 /// Runs a shard of the sweep that was begun in a folder.

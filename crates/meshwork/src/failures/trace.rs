@@ -19,7 +19,7 @@ pub(super) struct Outage {
     line: u64,
 }
 
-/// Instant and node number of a trace that become instant 0 and the first node of the run.
+/// Origin of a trace: its instant and its node number that become instant 0 and the first node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// Instant of the trace that becomes instant 0 of the run; `None` if none is given.

@@ -187,8 +187,9 @@ impl Batches {
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// Batch that contains a job. Refused jobs have an index but are in no batch, so that batches
-    /// may stay empty.
+    /// Batch to which a job belongs by its arrival index.
+    ///
+    /// Refused jobs have an index too, but are not added to their batch. So a batch may stay empty.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;

@@ -11,8 +11,9 @@ use crate::job::Job;
 /// allocator can use any free processors, the copy is only the number of its free processors.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// Attempt to start the job for which a site is chosen. It also sets the sizing and the instant
-    /// for hypothetical starts of other jobs.
+    /// Attempt to start the job for which a site is chosen.
+    ///
+    /// Hypothetical starts of other jobs use its sizing and its instant.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }

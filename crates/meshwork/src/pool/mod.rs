@@ -86,7 +86,7 @@ pub struct Pool {
     managed: ManagedSite,
     /// Site without any held placement, used to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements by first node and number of the placement. The number is needed because
+    /// Held placements by first node and placement number. The number is part of the key because
     /// several placements may have parts of one node.
     held: BTreeMap<(Node, u64), Held>,
     /// Number of placements held so far, including released ones.
@@ -97,9 +97,9 @@ pub struct Pool {
     table: Table,
 }
 
-/// A held placement with the instant of its allocation.
+/// A held placement with the instant since which it is held.
 ///
-/// `number` is the number of placements allocated before.
+/// `number` is the number of placements held before it, including released ones.
 #[derive(Clone)]
 struct Held {
     placement: Placement,
