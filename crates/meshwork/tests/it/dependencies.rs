@@ -306,8 +306,8 @@ fn jobs_that_wait_for_one_another_are_refused_by_their_numbers() {
 
 #[test]
 fn a_job_follows_all_parts_of_one_that_is_split() {
-    // 6 processors become two of 3 and 3; on 8 both start, but beside a job of 4 one after the
-    // other.
+    // A request of 6 processors is split into two parts of 3. On 8 processors both parts can start
+    // at once, but beside a job of 4 they start one after the other.
     let rows = vec![
         row(1, 0.0, 10.0, 4.0, None),
         row(2, 0.0, 2.0, 6.0, None),
@@ -315,7 +315,8 @@ fn a_job_follows_all_parts_of_one_that_is_split() {
     ];
     let given = Given { rows, ..Given::default() };
     let course = course(&flat("split_above = 0.4\ndependencies = 'log'", ""), &given);
-    // Parts of 3 and 1 for the first, of 3 and 3 for the second: 3 + 1 + 3 run, 3 wait for them.
+    // The first job is split into parts of 3 and 1, the second into two parts of 3. Three of these
+    // parts (3 + 1 + 3) run at once, and the last part of 3 waits.
     assert_eq!(course.ended[&2], [2.0, 4.0]);
     assert_eq!(course.submitted[&3], [9.0]);
 }
@@ -334,7 +335,8 @@ fn a_job_whose_lead_is_cut_off_comes_as_in_the_log() {
     assert_eq!((cut.submitted[&2][0], cut.submitted[&3][0]), (20.0, 25.0));
     let scaled =
         course(&flat("arrival_scale = 2\nruntime_scale = 3\ndependencies = 'log'", ""), &given);
-    // 30 and twice 90; 6 more, and twice 3.
+    // Job 1 ends at 30, and job 2 follows after 2 · 90. Job 2 runs for 6, and job 3 follows after 2
+    // · 3.
     assert_eq!((scaled.submitted[&2][0], scaled.submitted[&3][0]), (210.0, 222.0));
 }
 
@@ -448,7 +450,8 @@ fn a_table_infers_from_its_waits() {
     let rows = vec![
         of(row(1, 0.0, 10.0, 1.0, None), "a", Some(5.0)),
         of(row(2, 0.0, 10.0, 1.0, None), "a", None),
-        // After the end of the first at 15, not of the second at 10; that it follows 9 is not used.
+        // Job 3 follows job 1, which ends at 15, and not job 2, which ends at 10. The given
+        // predecessor 9 is not used.
         of(row(3, 18.0, 1.0, 1.0, Some((9, 1.0))), "a", None),
         of(row(4, 18.0, 1.0, 1.0, None), "b", None),
         row(5, 18.0, 1.0, 1.0, None),

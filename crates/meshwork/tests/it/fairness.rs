@@ -55,8 +55,8 @@ const UNFAIR: &str = "['unfair_jobs', 'unfairness']";
 
 #[test]
 fn a_backfilled_job_that_was_expected_to_be_out_of_the_way() {
-    // The first ends at 3, not at 10. The third, backfilled because it would end by 10, keeps the
-    // second from starting then, until 10.
+    // The first job ends at 3, although its estimate is 10. The third job was backfilled because it
+    // would end by 10. It now delays the second job, which could have started at 3, until 10.
     let rows = [row(0.0, 3.0, 10.0, 6.0), row(1.0, 2.0, 2.0, 8.0), row(2.0, 8.0, 8.0, 4.0)];
     let flat = "{ topology = 'flat', processors = 10 }";
     assert_eq!(values(&scenario(flat, "easy", UNFAIR), &rows), [Some(1.0 / 3.0), Some(7.0 / 3.0)]);
@@ -65,11 +65,12 @@ fn a_backfilled_job_that_was_expected_to_be_out_of_the_way() {
 
 #[test]
 fn a_small_job_that_comes_later_is_smallest_first() {
-    // At 10 the third starts and blocks the second until 15; without it, the second starts at 10.
+    // At 10 the third job starts, and the second one waits until 15. Without the third job, the
+    // second would start at 10.
     let rows = [row(0.0, 10.0, 10.0, 4.0), row(1.0, 1.0, 1.0, 4.0), row(2.0, 5.0, 5.0, 1.0)];
     let flat = "{ topology = 'flat', processors = 4 }";
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(1.0 / 3.0), Some(5.0 / 3.0)]);
-    // Jobs of one instant do not arrive after each other.
+    // Jobs that arrive at one instant do not count as later arrivals for each other.
     let rows = [row(0.0, 10.0, 10.0, 4.0), row(1.0, 1.0, 1.0, 4.0), row(1.0, 5.0, 5.0, 1.0)];
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(0.0), Some(0.0)]);
 }
@@ -150,7 +151,8 @@ fn users_are_compared_by_their_means() {
         let owner = Owner { user: user.map(str::to_owned), ..Owner::default() };
         Row { owner, ..row }
     };
-    // One processor: waits of 0 and 2 for user a, of 4 for b, of 6 without a user.
+    // On one processor, the waits are 0 and 2 for user a, 4 for user b, and 6 for the job without a
+    // user.
     let rows = [
         of(row(0.0, 2.0, 2.0, 1.0), Some("a")),
         of(row(0.0, 2.0, 2.0, 1.0), Some("a")),
@@ -160,7 +162,8 @@ fn users_are_compared_by_their_means() {
     let text = "machine = { topology = 'flat', processors = 1 }\n\
                 workload = { name = 'table', path = 'jobs.csv' }\n\
                 measure = { metrics = ['jain_slowdown', 'jain_wait'], slowdown_threshold = 1 }";
-    // Means 1 and 4: 25 / (2 · 17). Slowdowns 1, 2 and 3: means 1.5 and 3: 20.25 / (2 · 11.25).
+    // The mean waits are 1 and 4, so the index is 25 / (2 · 17). The slowdowns are 1, 2 and 3 with
+    // means 1.5 and 3, so the index is 20.25 / (2 · 11.25).
     assert_eq!(values(&read(text), &rows), [Some(0.9), Some(25.0 / 34.0)]);
     let nobody: Vec<Row> = rows.iter().map(|row| of(row.clone(), None)).collect();
     assert_eq!(values(&read(text), &nobody), [None, None]);
@@ -169,7 +172,8 @@ fn users_are_compared_by_their_means() {
 #[test]
 fn deadlines_that_are_missed_and_by_how_much() {
     let by = |row: Row, deadline: f64| Row { deadline: Some(deadline.into()), ..row };
-    // One processor: ends at 2, 5 and 9; 1 late, just in time, and without a deadline.
+    // On one processor, the jobs end at 2, 5 and 9. The first is 1 late, the second ends just in
+    // time, and the third has no deadline.
     let rows = [
         by(row(0.0, 2.0, 2.0, 1.0), 1.0),
         by(row(0.0, 3.0, 3.0, 1.0), 5.0),

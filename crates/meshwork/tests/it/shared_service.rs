@@ -410,7 +410,7 @@ fn outages_of_nodes_and_gpus_are_those_of_a_naive_simulator() {
 
 #[test]
 fn a_gpu_fails_alone_and_its_node_serves_on() {
-    // One node of two GPUs; the second job wants both, and waits for the repair.
+    // One node has two GPUs. The second job needs both, and waits for the repair.
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 5.0 }, \
                 scope = 'gpu' }\nworkload = { name = 'table', path = 'x.csv' }";
@@ -422,7 +422,8 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
     let scenario = scenario(text);
     let mut seen = Diary::default();
     scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
-    // Both GPUs fail at 10 and are back at 15, and again at 25; the job with a core alone goes on.
+    // Both GPUs fail at 10, are repaired at 15, and fail again at 25. The job that has only a core
+    // is not affected.
     let expected = [
         "0 start 3",
         "2 start 1",
@@ -453,7 +454,7 @@ fn a_gpu_of_a_trace_fails_alone() {
     let job = |number, at, count, runtime| {
         Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
     };
-    // The job on one GPU has the GPU 0; the job on both waits until both are back.
+    // The first job holds GPU 0. The second job needs both GPUs, and waits until both are back.
     let jobs = vec![job(1, 0.0, 1, 6.5), job(2, 1.0, 2, 3.0)];
     let mut seen = Diary::default();
     let setup = scenario.setup_with(0, &Text("node,gpu,down,up\n0,1,5,8\n0,0,6,7\n")).unwrap();
@@ -466,7 +467,8 @@ fn a_gpu_of_a_trace_fails_alone() {
 
 #[test]
 fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
-    // Windows take nodes out while GPUs fail and come back: no cell is given twice or lost.
+    // Maintenance windows take nodes out of service while GPUs fail and are repaired. No resource
+    // may be given twice or lost.
     let mut rng = Stream::new(43, 0, "both");
     for seed in 0..12 {
         let jobs = jobs_of_owners(&mut rng, 60);
@@ -523,10 +525,10 @@ fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> 
     Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
 }
 
-/// Tests that whole nodes count with all their cores in the use of a user.
+/// Tests that a job on whole nodes counts with all cores of its nodes in the usage of its user.
 ///
-/// Ann has had a node of eight cores for ten minutes, and Ben two cores for ten. So Ben's job
-/// starts first.
+/// Ann has used a node of eight cores for ten minutes, and Ben two cores for ten minutes. So Ben's
+/// job starts first.
 #[test]
 fn whole_nodes_are_used_by_all_their_cores() {
     let of_user = |number, at, request, user: &str| {
@@ -599,7 +601,8 @@ fn jobs_are_preempted_for_what_is_missing_alone() {
 
 #[test]
 fn a_suspended_job_goes_on_with_its_own_parts() {
-    // The high job takes two of the three suspended GPUs; one of the others is free meanwhile.
+    // The third job takes two of the three GPUs that the suspended first job held. The fourth job
+    // uses a GPU that is free meanwhile.
     let jobs = vec![
         of_queue(1, 0.0, Pieces { inside: Inside::Node, ..gpus(3, 1) }, 20.0, "low"),
         of_queue(2, 1.0, Pieces { inside: Inside::Node, ..gpus(4, 1) }, 100.0, "high"),
@@ -736,7 +739,8 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     let mut seen = Diary::default();
     scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
     let starts: Vec<&String> = seen.0.iter().filter(|line| line.contains("start")).collect();
-    // The third runs beside the first; the fourth leaves the second its start.
+    // The third job runs beside the first one. The fourth job does not delay the start of the
+    // second.
     assert_eq!(starts, ["0.01 start 1", "0.03 start 3", "5.03 start 4", "10.01 start 2"]);
 }
 
@@ -855,12 +859,14 @@ fn pieces_send_from_the_nodes_that_they_are_on() {
     let pieces = |per_node| Pieces::of(Piece { count: 4, per_node, ..Piece::default() });
     let job = |request| vec![Job::new(1, Time::ZERO, request, 1.0)];
     for network in ["hops", "link_load"] {
-        // A piece on each node sends as a job with these nodes does.
+        // With one piece on each node, messages are those of a job that holds these nodes as a
+        // whole.
         let apart = sent(network, job(Request::pieces(pieces(Some(1)))));
         let whole = sent(network, job(Request::Nodes(4)));
         assert_eq!(apart[0].2, whole[0].2, "{network}");
         assert!(apart[0].2 > 0);
-        // Two on each of two nodes that are one hop apart: four pairs in both directions.
+        // Two nodes, one hop apart, have two pieces each. Four pairs of pieces send in both
+        // directions.
         let two = sent(network, job(Request::pieces(pieces(Some(2)))));
         assert_eq!(two[0].2, 8, "{network}");
         let one = sent(network, job(Request::pieces(pieces(None))));

@@ -79,8 +79,9 @@ pub(crate) struct Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only an arrival wakes the waiter, because the queue was empty. Otherwise the end of
-    /// a job wakes it too.
+    /// Whether only an arrival wakes the waiter, because the queue was empty when it began to wait.
+    ///
+    /// Otherwise the end of a job wakes it too.
     for_arrival: bool,
     job: usize,
 }

@@ -232,7 +232,7 @@ impl<'a> Twin<'a> {
             assert_eq!(at as usize, self.home(to as usize).0);
             hops
         };
-        // Flits not known to have left the buffers behind a link.
+        // Number of flits that, as far as the sender knows, are still in the buffers behind a link.
         let held = |hop: &Hop| -> usize {
             let first = (hop.next as usize * self.ports() + hop.there) * self.channels();
             let lanes = first..first + self.channels();
@@ -429,7 +429,7 @@ impl<'a> Twin<'a> {
 
     fn first_come(&mut self) {
         loop {
-            // The head that has asked longest, among those with an available lane.
+            // The head that has waited longest, among those for which a lane is available.
             let lanes = (0..self.buffers.len()).filter_map(|lane| {
                 let (packet, asks) = self.waiting(lane)?;
                 let router = lane / (self.ports() * self.channels());
@@ -465,7 +465,7 @@ impl<'a> Twin<'a> {
                 asks.iter().flat_map(|(_, group)| group.clone()).collect();
             targets.sort_unstable();
             targets.dedup();
-            // Every free lane offers itself to one that asks …
+            // Every free lane offers itself to one of the heads that request it …
             let mut offers: Vec<(usize, usize)> = Vec::new();
             for target in targets {
                 let output = self.output_number(router, target);
@@ -478,7 +478,7 @@ impl<'a> Twin<'a> {
                     .unwrap();
                 offers.push((lane, target));
             }
-            // … and every one that asks takes one offer.
+            // … and every head takes one of its offers.
             for lane in lanes {
                 let from = self.output_of_lane[lane];
                 let taken = offers
