@@ -48,7 +48,7 @@ pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     error
 }
 
-/// Conversion of a result whose error is text to a result whose error is an `InputError`.
+/// Conversion of a result whose error is a text: the error becomes an `InputError`.
 pub(crate) trait OrWrong<T> {
     /// Returns the value, or an `InputError` with the text of the error.
     fn or_wrong(self) -> PyResult<T>;

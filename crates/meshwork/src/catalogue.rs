@@ -147,7 +147,7 @@ impl Catalogue {
     }
 }
 
-/// Lets a function that takes a catalogue also take the result of adding an entry to one.
+/// Lets functions that take a catalogue also take the result of adding an entry to a catalogue.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 

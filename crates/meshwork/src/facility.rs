@@ -227,10 +227,10 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The site of a machine with one site and fixed sizes, whose allocator finds every free block.
+    /// The only site, if sizes are fixed and its allocator finds every free block; otherwise
+    /// `None`.
     ///
-    /// `None` on other machines. On such a site, a request that cannot be placed stays unplaceable
-    /// until nodes are released.
+    /// On such a site, a request that cannot be placed stays unplaceable until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -238,7 +238,7 @@ impl Facility {
         }
     }
 
-    /// The site of a machine with one site, if every job gets its requested size; otherwise `None`.
+    /// The only site of a machine, if every job gets its requested size; otherwise `None`.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {

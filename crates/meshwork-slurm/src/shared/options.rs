@@ -176,8 +176,9 @@ fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> 
     Ok(GpuCount { count, model: model.map(|model| site.model(model)) })
 }
 
-/// Reads the order of sockets from a value of the option `-m`. The value is `nodes:sockets`: two
-/// words, of which the second one gives this order.
+/// Reads the order of sockets from a value of the option `-m`, in the form `nodes:sockets`.
+///
+/// The second word gives the order of sockets. The first word may be left empty.
 fn order(value: &str) -> Result<SocketOrder, String> {
     let mut parts = value.split(':');
     let (nodes, sockets) = (parts.next().unwrap_or_default(), parts.next());

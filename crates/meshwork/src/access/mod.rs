@@ -44,7 +44,7 @@ pub(crate) struct Reserved {
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 
-/// Nodes of one site for certain jobs only: nodes of a partition or of an advance reservation.
+/// Nodes of one site that belong to a partition or to an advance reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
     /// Name of the partition; empty for a reservation.

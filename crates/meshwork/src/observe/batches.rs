@@ -80,9 +80,7 @@ struct Batch {
 /// merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of additional functions whose means over time are recorded.
-    ///
-    /// The state variables that every batch integrates are not counted.
+    /// Number of functions that are integrated over time in addition to the named state variables.
     further: usize,
     /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,

@@ -107,7 +107,8 @@ pub struct Recorder {
     /// since. Kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
-    /// Quantities of which a quantile is measured, each with its values and their jobs.
+    /// Quantities of which a quantile is measured, each with its values and the jobs of these
+    /// values.
     ///
     /// Values and jobs are in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,

@@ -53,10 +53,10 @@ pub static PARAMS: &[Param] = &[
 
 /// Processors of one machine with an allocator: **the** entry point for authors of schedulers.
 ///
-/// A pool has no queue and no jobs, and its clock only advances when told to. The caller requests
-/// processors, receives a placement, and releases it when done. Every allocator behaves as in a
-/// simulation, because pools and simulations call allocators in the same way. The command `meshwork
-/// place` is a pool that speaks JSON.
+/// A pool has no queue and no jobs, and its clock advances only if the caller advances it. The
+/// caller requests processors, receives a placement, and releases it when done. Every allocator
+/// behaves as in a simulation, because pools and simulations call allocators in the same way. The
+/// command `meshwork place` is a pool that speaks JSON.
 ///
 /// ```
 /// use meshwork::job::Request;

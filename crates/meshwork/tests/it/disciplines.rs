@@ -176,7 +176,7 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
     }
 }
 
-/// An observer that records every started job with its size class, each of which has a queue.
+/// An observer that records every started job with its size class. Each size class has a queue.
 #[derive(Default)]
 struct Order {
     waiting: BTreeMap<JobId, u32>,

@@ -286,8 +286,7 @@ impl<'a> Twin<'a> {
         None
     }
 
-    /// Buffers behind the permitted channels of a packet's next link. One of them may be granted to
-    /// it.
+    /// Buffers behind the permitted channels of a packet's next link. The packet needs one of them.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
@@ -327,8 +326,9 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Index of a buffer among those of all channels that leave its router. Round-robin choices use
-    /// it.
+    /// Index of a buffer among the buffers into which a router sends, by output port and channel.
+    ///
+    /// Round-robin choices use the index.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
@@ -355,8 +355,8 @@ impl<'a> Twin<'a> {
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
-    /// Packet whose head flit, the first in a buffer, waits for the grant of the next buffer. Also
-    /// the cycle from which on it waits.
+    /// Packet whose head flit is first in a buffer and waits for a grant, and the cycle of its
+    /// request.
     fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
         let buffer = &self.buffers[lane];
         let first = buffer.flits.front()?;
