@@ -39,8 +39,8 @@ pub(crate) struct Reserved {
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
-    /// Numbers of the jobs that may not use the reserved nodes. `None` if `users` decides: then no
-    /// job of another user may use them.
+    /// Numbers of the jobs that may not use the reserved nodes. `None` if `users` decides instead:
+    /// then only jobs of these users may use the nodes.
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 

@@ -612,8 +612,8 @@ fn the_two_forms_of_the_buddy_system_agree() {
                 assert_eq!(a.is_some(), b.is_some());
                 let Some((a, b)) = a.zip(b) else { continue };
                 assert!(b.base <= a.base, "the bitmap takes the lowest");
-                // The largest aligned free block around the bitmap's choice is the list entry that
-                // it comes from.
+                // Each choice lies in a block of the free lists, which is the largest aligned free
+                // block around it. The choices are equal exactly if these blocks are equal.
                 let around = |cube: Subcube| {
                     let block = |j: u32| Subcube { base: cube.base >> j << j, mask: (1 << j) - 1 };
                     (k..=n).rev().find(|&j| block(j).is_within(lists.site.free()))

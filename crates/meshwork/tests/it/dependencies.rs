@@ -401,13 +401,14 @@ fn of_log(keys: &str) -> Scenario {
 fn fields_12_to_18_of_a_log() {
     let given = Given { log: LOG, ..Given::default() };
     let log = course(&of_log("dependencies = 'log'"), &given);
-    // 100 and 50; 250 and nothing, since think times are not negative; the others unchanged.
+    // Job 2 follows the end of job 1 at 100 after 50. Job 3 follows the end of job 2 at 250 at
+    // once, since its think time is negative. The other jobs arrive as in the log.
     let expected = [(1, 0.0), (2, 150.0), (3, 250.0), (4, 1500.0), (5, 3000.0)];
     for (number, at) in expected {
         assert_eq!(log.submitted[&number], [at]);
     }
-    // Ends at 150, 300, 1600, 1600, 3100: gaps of 50 to the second, 1200 to the third, 1400 to the
-    // last.
+    // In the log, the jobs end at 150, 300, 1600, 1600 and 3100. So the user's think times are 50
+    // before the second job, 1200 before the third, and 1400 before the last.
     for (keys, expected) in [
         ("'user'", [0.0, 150.0, 1450.0, 1500.0, 3000.0]),
         ("{ of = 'user', session = 1400 }", [0.0, 150.0, 1450.0, 1500.0, 2950.0]),

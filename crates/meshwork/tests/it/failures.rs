@@ -499,7 +499,8 @@ fn who_looks_ahead_is_never_caught() {
                 let study = scenario(&text);
                 let mut jobs = random_jobs(&topology, 90, 3.0, 5);
                 for job in &mut jobs {
-                    // Tenths would end past a window in the last bit.
+                    // Times are multiples of 1/8. With tenths, rounding could move an end past the
+                    // beginning of a window.
                     job.estimate = (job.runtime * 8.0).round() / 8.0;
                     job.runtime = job.estimate;
                     job.arrival = Time::new((job.arrival.units() * 8.0).round() / 8.0);

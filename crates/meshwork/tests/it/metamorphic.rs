@@ -243,6 +243,6 @@ fn a_running_job_can_be_moved_at_a_cost() {
     ];
     let mut transcript = common::Transcript::default();
     flat.run_on(setup, common::submissions(jobs), &mut transcript).unwrap();
-    // Two moves, half a unit each.
+    // Two moves cost half a unit of time each.
     assert!(transcript.text.contains("11 finished 0"), "{}", transcript.text);
 }

@@ -46,8 +46,9 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     scenario(&text).setup(0).unwrap().facility
 }
 
-/// Slow definitions of the selectors. They use counts of free processors and speeds times 4, and
-/// share no code with the selectors.
+/// Slow definitions of the selectors, which share no code with them.
+///
+/// They use counts of free processors, and speeds as integers: 4 times the speed.
 struct Definition<'a> {
     lookahead: &'a str,
     speeds: Vec<u32>,

@@ -495,7 +495,7 @@ fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
 
 #[test]
 fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
-    // The GPU fails at 10 for 20; its node is out from 15 to 20.
+    // The GPU fails at 10 and is repaired at 30. Its node is out of service from 15 to 20.
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 1 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 20.0 }, \
                 scope = 'gpu', maintenance = [{ from = 15, until = 20 }] }\nworkload = { name = 'table', path = 'x.csv' }";
@@ -574,7 +574,8 @@ fn with_preemption(preempt: &str) -> Scenario {
 #[test]
 fn jobs_are_preempted_for_what_is_missing_alone() {
     let mem = |mem| Pieces::of(Piece { mem, ..Piece::default() });
-    // Memory of both nodes is taken; the GPU job needs no memory, the urgent one the youngest's.
+    // The first two jobs hold most of the memory of both nodes. The third job, on GPUs, holds no
+    // memory. The urgent job lacks only memory, so the youngest job that holds memory is preempted.
     let jobs = vec![
         of_queue(1, 0.0, mem(90), 50.0, "low"),
         of_queue(2, 1.0, mem(90), 50.0, "low"),
@@ -672,7 +673,8 @@ impl Observer for Watts {
 
 #[test]
 fn cores_and_gpus_take_power_by_the_part() {
-    // Two nodes of eight cores and two GPUs. Cores take 1 idle and 3 busy, GPUs 10 and 100.
+    // Two nodes have eight cores and two GPUs each. A core takes 1 watt idle and 3 busy, a GPU 10
+    // and 100.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100 }\n\
                 workload = { name = 'table', path = 'x.csv' }";
@@ -692,7 +694,7 @@ fn cores_and_gpus_take_power_by_the_part() {
 
 #[test]
 fn only_idle_nodes_sleep_and_their_gpus_with_them() {
-    // The first node has a job throughout; the second is idle from 10 on and sleeps from 14 on.
+    // The first node always has a job. The second node is idle from 10 on, and sleeps from 14 on.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, sleep = 0.5, sleep_after = 4, wake = 2, wake_energy = 7 }\n\
                 workload = { name = 'table', path = 'x.csv' }";
