@@ -1,10 +1,10 @@
 //! Memory that NumPy arrays view without a copy.
 //!
-//! NumPy's array interface is an attribute with an address, a shape and a type. An array that is
-//! made from an object with this attribute keeps the object alive. The object owns the memory,
-//! which is not moved, and is freed only with the object. Memory that changes while arrays view it
-//! consists of atomics, so that concurrent access is defined. Writers such as `Envs` may run
-//! without the GIL: the contents are consistent once the call that changes them has returned.
+//! An object with NumPy's attribute `__array_interface__` gives NumPy an address, a shape and a
+//! type. An array that is made from the object keeps it alive. The object owns the memory, never
+//! moves it, and frees it only when the object itself is freed. Memory that changes while arrays
+//! view it consists of atomics, so that concurrent access is defined. Writers such as `Envs` may
+//! run without the GIL: the contents are consistent once the call that changes them has returned.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64};

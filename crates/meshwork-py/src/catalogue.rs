@@ -213,9 +213,9 @@ pub(crate) fn register(kind: &str, class: Py<PyAny>, facts: &Bound<'_, PyDict>) 
 
 /// Checks a strategy against the contract of its kind. It may be a standard or a registered one.
 ///
-/// Returns the numbers of machines, questions and jobs with which the strategy was tried. If the
-/// strategy breaks a rule of the contract, returns zeros, and the rule with a drawing of the
-/// machine.
+/// The first value has the numbers of machines, queries and jobs with which the strategy was tried.
+/// If the strategy breaks a rule of the contract, these numbers are 0, and the second value has the
+/// rule and a drawing of the machine. Otherwise the second value is `None`.
 #[pyfunction]
 pub(crate) fn conform(
     py: Python<'_>,

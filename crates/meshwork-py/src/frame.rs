@@ -21,10 +21,9 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::error::wrong;
 
-/// Splits the names of columns into two lists: columns that tables of jobs have, and other columns,
-/// which are ignored.
+/// Splits names of columns into columns that tables of jobs have, and columns that are ignored.
 ///
-/// Columns of per-job output with results of a run are in neither list.
+/// A column of per-job output that has a result of a run is in neither list.
 #[pyfunction]
 pub(crate) fn job_columns(names: Vec<String>, what: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     sorted(names, what).map_err(wrong)
@@ -38,7 +37,9 @@ fn sorted(names: Vec<String>, what: &str) -> Result<(Vec<String>, Vec<String>), 
     Ok((read, others))
 }
 
-/// The CSV cell for a text. Reading the cell gives the text again, even if it looks like a formula.
+/// The CSV cell for a text, with a leading `'` if a spreadsheet would take the text for a formula.
+///
+/// Reading the cell gives the original text.
 #[pyfunction]
 pub(crate) fn text_cell(text: &str) -> String {
     written(text).into_owned()

@@ -244,10 +244,10 @@ impl Placement {
         Buffer::rows(Memory::FixedWholes(all.collect()), grid.dimensions()).array(py)
     }
 
-    /// The spread of the placement's nodes.
+    /// The dispersal of the placement: the share of its bounding box that it does not hold.
     ///
-    /// It is a share of the smallest box around the nodes: of the nodes in this box, the share that
-    /// the placement does not hold. It is 0 for a single block.
+    /// The bounding box is the smallest block that contains all nodes of the placement. The
+    /// dispersal is 0 for a single block.
     #[getter]
     fn dispersal(&self) -> f64 {
         self.nodes.dispersal(self.topology.grid())

@@ -118,7 +118,7 @@ impl Pool {
         answer
     }
 
-    /// Converts a request from Python to the form in which this machine takes requests.
+    /// Converts a request from Python. A mapping is read as columns of pieces for this machine.
     fn wanted(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Request> {
         if given.cast::<PyDict>().is_err() {
             return request(given);

@@ -33,7 +33,7 @@ use crate::values::{self, from_json};
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Results {
     study: Study,
-    /// Whether the study was built in Python instead of read from a file.
+    /// Whether the study was built in Python and not read from a file.
     without_file: bool,
     finished: Finished,
     /// Runs, by scenario and replication, of which only the means are in memory. So they cannot be
@@ -83,7 +83,7 @@ impl Results {
         &self.finished.summary.rows
     }
 
-    /// Builds a table of results with one row for each index of a scenario in `scenarios`.
+    /// Builds a table of results with one row for each item of `scenarios`, an index of a scenario.
     ///
     /// The columns are the scenario number, the swept values, and then `columns`.
     fn table(&self, scenarios: &[usize], columns: Vec<(&str, ArrayRef)>) -> Table {
@@ -99,8 +99,8 @@ impl Results {
         Table::of(all)
     }
 
-    /// Collects the values for the lines of a table from all scenarios. The first list has the
-    /// index of each line's scenario.
+    /// Collects the rows that `of` makes of each scenario. The first list has each row's scenario
+    /// index.
     fn lines<'r, T>(&'r self, of: impl Fn(&'r SummaryRow) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()

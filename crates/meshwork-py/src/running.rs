@@ -21,9 +21,10 @@ use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
 
-/// Data of a thread on its run, for messages and interrupts. They are the place where failures are
-/// recorded, the name of the run in messages, and the place where threads that call Python are
-/// recorded.
+/// Data of a thread about its run, for error messages and interrupts.
+///
+/// The fields are the record of failures, the name of the run in messages, and the record of
+/// threads that call Python.
 #[derive(Clone, Default)]
 struct Context {
     failures: Arc<Failures>,
@@ -36,8 +37,8 @@ struct Context {
 struct Askers(Mutex<BTreeSet<u64>>);
 
 impl Askers {
-    /// Raises `KeyboardInterrupt` in the threads that are executing Python. So even an endless loop
-    /// ends.
+    /// Raises `KeyboardInterrupt` in the threads that are executing Python, which ends even endless
+    /// loops.
     fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;

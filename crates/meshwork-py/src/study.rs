@@ -87,8 +87,7 @@ impl Study {
         )
     }
 
-    /// Reads a study from a mapping. `found` has paths at which the files that the study names may
-    /// be.
+    /// Reads a study from a mapping. `found` has the possible paths of each input file.
     #[staticmethod]
     fn from_mapping(
         document: &Bound<'_, PyDict>,
@@ -111,7 +110,7 @@ impl Study {
     /// State for pickling.
     ///
     /// It consists of the name of the file, whether there is no file, the study's text, its folder,
-    /// the settings, and the paths at which the files that it names may be.
+    /// the settings, and the possible paths of each input file.
     #[expect(clippy::type_complexity, reason = "it goes to `of_state` as it is")]
     fn state(
         &self,

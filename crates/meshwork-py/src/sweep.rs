@@ -12,14 +12,14 @@ use crate::running::{Interrupt, apart, oversee};
 
 /// Outcome of running a shard.
 ///
-/// It consists of the number of finished runs, the number of those that an earlier attempt
-/// finished, warnings, failures, and the exception of a Python strategy that failed.
+/// It consists of the number of ended runs, failed ones included, the number of those taken from an
+/// earlier attempt, warnings, failures, and the exception of a Python strategy that failed.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
 /// Runs a shard of the sweep that was begun in a folder.
 ///
-/// `digests` are the digests of the Python strategies that the study names, in the order in which
-/// they were when the sweep was begun.
+/// `digests` are the digests of the Python strategies that the study names, in the order that they
+/// had when the sweep was begun.
 #[pyfunction]
 pub(crate) fn run_shard(
     py: Python<'_>,

@@ -10,11 +10,12 @@ use toml::{Table, Value};
 
 use crate::error::wrong;
 
-/// Maximum nesting of mappings and lists in a value. No key of a study needs as much.
+/// Maximum nesting of mappings and lists in a value. No key of a study needs deeper nesting.
 const DEEPEST: usize = 64;
 
-/// Maximum number of values in one conversion. An object with more values is endless, or its data
-/// should be in a file.
+/// Maximum number of values in one conversion.
+///
+/// An object with more values is probably endless. If it is not, its data should be in a file.
 const MOST: usize = 1 << 20;
 
 /// Converts a Python value to TOML. `at` is the name of the value's place in messages.

@@ -35,7 +35,7 @@ pub struct Partition {
     pub topology: Option<String>,
     /// The minimum number of nodes of a job in the partition.
     pub least: u32,
-    /// The maximum number of nodes of a job in the partition.
+    /// The maximum number of nodes of a job in the partition; `u32::MAX` without a limit.
     pub most: u32,
     /// Whether jobs that name no partition are submitted to this partition.
     pub is_default: bool,
@@ -155,8 +155,9 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Host lists that were already parsed. Each has its nodes, and the first name in it that does
-    /// not exist. They are kept, since many partitions have the same list.
+    /// Host lists parsed so far, each with its nodes and the first name in it that does not exist.
+    ///
+    /// They are cached because many partitions have the same list.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }

@@ -12,8 +12,8 @@ use meshwork::job::hostlist::names;
 /// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes, and constraints on them. Its list of required nodes is replaced by
-    /// `require`.
+    /// Number of nodes, and constraints on them. Its list of required nodes is not used, because
+    /// `require` replaces it.
     pub wanted: NodeRequest,
     /// Nodes that the job must get, as a host list.
     pub require: Option<String>,
@@ -94,8 +94,8 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
 
     /// Fragmentation of a torus: total size of all boxes in which some node is not free.
     ///
-    /// The boxes are those of all placements that the torus lists. Slurm can be configured to
-    /// choose among possible starts by this number. `None` for other topologies.
+    /// The boxes are those of all placements that the torus lists. `None` for other topologies.
+    /// Slurm can be configured to choose among possible start times of a job by this number.
     #[must_use]
     pub fn fragmentation(&self) -> Option<u64> {
         let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
@@ -139,7 +139,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start yet.
+    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start now.
     /// Whether the job can ever start is not checked.
     ///
     /// # Complexity

@@ -34,7 +34,7 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Error of a reader of configuration files, whose reason was added to the findings as fatal.
+/// Error of a reader of configuration files. Its reason is in the findings, as a fatal finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 

@@ -1,7 +1,7 @@
 //! Arguments for the commands `squeue`, `sinfo` and `scontrol` of a running Slurm, and their
 //! outputs.
 //!
-//! Users control parts of these texts, so they are treated as data. The fields in the output of
+//! Users control parts of the outputs, so the outputs are not trusted. The fields in the output of
 //! `squeue` are separated by a token that users cannot know in advance. Names of jobs are never
 //! requested. A line for `scontrol` contains no word of a user that was not checked.
 
@@ -13,7 +13,7 @@ const FIELDS: [char; 22] = [
     'a', 'q', 'k',
 ];
 
-/// A job that is waiting, running or ending, as `squeue` lists it.
+/// A job that is pending, running, suspended or completing, as `squeue` lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuedJob {
     /// The job identifier that users see: `17`, `17_3` for a task of an array, or `17+1` for a
@@ -24,8 +24,8 @@ pub struct QueuedJob {
     pub partition: String,
     /// The state of the job in two letters, such as `PD` or `R`.
     pub state: String,
-    /// Number of nodes that the job requests, or has if it runs. If it requests a range, it is the
-    /// largest number of the range.
+    /// Number of nodes that the job holds if it runs, and otherwise requests. For a request of a
+    /// range of numbers, it is the largest one.
     pub nodes: u32,
     /// The priority of the job; 0 if the job is held.
     pub priority: u64,
@@ -154,7 +154,9 @@ pub fn read_queue(text: &str, token: &str) -> Result<Vec<QueuedJob>, String> {
     }
 }
 
-/// Reads a duration as `squeue` writes it, such as `1-02:03:04`, `10:00` or `30`; returns seconds.
+/// Reads a duration as `squeue` writes it, such as `1-02:03:04` or `10:00`; returns seconds.
+///
+/// A single number counts minutes. `None` if the text is no duration, such as `UNLIMITED`.
 fn seconds(text: &str) -> Option<i64> {
     let (days, rest) = match text.trim().split_once('-') {
         Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
@@ -174,7 +176,7 @@ fn seconds(text: &str) -> Option<i64> {
 
 /// The arguments with which `squeue` prints the minimum number of nodes of each waiting job.
 ///
-/// The jobs are those with the numbers `jobs`, or without `jobs` all jobs of the partition.
+/// `jobs` are numbers of job records. If they are `None`, the jobs are all jobs of the partition.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -254,8 +256,10 @@ pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     text.lines().filter_map(of).collect()
 }
 
-/// The value of a key that occurs exactly once in a line; `None` if it does not. The line may
-/// contain text of a user, which may look like keys. So a key that occurs twice cannot be trusted.
+/// The value of a key that occurs exactly once in a line; otherwise `None`.
+///
+/// A line may contain text of a user that looks like a key and its value. So a key that occurs
+/// twice cannot be trusted.
 fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let mut found = line.match_indices(key).filter_map(|(at, _)| {
         let begins = at == 0 || line[..at].ends_with(char::is_whitespace);
@@ -275,7 +279,7 @@ pub struct ShownJob {
     pub submitted: i64,
     /// The number of nodes as `scontrol` writes it, such as `2` or `2-2`.
     pub num_nodes: String,
-    /// The note of operators on the job; empty if there is none.
+    /// The comment of operators on the job (its `AdminComment`); empty if there is none.
     pub note: String,
     pub requires: String,
 }
@@ -325,11 +329,12 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
     })
 }
 
-/// Beginning of a note on a job, by which Meshwork recognizes the note as its own.
+/// Beginning of an `AdminComment` of a job, by which Meshwork recognizes the comment as its own.
 const NOTE: &str = "mw:";
 
-/// Requests of a job's user that the placement of the job overwrites. They are stored in a note on
-/// the job, so that they can be restored.
+/// Requests of a job's user that the placement of the job overwrites.
+///
+/// They are stored in the `AdminComment` of the job, so that they can be restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnWishes {
     /// The smallest and the largest number of nodes that the user requested, if it is a range.
@@ -339,7 +344,7 @@ pub struct OwnWishes {
 }
 
 impl OwnWishes {
-    /// Text of the note in which the agent stores, at the job, what its user requested.
+    /// Text of the `AdminComment` in which the job's placement stores these requests.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
@@ -348,8 +353,8 @@ impl OwnWishes {
         format!("{NOTE}{}", all.join(";"))
     }
 
-    /// Reads what a job's user requested from the note on the job; `None` if the note is not
-    /// Meshwork's.
+    /// Reads the requests from the `AdminComment` of a job; `None` if it is not a comment of
+    /// Meshwork.
     #[must_use]
     pub fn read(note: &str) -> Option<OwnWishes> {
         let mut wishes = OwnWishes::default();
@@ -371,8 +376,10 @@ impl OwnWishes {
     }
 }
 
-/// Whether a word may be part of a line for `scontrol`: it has only letters, digits, `.`, `_`, `-`
-/// and `+`.
+/// Whether a word may be part of a line for `scontrol`.
+///
+/// It may if it has 1 to 256 characters, all of which are ASCII letters, digits, `.`, `_`, `-` or
+/// `+`.
 #[must_use]
 pub fn is_safe(word: &str) -> bool {
     let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
@@ -391,10 +398,12 @@ fn word(word: &str) -> Result<&str, String> {
         .ok_or_else(|| format!("`{word}` has characters that no line for scontrol may have"))
 }
 
-/// The line for `scontrol` that starts a job on exactly these nodes. Their order is the order of
-/// ranks.
+/// The line for `scontrol` that moves a job to a partition, and lets it start on exactly these
+/// nodes.
 ///
-/// `kept` is what the job's user requested. The line stores it in a note on the job.
+/// The order of the nodes is the order of ranks. If `fixes_number` is set, the line also sets the
+/// number of nodes. `kept` is what the job's user requested. The line stores it in the job's
+/// `AdminComment`.
 ///
 /// # Errors
 /// One sentence, if a name has a character that a line for `scontrol` must not contain.
@@ -455,7 +464,9 @@ pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
     Ok(format!("update PartitionName={} State={state}", word(partition)?))
 }
 
-/// The sides of a block that a job's comment asks for, in the form `block=3x5`.
+/// The sides of a block that a job's comment requests, in the form `block=3x5`.
+///
+/// The last such word of the comment counts. `None` if there is none, or if its sides are invalid.
 #[must_use]
 pub fn shape(comment: &str) -> Option<Vec<u32>> {
     let words = comment.split(|letter: char| letter.is_whitespace() || letter == ';');

@@ -291,7 +291,8 @@ impl Reading {
         self.site_in(conf, whole, first, is_exclusive)
     }
 
-    /// Some nodes of a `slurm.conf` as a site with the topology of this name.
+    /// The nodes in `whole` as a site with the topology of this name. Without a name, it is the
+    /// first one.
     fn site_in(
         &self,
         conf: &Conf,

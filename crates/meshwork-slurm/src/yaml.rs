@@ -30,7 +30,7 @@ pub struct Unreadable {
     pub slurm: Vec<String>,
 }
 
-/// The maximum depth of nested values. No topology is nested as deeply.
+/// The maximum depth of nested values. No valid topology file is nested as deeply.
 const DEEPEST: usize = 64;
 
 impl Yaml {

@@ -147,7 +147,7 @@ impl Catalogue {
     }
 }
 
-/// Lets a function that takes a catalogue also take the result of adding an entry to one.
+/// Lets functions that take a catalogue also take the result of adding an entry to a catalogue.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 
@@ -164,8 +164,8 @@ impl EntrySource for Catalogue {
 
 /// Implements [`ListedEntry`] for types of entries, so that catalogues accept such entries.
 ///
-/// Each line has the type of the entries, their family, the list of this crate's entries, and the
-/// check of an added entry.
+/// Each line of the macro's input has the type of the entries, their family, the list of this
+/// crate's entries, and the check of an added entry.
 macro_rules! listed_entries {
     ($($entry:ty, $family:path, $list:path, $check:expr;)*) => {$(
         impl ListedEntry for $entry {

@@ -25,8 +25,8 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Numbers of running and waiting jobs, which a sizing may read. The owner of the queue updates
-    /// them.
+    /// Numbers of running and waiting jobs, which a sizing may read. The cluster that owns the
+    /// queue updates them.
     pub counts: QueueCounts,
     /// Whether the sizing gives every job the size that it requests.
     is_fixed: bool,
@@ -54,7 +54,11 @@ impl Facility {
         &self.sites
     }
 
-    /// Positions of the random streams, and memories of the sizing and of each allocator.
+    /// State that the held placements do not determine, as numbers: see
+    /// [`recall`](Facility::recall).
+    ///
+    /// It consists of the positions of the random streams, and of what the sizing and each
+    /// allocator remember of earlier events.
     pub(crate) fn memory(&self) -> Vec<u64> {
         let mut numbers = vec![self.stream.position()];
         let mut put = |memory: Vec<u64>| {
@@ -69,9 +73,10 @@ impl Facility {
         numbers
     }
 
-    /// Restores the [memory](Facility::memory) of a facility.
+    /// Restores a state that [`memory`](Facility::memory) returned.
     ///
-    /// The memories of allocators are restored only if the same placements are held (`is_same`).
+    /// The allocators restore their part only if `is_same` is set: the facility holds the same
+    /// placements as the one that returned the state.
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;
@@ -222,10 +227,10 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The site of a machine with one site and fixed sizes, whose allocator finds every free block.
+    /// The only site, if sizes are fixed and its allocator finds every free block; otherwise
+    /// `None`.
     ///
-    /// `None` on other machines. On such a site, a request that cannot be placed stays unplaceable
-    /// until nodes are released.
+    /// On such a site, a request that cannot be placed stays unplaceable until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -233,7 +238,7 @@ impl Facility {
         }
     }
 
-    /// The site of a machine with one site, if every job gets its requested size; otherwise `None`.
+    /// The only site of a machine, if every job gets its requested size; otherwise `None`.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
@@ -242,10 +247,10 @@ impl Facility {
         }
     }
 
-    /// Makes the only site count its free nodes, without recording which nodes are free.
+    /// Makes the only site count its free nodes instead of recording which nodes are free.
     ///
-    /// Meant for runs in which no component asks which nodes a job holds. Has an effect only with
-    /// interchangeable processors and fixed sizes.
+    /// This is meant for runs in which no component uses which nodes a job holds. It has an effect
+    /// only with interchangeable processors and fixed sizes.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
@@ -274,7 +279,7 @@ impl Facility {
         Some(Proposal { site: 0, placement, stretch: 1.0 / only.site().speed() })
     }
 
-    /// Whether every job gets the size it requested.
+    /// Whether every job gets the size it requested; `false` also if caches are disabled.
     #[inline]
     #[must_use]
     pub fn sizes_are_fixed(&self) -> bool {
@@ -289,7 +294,7 @@ impl Facility {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
 
-    /// Places a request on the [plain](Facility::only_plain_site) site as if exactly `free` were
+    /// Placement on the [plain](Facility::only_plain_site) site if exactly the nodes in `free` were
     /// free.
     ///
     /// The request is of the kind that the allocator accepts. Afterwards this facility can only be
@@ -430,7 +435,11 @@ impl SiteAhead {
         SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
-    /// Whether the site's placements are always one block of the requested shape.
+    /// Whether the site's allocator places one block of the requested shape, and jobs get their
+    /// sizes.
+    ///
+    /// This follows from the registry entry of the allocator. Parameters of the allocator are not
+    /// considered.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()
@@ -442,8 +451,8 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The rule of the machine by which the site can never hold a request; `None` if no rule
-    /// forbids it.
+    /// The rule of the machine that always forbids a request on this site; `None` without such a
+    /// rule.
     ///
     /// The text is one sentence without a full stop. A request that is merely too large violates no
     /// rule.

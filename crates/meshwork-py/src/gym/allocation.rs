@@ -31,7 +31,7 @@ pub(super) struct Allocation {
 }
 
 impl Allocation {
-    /// Creates an environment for the machine of this script.
+    /// Creates an environment for the machine in `script`.
     ///
     /// # Errors
     /// If the machine is flat, so that it has no blocks.

@@ -136,7 +136,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Calls a function for every environment.
+    /// Calls a function for every environment, on all threads of the vector environment.
     fn each(
         &self,
         py: Python<'_>,

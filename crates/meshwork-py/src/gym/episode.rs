@@ -11,11 +11,10 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// Makes the scenario of a script's machine, without jobs. It has the named allocator or, if none
-/// is named, the allocator of the script's scenario.
+/// Makes the scenario of the machine in `script`, without jobs.
 ///
-/// Outages and scheduler are left out: nothing fails on the machine, and only the agent starts
-/// jobs.
+/// It has the named allocator or, if none is named, the allocator of the script's scenario. Outages
+/// and scheduler are left out: nothing fails on the machine, and only the agent starts jobs.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -71,8 +70,9 @@ impl Episode {
         Episode::of(machine, 0, Box::new(std::iter::empty()))
     }
 
-    /// Begins an episode and advances to its first decision: a job waits, or no job will ever
-    /// arrive.
+    /// Begins an episode and advances to its first decision.
+    ///
+    /// That is the instant at which the first job waits, or the end if no job ever arrives.
     pub(super) fn begin(
         script: &Script,
         machine: &Scenario,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use meshwork::scenario::Scenario;
 use meshwork_lab::run::inputs::Files;
 
-/// The inputs from which the episodes of an environment are made.
+/// Inputs of all episodes of an environment: the scenario, its files, and the number of jobs.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) scenario: Scenario,
@@ -45,11 +45,10 @@ pub(crate) trait Env: Send {
     /// Takes an action and advances to the next decision.
     fn step(&mut self, action: u32) -> Result<Step, String>;
 
-    /// Gives the agent's observation to the two functions, as flags and as numbers, each with its
-    /// index.
+    /// Calls the two functions with each flag and each number of the observation, and its index.
     fn observe(&self, flags: &mut dyn FnMut(usize, bool), numbers: &mut dyn FnMut(usize, f64));
 
-    /// Tells the function `can` for each action, by its index, whether it is possible.
+    /// Calls `can` with the index of each action, and whether the action is possible.
     fn mask(&mut self, can: &mut dyn FnMut(usize, bool));
 
     /// Current time of the episode.

@@ -24,7 +24,7 @@ pub(super) struct Scheduling {
 }
 
 impl Scheduling {
-    /// Creates an environment for the machine of this script.
+    /// Creates an environment for the machine in `script`.
     ///
     /// # Errors
     /// If the machine has several sites.

@@ -230,7 +230,8 @@ impl Cluster {
         Ok(started)
     }
 
-    /// Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
+    /// Reserve the earliest start of a waiting job, assuming that running jobs end at their
+    /// estimates.
     ///
     /// Return the reservation as a guard, or `None` if the job can never start.
     fn reserve(&self, job: u64) -> PyResult<Option<Guard>> {

@@ -13,8 +13,7 @@ use pyo3::prelude::*;
 
 use crate::error::{failed, of_panic};
 
-/// Slot that Python objects hold. They can access the value through it only while the value is
-/// lent.
+/// Slot through which Python objects access a Rust value, but only while the value is lent.
 pub(super) struct Lent<T>(Mutex<Option<NonNull<T>>>);
 
 // SAFETY: the pointer is dereferenced only under the mutex, and only during `lend`, in which its
@@ -24,7 +23,7 @@ unsafe impl<T> Send for Lent<T> {}
 unsafe impl<T> Sync for Lent<T> {}
 
 impl<T> Lent<T> {
-    /// Creates a slot through which no value is lent yet.
+    /// Creates a slot in which no value is lent.
     pub(super) fn nothing() -> Lent<T> {
         Lent(Mutex::new(None))
     }

@@ -1,4 +1,4 @@
-//! Adapter for observers written in Python, of which only methods that exist are called.
+//! Adapter for observers written in Python. It calls only methods that the observer has.
 
 use std::sync::Arc;
 

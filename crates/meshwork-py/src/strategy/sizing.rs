@@ -88,10 +88,10 @@ impl InPython {
     }
 }
 
-/// Converts a size that a sizing in Python gives to a request of the demand's form.
+/// Converts a size from a sizing in Python to the form of the demand's request.
 ///
-/// In Python, a subcube or a count with constraints is a number of processors. A new count keeps
-/// the constraints.
+/// In Python, a size is a number of processors if the request is a subcube or a count with
+/// constraints. The constraints are kept.
 fn in_form(request: Request, demand: &Model<'_>) -> Request {
     match (&request, demand.request, demand.asks) {
         (Request::Nodes(nodes), Request::Constrained(constraints), _) => {

@@ -1,7 +1,7 @@
 //! A lint for the configuration files of a machine, to be run before Slurm reads them.
 //!
-//! The lint finds errors, and problems that Slurm does not report. It also tabulates the placements
-//! that a topology lists.
+//! The lint finds errors, and problems that Slurm does not report. It also tabulates what a
+//! topology lists, such as its switches, block sizes or placements.
 
 mod draw;
 mod names;
@@ -23,7 +23,8 @@ use crate::site::{self, Reading};
 pub struct LintReport {
     /// The content of the files, as parsed.
     pub reading: Reading,
-    /// A table of placements for each topology that lists any.
+    /// Table of the entries that a topology lists, for each topology in order; empty for a flat
+    /// one.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }

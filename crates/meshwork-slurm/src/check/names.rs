@@ -1,8 +1,8 @@
 //! Warnings about misspelt names in `slurm.conf`.
 //!
-//! With an unknown key Slurm 22.05.8 ends before it starts; an unknown option of
-//! `SchedulerParameters` is ignored silently. Newer versions have more names than this list, so a
-//! name is reported only if it is very similar to a known one.
+//! Slurm 22.05.8 does not start with an unknown key, and silently ignores an unknown option of
+//! `SchedulerParameters`. Newer versions have more names than this list, so a name is reported only
+//! if it is very similar to a known one.
 
 use std::collections::BTreeSet;
 

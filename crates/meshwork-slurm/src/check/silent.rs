@@ -9,11 +9,12 @@ use crate::finding::LintFindings;
 use crate::site::Reading;
 use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
 
-/// The maximum number of job sizes for which the lint tries whether the empty machine could run
-/// them.
+/// Largest number of nodes of a topology for which the lint tries every job size.
+///
+/// Each size is tried on the empty machine.
 const MOST_TRIED: u32 = 4096;
 
-/// Adds all warnings about problems that Slurm does not report to the findings.
+/// Adds to the findings all warnings about problems that Slurm does not report.
 pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {

@@ -1,4 +1,6 @@
-//! Tables of the placements that a topology lists, which the lint shows.
+//! Tables of the switches, block sizes, rings or placements that a topology lists.
+//!
+//! The lint shows them.
 
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
@@ -7,7 +9,7 @@ use crate::topology::{NamedNodes, SlurmTopology, Structure, by};
 
 pub type PlacementRow = Vec<Json>;
 
-/// A table of the placements of a topology.
+/// A table of the switches, block sizes, rings or placements of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementTable {
     pub columns: Vec<&'static str>,
@@ -81,10 +83,12 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
     }
 }
 
-/// The table of the placements of tori, with a row for each placement. The column `anchors` has the
-/// number of positions of the placement's boxes. A job in one box makes larger boxes unavailable.
-/// The columns `breaks_least` and `breaks_most` have the smallest and the largest number of boxes
-/// of the next larger placement that one job makes unavailable on an otherwise empty machine.
+/// The table of the placements of tori, with a row for each placement.
+///
+/// The column `anchors` has the number of positions of the placement's boxes. A job that gets a box
+/// makes all larger boxes that overlap it unavailable. The columns `breaks_least` and `breaks_most`
+/// have the smallest and the largest number of boxes of the next larger placement that one job
+/// makes unavailable on an otherwise empty machine.
 fn placements(
     _topology: &SlurmTopology,
     anchors: &Anchors,

@@ -145,7 +145,7 @@ impl<K: Ord> SharedAllocator<K> {
     }
 }
 
-/// The numbers of some cores, in the notation `0-15,32`.
+/// The numbers of a set of cores, in the notation `0-15,32`.
 fn listed(cores: &CoreSet) -> String {
     ranges(cores.iter())
 }

@@ -1,4 +1,4 @@
-//! Reads from a `gres.conf` what is used: GPUs with their types, nearby cores and links.
+//! Reads the lines of a `gres.conf` that describe GPUs: their types, nearby cores and links.
 
 use std::path::Path;
 
@@ -21,8 +21,9 @@ pub struct GresLine {
     pub has_files: bool,
     /// Numbers of the cores that are near the GPUs; `None` if the line does not say.
     pub cores: Option<Vec<u32>>,
-    /// For each GPU of the node, how well the line's GPU is connected to it (the key `Links`). It
-    /// is -1 for the line's GPU itself.
+    /// For each GPU of the node, the number of connections between it and the line's GPU.
+    ///
+    /// This is the key `Links`. The number is -1 for the line's GPU itself.
     pub links: Option<Vec<i32>>,
 }
 

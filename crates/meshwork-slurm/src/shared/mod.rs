@@ -20,25 +20,30 @@ use gres::GresLine;
 pub struct SharedSite {
     /// All nodes of the machine.
     pub hosts: Hosts,
-    /// The nodes with their cores, memory and GPUs, in the form that allocation rules take. These
-    /// rules are in the crate `meshwork`.
+    /// The nodes with their cores, memory and GPUs, as allocation rules take them.
+    ///
+    /// The allocation rules are in the crate `meshwork`.
     pub machine: SharedMachine,
 }
 
 impl SharedSite {
-    /// Index of the type of GPUs with this name. If no node has such GPUs, it is an index beyond
-    /// all types.
+    /// Index of the type of GPUs with this name; `u16::MAX`, which is no type, if no node has such
+    /// GPUs.
     pub(crate) fn model(&self, name: &str) -> u16 {
         let models = &self.machine.models;
         let found = models.iter().position(|own| own.eq_ignore_ascii_case(name));
         found.map_or(u16::MAX, |found| found as u16)
     }
 
-    /// The partition of this name, or without a name the default partition.
+    /// The partition of this name. Without a name, the default partition, or if there is none the
+    /// only one.
     ///
     /// # Errors
-    /// One sentence, if [`Reading::site`] gives an error, if there are no rules for parts of nodes
-    /// in the partition's topology, or if a node is too large or the files do not describe it.
+    /// One sentence, in each of these cases:
+    ///
+    /// - [`Reading::site`] returns an error, or there is no `slurm.conf`.
+    /// - The partition's topology is a ring or a torus, for which parts of nodes have no rules.
+    /// - A node has no `NodeName` line, or its description is invalid or too large.
     pub fn new(
         reading: &Reading,
         gres: &[GresLine],
@@ -278,7 +283,7 @@ fn node_type(
     Ok(kind)
 }
 
-/// The sockets to which some cores belong, as a number with one bit for each socket.
+/// The sockets to which the given cores belong, one bit for each socket.
 fn near(cores: &[u32], kind: &SlurmNodeType) -> Result<u32, String> {
     let mut near = 0;
     for &core in cores {

@@ -145,7 +145,7 @@ fn range(value: &str) -> Result<(u32, u32), String> {
     )
 }
 
-/// Converts an amount of memory with a suffix K, M, G or T to megabytes.
+/// Converts an amount of memory to megabytes. It may have a suffix K, M, G or T; the default is M.
 fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     let upper = value.to_uppercase();
     let digits = upper.trim_end_matches(['K', 'M', 'G', 'T', 'B']);
@@ -176,8 +176,9 @@ fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> 
     Ok(GpuCount { count, model: model.map(|model| site.model(model)) })
 }
 
-/// Reads the order of sockets from a value of the option `-m`. The value is `nodes:sockets`: two
-/// words, of which the second one gives this order.
+/// Reads the order of sockets from a value of the option `-m`, in the form `nodes:sockets`.
+///
+/// The second word gives the order of sockets. The first word may be left empty.
 fn order(value: &str) -> Result<SocketOrder, String> {
     let mut parts = value.split(':');
     let (nodes, sockets) = (parts.next().unwrap_or_default(), parts.next());

@@ -11,7 +11,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// Endings of the keys of annotations that name a node's domains, the smaller domain first.
+/// Suffixes of the annotation keys that name a node's domains, the smaller domain first.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
 /// Nodes that are below the same switch and in the same domains.
@@ -132,9 +132,10 @@ fn switches(
     Ok(switches)
 }
 
-/// The topology `block`, whose blocks are the smaller domains of the nodes, or their larger ones.
-/// The smaller domains are taken if all nodes have one, otherwise the larger domains if all nodes
-/// have one of these. `None` in all other cases.
+/// The topology `block`, whose base blocks are the domains of one level.
+///
+/// It is the level of the smaller domains if all nodes have one, otherwise that of the larger
+/// domains if all nodes have one. `None` in all other cases.
 ///
 /// The size of a base block is the size of the smallest block. The listed sizes are the base size
 /// times 1, 2, 4, …, up to the number of blocks.

@@ -19,12 +19,13 @@ impl Structure {
         }
     }
 
-    /// How far apart some nodes lie; `None` for a flat topology.
+    /// How far apart the given nodes lie; `None` for a flat topology.
     ///
-    /// It is the number of leaf switches or base blocks with one of the nodes, the length of the
-    /// shortest arc of each ring with all of the nodes there, or the largest number of hops within
-    /// the smallest box of each torus with all of the nodes there. Numbers of several rings or tori
-    /// are added.
+    /// - Tree or blocks: the number of leaf switches or base blocks that have one of the nodes.
+    /// - Rings: the length of the shortest arc that contains all of the nodes on a ring, summed
+    ///   over rings.
+    /// - Tori: the largest number of hops between two cells of the smallest box that contains all
+    ///   of the nodes in a torus, summed over tori.
     ///
     /// # Complexity
     /// **O(s n)** for *n* nodes of the machine and *s* switches, blocks, rings or tori.
@@ -52,7 +53,7 @@ impl Structure {
     }
 }
 
-/// Length of the shortest arc of a ring with all marked positions.
+/// Number of positions of the shortest arc of a ring that contains all marked positions.
 fn arc(is_marked: &[bool]) -> usize {
     let Some(first) = is_marked.iter().position(|&own| own) else { return 0 };
     let (mut gap, mut longest) = (0, 0);
@@ -68,7 +69,9 @@ fn arc(is_marked: &[bool]) -> usize {
     is_marked.len() - longest
 }
 
-/// Largest number of hops within the smallest box of a torus with all of the nodes there.
+/// Largest number of hops between two cells of the smallest box that contains all of the nodes.
+///
+/// Only nodes of this torus count.
 fn hops(torus: &Torus, nodes: &NodeSet) -> usize {
     let grid = torus.grid();
     let mut is_marked: Vec<Vec<bool>> =

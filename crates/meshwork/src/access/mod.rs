@@ -39,12 +39,12 @@ pub(crate) struct Reserved {
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
-    /// Numbers of the jobs that may not use the reserved nodes. `None` if `users` decides: then no
-    /// job of another user may use them.
+    /// Numbers of the jobs that may not use the reserved nodes. `None` if `users` decides instead:
+    /// then only jobs of these users may use the nodes.
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 
-/// Nodes of one site for certain jobs only: nodes of a partition or of an advance reservation.
+/// Nodes of one site that belong to a partition or to an advance reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
     /// Name of the partition; empty for a reservation.

@@ -268,7 +268,7 @@ impl<'a> Trial<'a> {
         for (placement, since, step) in held {
             let at = Some((seed, *step));
             site.claim(placement).map_err(|error| self.broken(at, error.to_string(), None))?;
-            // Who holds the nodes is not saved.
+            // The holders of nodes are not saved, so the claims do not name them.
             other.claimed(placement, &site, (*since).into());
         }
         let memory = original.memory();

@@ -21,10 +21,9 @@ const STEPS: u64 = 200;
 /// wiring.
 ///
 /// - The sizing has a size for every demand. Each size has the requested form, and at least one
-///   processor but no more than the site has. The factor of a size on the run time is a positive
-///   number.
-/// - No size has fewer processors than the sizing [states](Sizing::fewest), however many jobs wait
-///   and run.
+///   processor but no more than the site has. Its slowdown is a positive number.
+/// - No size has fewer processors than the sizing [states](Sizing::fewest), for any numbers of
+///   waiting and running jobs.
 /// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.
 /// - The sizes do not change because of queries, or of updates to a fork.
 /// - Under every scheduler that accepts sizings each job starts once and ends once, and the same

@@ -11,7 +11,7 @@ use crate::registry::{Params, Problem, join};
 /// Power model of a machine, read from the table `energy` of a scenario and checked.
 ///
 /// Field of a [`Setup`](crate::engine::Setup). Powers are in watts for each processor, and energies
-/// in joules. So a unit of the clock is a second.
+/// in joules. Times are therefore in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,

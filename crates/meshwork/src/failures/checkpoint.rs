@@ -68,8 +68,8 @@ impl Checkpoint {
 
 /// Daly's higher-order estimate of the optimal work between two checkpoints.
 ///
-/// `cost` is the time for writing a checkpoint, and `mtbf` the mean time between failures, in the
-/// same unit.
+/// `cost` is the time for writing a checkpoint, and `mtbf` the mean time between failures. Both are
+/// in the unit of the result.
 ///
 /// ```
 /// use meshwork::failures::daly;

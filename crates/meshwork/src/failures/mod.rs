@@ -44,7 +44,7 @@ pub(crate) struct Failures {
     checkpoint: Option<Checkpoint>,
 }
 
-/// Outages of one run, and what happens to the jobs that they interrupt.
+/// Outages of one run, with the rules for the jobs that they interrupt.
 ///
 /// Field of a [`Setup`](crate::engine::Setup).
 pub struct Outages {

@@ -19,7 +19,7 @@ pub(super) struct Outage {
     line: u64,
 }
 
-/// Instant and node number of a trace that become instant 0 and the first node of the run.
+/// Origin of a trace: its instant and its node number that become instant 0 and the first node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// Instant of the trace that becomes instant 0 of the run; `None` if none is given.
@@ -33,7 +33,7 @@ pub(super) struct Reading {
 /// Columns are read by position: event, component, node, platform, node name, type, start, end and,
 /// if present, the reason.
 const EVENT_COLUMNS: usize = 8;
-/// Type, in an event table, of an event during which a node was not available.
+/// Event type in an event table that means that a node was not available.
 const UNAVAILABLE: &str = "0";
 
 /// Maximum length of a line of a trace, in bytes.

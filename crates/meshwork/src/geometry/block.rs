@@ -222,8 +222,8 @@ impl Placement {
         self.len() == 0
     }
 
-    /// The placement of some nodes: one block if they form a block, otherwise runs in order of
-    /// index.
+    /// The placement on the given nodes: one block if they form a block, otherwise runs by node
+    /// number.
     ///
     /// A run has consecutive nodes. A block that crosses the edge of a ring becomes several runs.
     ///

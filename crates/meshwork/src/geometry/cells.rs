@@ -32,7 +32,7 @@ impl FreeCells {
         cells
     }
 
-    /// Corner of the first free cell of the lowest level that is at least `level`.
+    /// Corner of the first free cell of the lowest level, from `level` on, that has a free cell.
     ///
     /// `None` if there is no such cell.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {

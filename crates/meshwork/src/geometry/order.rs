@@ -86,8 +86,7 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The interleaved bits of some numbers: the highest bit of each, then the next bit of each, and so
-/// on.
+/// The interleaved bits of numbers: the highest bit of each, then the next bit of each, and so on.
 ///
 /// At most 156 bits are needed for 2²⁴ nodes: with 12 dimensions, one of which has 2¹³ coordinates.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {

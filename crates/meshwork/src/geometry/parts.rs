@@ -38,7 +38,7 @@ pub struct PartAmounts {
     pub mem: u32,
     /// Amount held of the resource `other`, whose meaning a study defines.
     pub other: u32,
-    /// Each GPU of which something is held: its index, and the held thousandths of it.
+    /// Index of each GPU that is held at least in part, with the held thousandths of this GPU.
     pub gpus: Vec<(u32, u32)>,
 }
 

@@ -4,7 +4,7 @@ use super::{Block, Placement};
 use crate::job::Dims;
 use crate::topology::{Node, Topology};
 
-/// The index of a site, and some nodes of this site.
+/// The index of a site, and nodes of this site.
 pub(crate) type OfSite = (usize, Vec<Node>);
 
 /// The sites of a machine. Nodes are numbered across sites, one site after the other.

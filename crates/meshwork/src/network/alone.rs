@@ -39,7 +39,7 @@ pub(super) struct Alone {
 
 /// Estimated time and messages of a job that is alone in the network.
 ///
-/// The job's packets wait for each other only if one process sends them.
+/// In the estimate, a packet waits only for earlier packets from its own node.
 pub(super) struct Estimate {
     /// Cycles from the job's start to the arrival of its last message.
     pub(super) time: f64,
@@ -113,7 +113,8 @@ impl Alone {
     }
 
     /// Estimates the time and messages of a job alone in the network. Processes share nodes if
-    /// there are fewer nodes than processes.
+    /// there are fewer nodes than processes; each of them then begins when the one before it on its
+    /// node has sent all of its messages.
     ///
     /// # Complexity
     /// **O(m d)** for *m* messages on a machine of *d* dimensions.

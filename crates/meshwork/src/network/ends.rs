@@ -121,7 +121,7 @@ fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))
 }
 
-/// Inserts an end into a chunk. Earlier ends move one by one, because they are few.
+/// Inserts an end into a chunk. Earlier ends move one by one, because there are few of them.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     chunk.push(end);

@@ -52,7 +52,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// When job `run` finishes if its rate does not change. `self` is the slot of this job.
+    /// Finish of the job `run` if its rate does not change. `self` is the slot of this job.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }
@@ -143,7 +143,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the network `ideal` with a list that is searched for each earliest finish.
+        /// Compares the network `ideal` with a list of jobs that is searched for the next one to
+        /// finish.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

@@ -217,7 +217,7 @@ impl Plan {
         pattern.to(rank, index % in_a_round % list)
     }
 
-    /// Random bits that choose among equally short routes for one message. The message is number
+    /// Random bits that choose among the possible routes of one message. The message is number
     /// `index` of process `rank`.
     pub(super) fn coins(&self, rank: u32, index: u64) -> u64 {
         keyed(self.key, rank.into(), index)

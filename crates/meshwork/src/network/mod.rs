@@ -108,8 +108,8 @@ pub trait Network: Send {
     /// Ends the job that is next to finish; returns its message statistics if jobs send messages.
     fn finish(&mut self, now: Time, run: RunKey) -> Option<Box<Messages>>;
 
-    /// Stops a running job before its end, because an outage has taken nodes from it. The job may
-    /// start again later under the same identifier. By default it is removed as if it had finished.
+    /// Stops a running job before its end, because of an outage or a preemption. The job may start
+    /// again later under the same identifier. By default, the job is removed like a finished one.
     fn stop(&mut self, now: Time, run: RunKey) {
         self.finish(now, run);
     }

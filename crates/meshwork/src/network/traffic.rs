@@ -162,7 +162,7 @@ static NEXT_GROUP: TrafficEntry = TrafficEntry {
     },
 };
 
-/// Mean number of packets of the pattern `hotspot` for each packet to the fixed node.
+/// Under the pattern `hotspot`, one packet in this many goes to the fixed node, on average.
 const HOT: u64 = 10;
 
 static HOTSPOT: TrafficEntry = TrafficEntry {
@@ -260,7 +260,7 @@ pub struct Carried {
     pub latency: Option<f64>,
     /// Mean cycles from a packet's arrival at the head of its node's queue to its tail's arrival.
     pub network_latency: Option<f64>,
-    /// Mean number of cycles in which a packet did not advance although it would in an idle
+    /// Mean number of cycles in which a packet did not advance although it would have in an idle
     /// network.
     pub blocking: Option<f64>,
     /// Mean number of links on the route of a packet.
@@ -337,7 +337,7 @@ pub fn carry(offered: &Offered) -> Result<Carried, Problem> {
     })
 }
 
-/// A node that creates packets: its random stream, and the cycle of its next packet.
+/// A node that creates packets: its random stream, packet count, and cycle of the next packet.
 struct Source {
     rng: Stream,
     sent: u64,
@@ -367,7 +367,7 @@ struct Seen {
 impl OpenLoop<'_> {
     /// Number of cycles from one packet of a node to its next packet, drawn at random.
     ///
-    /// The distribution is geometric, as if each cycle were a trial.
+    /// The distribution is geometric, because each cycle has the same probability of a new packet.
     fn gap(&mut self, node: Node) -> Cycle {
         let unit = self.nodes[node as usize].rng.unit();
         1 + (libm::log(unit) / self.log_of_none) as Cycle

@@ -80,9 +80,7 @@ struct Batch {
 /// merged in pairs, so that memory is constant.
 pub(super) struct Batches {
     metrics: usize,
-    /// Number of additional functions whose means over time are recorded.
-    ///
-    /// The state variables that every batch integrates are not counted.
+    /// Number of functions that are integrated over time in addition to the named state variables.
     further: usize,
     /// Base-2 logarithm of the batch size. The size changes only by doubling.
     doubled: u32,
@@ -187,8 +185,9 @@ impl Batches {
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// Batch that contains a job. Refused jobs have an index but are in no batch, so that batches
-    /// may stay empty.
+    /// Batch to which a job belongs by its arrival index.
+    ///
+    /// Refused jobs have an index too, but are not added to their batch. So a batch may stay empty.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;

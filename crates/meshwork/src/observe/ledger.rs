@@ -4,17 +4,20 @@ use super::areas::number;
 use super::{Event, MachineState, Observer};
 use crate::job::Time;
 
-/// Checks two identities that hold in every run, whatever the strategies.
+/// Checks two identities that hold in every run, for all strategies.
 ///
 /// First, the number of jobs in the system, integrated over time, equals the sum of the times that
 /// jobs spent in the system (Little's law). Second, the number of held processors, integrated over
 /// time, equals the sum over jobs of processors times time. A run that violates one of these has a
-/// bug, which is reported. **O(1)** for each event.
+/// bug, which is reported.
+///
+/// # Complexity
+/// **O(1)** for each event.
 #[derive(Debug, Default)]
 pub struct Ledger {
     jobs_area: f64,
     held_area: f64,
-    /// Sum over all jobs of the time from arrival to departure, as departures minus arrivals.
+    /// Sum of the departure instants so far, minus the sum of the arrival instants so far.
     sojourns: f64,
     /// Sum over jobs of the number of processors times the time for which they were held.
     held_times: f64,

@@ -87,7 +87,7 @@ pub struct Measured {
     pub batches: Vec<f64>,
 }
 
-/// Division of a run into batches of consecutive arrivals, refused jobs included.
+/// Division of a run into batches of consecutive jobs by arrival. Refused jobs are counted too.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Batching {

@@ -49,7 +49,7 @@ struct Class {
 /// may be thousands of classes, such as one for each user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of jobs of a batch beyond a quantile. With fewer, batches have no quantile.
+/// Minimum number of jobs of a batch expected above a quantile, for batches to have this quantile.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].
@@ -107,7 +107,8 @@ pub struct Recorder {
     /// since. Kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
-    /// Quantities of which a quantile is measured, each with its values and their jobs.
+    /// Quantities of which a quantile is measured, each with its values and the jobs of these
+    /// values.
     ///
     /// Values and jobs are in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
@@ -305,7 +306,8 @@ impl Recorder {
 
     /// Quantile of a quantity over the whole run, and its value in each batch.
     ///
-    /// The values in batches are left out if too few jobs of a batch lie beyond the quantile.
+    /// There are no values in batches if fewer than [`FEWEST_BEYOND`] jobs of a batch lie above the
+    /// quantile on average.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };

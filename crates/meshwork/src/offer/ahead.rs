@@ -11,8 +11,9 @@ use crate::job::Job;
 /// allocator can use any free processors, the copy is only the number of its free processors.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// Attempt to start the job for which a site is chosen. It also sets the sizing and the instant
-    /// for hypothetical starts of other jobs.
+    /// Attempt to start the job for which a site is chosen.
+    ///
+    /// Hypothetical starts of other jobs use its sizing and its instant.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
@@ -21,7 +22,7 @@ pub struct Ahead<'a> {
 enum Then {
     /// No job has been started on the site, so its real state is used.
     Same,
-    /// Number of free processors left on the site, any of which suit a job.
+    /// Number of free processors left on the site. A job can use any of them.
     Free(u32),
     /// Copy of the site, on which jobs have been started.
     Other(Box<ManagedSite>),
@@ -33,7 +34,7 @@ impl<'a> Ahead<'a> {
         Ahead { sites, attempt, then }
     }
 
-    /// All sites on which `job` would fit in their hypothetical states.
+    /// All sites on which `job` would fit after the hypothetical starts so far.
     ///
     /// # Complexity
     /// **O(1)** for each site whose allocator can use any free processors. One request to the

@@ -133,13 +133,15 @@ impl ManagedSite {
         self.finds
     }
 
-    /// Whether placements on the site are always one block of the requested shape.
+    /// Whether placements are always one block of the requested shape, by the allocator's entry.
+    ///
+    /// Parameters of the allocator are not considered.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.gives_blocks
     }
 
-    /// The name of the site's allocator, as errors show it.
+    /// The registry entry of the site's allocator, as errors name it.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
@@ -177,9 +179,10 @@ impl ManagedSite {
         }
     }
 
-    /// Requests a placement from the allocator. `None` without a request if too few nodes are free.
+    /// Returns the placement that the allocator chooses for a request; `None` if there is none now.
     ///
-    /// The request must be of the kind that the allocator accepts.
+    /// The allocator is not called if too few nodes are free, or if a cached denial implies
+    /// failure. The request must be of the kind that the allocator accepts.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -203,7 +206,7 @@ impl ManagedSite {
         placement
     }
 
-    /// Requests a placement after the caller has changed the site's free amounts for a trial.
+    /// Returns a placement in a trial, in which the caller has changed the site's free amounts.
     ///
     /// If `is_less_free` is set, no amount is larger than before the trial, so that known denials
     /// remain valid.
@@ -289,7 +292,8 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether cached denials, or a smaller request that fails now, show that a request must fail.
+    /// Whether a request must fail, because of a cached denial or because a smaller request fails
+    /// now.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {

@@ -53,10 +53,10 @@ pub static PARAMS: &[Param] = &[
 
 /// Processors of one machine with an allocator: **the** entry point for authors of schedulers.
 ///
-/// A pool has no queue and no jobs, and its clock only advances when told to. The caller requests
-/// processors, receives a placement, and releases it when done. Every allocator behaves as in a
-/// simulation, because pools and simulations call allocators in the same way. The command `meshwork
-/// place` is a pool that speaks JSON.
+/// A pool has no queue and no jobs, and its clock advances only if the caller advances it. The
+/// caller requests processors, receives a placement, and releases it when done. Every allocator
+/// behaves as in a simulation, because pools and simulations call allocators in the same way. The
+/// command `meshwork place` is a pool that speaks JSON.
 ///
 /// ```
 /// use meshwork::job::Request;
@@ -86,7 +86,7 @@ pub struct Pool {
     managed: ManagedSite,
     /// Site without any held placement, used to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements by first node and number of the placement. The number is needed because
+    /// Held placements by first node and placement number. The number is part of the key because
     /// several placements may have parts of one node.
     held: BTreeMap<(Node, u64), Held>,
     /// Number of placements held so far, including released ones.
@@ -97,9 +97,9 @@ pub struct Pool {
     table: Table,
 }
 
-/// A held placement with the instant of its allocation.
+/// A held placement with the instant since which it is held.
 ///
-/// `number` is the number of placements allocated before.
+/// `number` is the number of placements held before it, including released ones.
 #[derive(Clone)]
 struct Held {
     placement: Placement,

@@ -46,7 +46,7 @@ pub struct Question {
 pub enum Operation {
     /// Allocate processors for a request, held under a new name.
     Allocate(Name, Request),
-    /// Hold a placement that was made outside the pool under a new name.
+    /// Hold, under a new name, a placement that was made outside the pool.
     Adopt(Name, Vec<PlacedBlock>),
     /// Hold exactly the given nodes under each of the given names, and release all other named
     /// placements.
@@ -56,7 +56,7 @@ pub enum Operation {
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
-    /// Return where a request would be placed, without changing anything.
+    /// Return the placement that a request would get, without allocating it.
     Can(Request),
     /// Return the free nodes and the largest free block whose sides have this ratio. `None` stands
     /// for equal sides.
@@ -335,7 +335,7 @@ impl NamedPool {
         NamedPoolState { names, snapshot: self.pool.snapshot() }
     }
 
-    /// Replaces the state by `state`, which was taken from another named pool.
+    /// Replaces the state by `state`, which a named pool with the same configuration has returned.
     ///
     /// # Errors
     /// The errors of [`Pool::restore`], and missing or duplicate names; then nothing is changed.

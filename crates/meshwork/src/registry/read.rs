@@ -152,7 +152,7 @@ pub(super) fn literal(text: &str) -> Option<Value> {
 }
 
 impl Kind {
-    /// Whether this is the kind of a list of tables, and the value is an empty list.
+    /// Whether a parameter of this kind is a list of tables, and `value` is an empty list.
     fn is_none_of(&self, value: &Value) -> bool {
         matches!(self, Kind::Tables(_)) && value.as_array().is_some_and(Vec::is_empty)
     }

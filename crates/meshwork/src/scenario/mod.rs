@@ -68,7 +68,7 @@ const BYTES_PER_HELD_JOB: u64 = 48;
 /// capacity of the growing vector of jobs. Measured on two million rows of a table.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
-/// Description of a run, checked and with every default filled in, except for the replication.
+/// Complete description of a run except for the replication, checked and with all defaults.
 ///
 /// ```
 /// use meshwork::scenario::Scenario;
@@ -489,7 +489,7 @@ impl Scenario {
         Ok(seen)
     }
 
-    /// Measures a run that `act` advances. Returns the measurements and the result of `act`.
+    /// Measures a simulation that `act` advances. Returns the measurements and the result of `act`.
     fn watch_while<R>(
         &self,
         setup: Setup,

@@ -108,9 +108,10 @@ impl SiteSpec {
     }
 }
 
-/// Topology to which the leaves and blocks listed in the allocator's parameters are added.
+/// Topology with the leaves and blocks that the parameters of the site's allocator list.
 ///
-/// They are added only if jobs share nodes and the topology has no leaves and groups of its own.
+/// They are added only if jobs share nodes, and the topology does not define leaves and groups
+/// itself.
 fn with_listed_parts(
     entry: &AllocatorEntry,
     allocator: &Params,

@@ -1,7 +1,8 @@
 //! Average limit allocation: jobs get at most an average number of processors.
 //!
-//! The average is the site's number of processors divided by the number of jobs, or the mean size
-//! of recent requests. Larger jobs are folded (halved repeatedly) down to the average.
+//! The average is the site's number of processors divided by the number of jobs, rounded down to a
+//! power of two. Alternatively, it is 2 to the power of the rounded mean dimension (base-2
+//! logarithm) of recent requests. Larger jobs are folded (halved repeatedly) down to the average.
 
 use std::collections::VecDeque;
 
@@ -48,7 +49,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Number of recent requests over which the mean size is computed.
+/// Number of recent requests over which the mean dimension is computed.
 const REMEMBERED: usize = 100;
 
 /// The sizing `average_limit`: a limit on the size of jobs that depends on the load.

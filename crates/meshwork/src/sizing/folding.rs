@@ -69,7 +69,8 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
             nodes: constraints.nodes.div_ceil(2),
             ..(**constraints).clone()
         }),
-        // Half of a job of several pieces would be another program.
+        // A job of several pieces cannot be halved, because half of the pieces would be another
+        // program.
         Request::Pieces(_) => return None,
         Request::Block(sides) if asks == Asks::Square => {
             Request::Block(sides.iter().map(|side| side / 2).collect())

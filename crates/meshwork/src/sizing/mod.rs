@@ -30,7 +30,8 @@ pub struct Demand<'a> {
 
 /// Numbers of running and waiting jobs of a machine.
 ///
-/// Look-ahead uses the real numbers of the present instant, without its hypothetical starts.
+/// In look-ahead, these are the real numbers of the present instant, which hypothetical starts do
+/// not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Number of running jobs.

@@ -358,8 +358,9 @@ fn a_reservation_by_hand() {
              scheduler = '{scheduler}'"
         ))
     };
-    // Bob's job of all nodes would run into the reservation and starts as it ends, though nothing
-    // else happens then. His job of two nodes gets the other two.
+    // Bob's job of all nodes would run into the reservation. It starts when the reservation ends,
+    // although nothing else happens then. His job of two nodes is not backfilled, because it would
+    // delay the first job. It starts when that job ends.
     let bobs = vec![of("bob", "", 6.0, 4, 5.0), of("bob", "", 7.0, 2, 20.0)];
     let (_, transcript) = run(&study("fcfs"), bobs[..1].to_vec());
     says(&transcript, &["20 started 0 "]);
@@ -368,10 +369,11 @@ fn a_reservation_by_hand() {
     let small =
         vec![of("bob", "", 6.0, 2, 50.0), of("bob", "", 7.0, 2, 3.0), of("bob", "", 8.0, 1, 3.0)];
     let (_, transcript) = run(&study("fcfs"), small);
-    // The first job gets the nodes that Bob may use that long. The second job ends as the
-    // reservation begins.
+    // The first job gets the nodes that are not reserved. The second ends as the reservation
+    // begins. The third would run into the reservation, and waits until it ends.
     says(&transcript, &["6 started 0 ", "7 started 1 ", "20 started 2 "]);
-    // Ann may start on them within the window, though Bob came first, and may stay.
+    // Ann's job may start on the reserved nodes during the reservation, although Bob's job came
+    // first. Cem's job may still run when the reservation ends.
     let both =
         vec![of("bob", "", 12.0, 4, 1.0), of("ann", "", 13.0, 2, 5.0), of("cem", "", 18.0, 2, 9.0)];
     let (_, transcript) = run(&study("easy"), both);

@@ -652,8 +652,8 @@ fn frame_sliding_is_its_definition() {
         let start = if from_origin { Some(0) } else { site.free().first() };
         let expected = start.and_then(|start| {
             orientations(sides, rotation(table)).find_map(|sides| {
-                // Bases at distances of the requested sides from the start, without those before
-                // the start.
+                // First come all bases of the lattice that contains the start, then those at or
+                // after the start.
                 let corner = grid.coordinates(start);
                 let offset = |base: u32, d: usize| {
                     let (at, side) = (grid.coordinate(base, d), grid.sides()[d]);
@@ -669,8 +669,8 @@ fn frame_sliding_is_its_definition() {
                         }
                     })
                 };
-                // In row-major order, which along a ring begins at the start. Frames before the one
-                // that holds the start are not tried.
+                // The order is row-major, and along a ring it begins at the start. Frames before
+                // the frame that contains the start are not tried.
                 let place = |base: u32| -> Vec<u32> {
                     (0..sides.len()).rev().map(|d| offset(base, d)).collect()
                 };
@@ -829,7 +829,8 @@ fn every_scheduler_works_on_sites_that_differ() {
 
 #[test]
 fn the_naive_set_of_free_nodes_is_kept_by_every_run() {
-    // The engine checks every claim; this compares the events of a whole run with a set.
+    // The engine checks every claim by itself. This test compares the events of a whole run with a
+    // set.
     let mesh = Topology::mesh(&[6, 5]).unwrap();
     let text = "machine = { topology = 'mesh', dims = [6, 5] }\nscheduler = 'easy'";
     let (_, transcript) = run(&scenario(text), random_jobs(&mesh, 300, 4.0, 8));

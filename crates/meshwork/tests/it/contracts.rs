@@ -98,7 +98,7 @@ fn an_allocator_that_gives_too_few_nodes() {
 
 #[test]
 fn an_allocator_that_gives_another_shape_than_its_entry_declares() {
-    // The right number of nodes, in one row.
+    // The placement has the right number of nodes, but in one row.
     let catalogue = giving!(|request, site, own| {
         let count = request.nodes() as u32;
         let fits = count <= 8 && (0..count).all(|x| site.free().contains(x));
@@ -124,7 +124,7 @@ fn an_allocator_that_gives_nodes_that_are_held() {
 
 #[test]
 fn an_allocator_that_finds_no_room_on_an_idle_machine() {
-    // It places its first request, and none afterwards.
+    // The allocator places its first request, and none afterwards.
     let catalogue = giving!(|request, site, own| {
         (request.nodes() == u64::from(site.nodes())).then_some(own)
     });
@@ -230,7 +230,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
         .described(fcfs::ENTRY.about.renamed("pairs").params(&[]))
         .serves_all(false)
         .build(|_, _| {
-            // Two at a time: the last of an odd number waits for ever.
+            // Jobs start in pairs, so the last of an odd number of jobs waits for ever.
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, _| {
                 if cluster.waiting_jobs() > 1 {
                     while let Some(head) = cluster.head()

@@ -106,7 +106,8 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
 
 /// Text of the drawing with the placement that an allocator proposes for a request.
 fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
-    // Claims are replayed one by one, on a site that shows each as it is made.
+    // Claims are replayed one by one. The allocator is told of each claim while the site has only
+    // the claims up to it.
     let mut site = Site::new(drawn.site.topology().clone(), 1.0);
     for (placement, at) in &drawn.held {
         site.claim(placement).unwrap();

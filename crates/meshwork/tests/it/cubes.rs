@@ -131,12 +131,12 @@ fn buddy_as_lists() {
         assert_eq!(machine.take(1), [0, 1]);
         assert_eq!(machine.take(1), [2, 3]);
         assert_eq!(machine.take(0), [4]);
-        // The rest is listed as {5} and {6, 7}: no block of four; the smallest sufficient block
-        // first.
+        // The remaining free blocks are listed as {5} and {6, 7}, so there is no block of four. The
+        // smallest sufficient block is taken first.
         assert_eq!(machine.choose(2), None);
         assert_eq!(machine.nodes(1), [6, 7]);
         assert_eq!(machine.nodes(0), [5]);
-        // Released, {4} joins {5} and then {6, 7}.
+        // When {4} is released, it is merged with {5} and then with {6, 7}.
         machine.release_held(2);
         assert_eq!(machine.nodes(2), [4, 5, 6, 7]);
     }
@@ -194,7 +194,8 @@ fn a_free_subcube_across_several_lists_is_found_unless_lists_are_strict() {
         for _ in 0..8 {
             machine.take(0);
         }
-        // 0 and 2 merge to 0*0, 1 then finds no neighbour alone, 4 and 5 merge to 10*.
+        // 0 and 2 are merged to 0*0. Then 1 has no neighbour that is still single. 4 and 5 are
+        // merged to 10*.
         for node in [0, 2, 1, 4, 5] {
             let at = machine.held.iter().position(|p| p.blocks[0].base == node).unwrap();
             machine.release_held(at);
@@ -227,11 +228,12 @@ fn maximal_subcubes() {
     for exact in [5, 0] {
         let named = format!("maximal_subcubes exact_up_to={exact}");
         let mut machine = Machine::with_busy(&named, 3, &[4, 5, 7]);
-        // The set is 0** and 110: a pair is half of the first, a node is the second.
+        // The maximal set is 0** and 110. A pair is half of the first cube, and a node is the
+        // second cube.
         assert_eq!(machine.choose(2), Some(cube("0**")));
         assert_eq!(machine.choose(0), Some(cube("110")));
         assert_eq!(machine.take(1), [0, 1]);
-        // The rest, {2, 3, 6}, has one pair and one node.
+        // The remaining nodes, {2, 3, 6}, give one pair and one node.
         assert_eq!(machine.choose(2), None);
         machine.take(1);
         assert_eq!(machine.site.free_nodes(), 1);
@@ -245,7 +247,7 @@ fn prime_cube_graph() {
     assert_eq!(primes, [cube("**1"), cube("*1*")]);
     assert_eq!(machine.take(1), [1, 5]);
     assert_eq!(machine.nodes(2), [2, 3, 6, 7], "a cube of four is left");
-    // The first free pair in order of masks breaks both.
+    // Tree collapsing takes the first free pair in order of masks, which breaks both cubes of four.
     let mut first = Machine::with_busy("tree_collapsing", 3, &[0, 4]);
     assert_eq!(first.take(1), [2, 3]);
     assert_eq!(first.choose(2), None);
@@ -266,7 +268,7 @@ fn prime_cubes_serve_counts_with_a_connected_set() {
     let several = "prime_cube_graph cubes='several'";
     let mut machine = Machine::new(several, 3);
     assert_eq!(machine.serve(&Request::Nodes(5)), Some(vec![cube("0**"), cube("100")]));
-    // Of the free nodes 0, 3, 5, 6 and 7 four are connected, 0 is not.
+    // Of the free nodes 0, 3, 5, 6 and 7, four are connected with each other; node 0 is isolated.
     let mut machine = Machine::with_busy(several, 3, &[1, 2, 4]);
     let cubes = machine.serve(&Request::Nodes(4)).unwrap();
     assert_eq!(cubes, [cube("*11"), cube("101"), cube("110")]);
@@ -286,8 +288,9 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Number of subcubes of dimension `k` that the allocator finds if only the subcube's nodes are
-/// free.
+/// Number of subcubes of dimension `k` that the allocator recognizes.
+///
+/// It recognizes a subcube if it finds the subcube when no other nodes are free.
 fn recognised(named: &str, n: u32, k: u32) -> u32 {
     let found = every_cube(n, k).into_iter().filter(|&only| {
         let mut machine = Machine::new(named, n);
@@ -609,8 +612,8 @@ fn the_two_forms_of_the_buddy_system_agree() {
                 assert_eq!(a.is_some(), b.is_some());
                 let Some((a, b)) = a.zip(b) else { continue };
                 assert!(b.base <= a.base, "the bitmap takes the lowest");
-                // The largest aligned free block around the bitmap's choice is the list entry that
-                // it comes from.
+                // Each choice lies in a block of the free lists, which is the largest aligned free
+                // block around it. The choices are equal exactly if these blocks are equal.
                 let around = |cube: Subcube| {
                     let block = |j: u32| Subcube { base: cube.base >> j << j, mask: (1 << j) - 1 };
                     (k..=n).rev().find(|&j| block(j).is_within(lists.site.free()))

@@ -306,8 +306,8 @@ fn jobs_that_wait_for_one_another_are_refused_by_their_numbers() {
 
 #[test]
 fn a_job_follows_all_parts_of_one_that_is_split() {
-    // A job of 6 processors becomes two parts of 3. Both fit on 8 processors, but beside a job of 4
-    // they run one after the other.
+    // A request of 6 processors is split into two parts of 3. On 8 processors both parts can start
+    // at once, but beside a job of 4 they start one after the other.
     let rows = vec![
         row(1, 0.0, 10.0, 4.0, None),
         row(2, 0.0, 2.0, 6.0, None),
@@ -315,8 +315,8 @@ fn a_job_follows_all_parts_of_one_that_is_split() {
     ];
     let given = Given { rows, ..Given::default() };
     let course = course(&flat("split_above = 0.4\ndependencies = 'log'", ""), &given);
-    // The first job has parts of 3 and 1, the second has parts of 3 and 3. Parts of 3, 1 and 3 run,
-    // and the last part of 3 waits for them.
+    // The first job is split into parts of 3 and 1, the second into two parts of 3. Three of these
+    // parts (3 + 1 + 3) run at once, and the last part of 3 waits.
     assert_eq!(course.ended[&2], [2.0, 4.0]);
     assert_eq!(course.submitted[&3], [9.0]);
 }
@@ -335,8 +335,8 @@ fn a_job_whose_lead_is_cut_off_comes_as_in_the_log() {
     assert_eq!((cut.submitted[&2][0], cut.submitted[&3][0]), (20.0, 25.0));
     let scaled =
         course(&flat("arrival_scale = 2\nruntime_scale = 3\ndependencies = 'log'", ""), &given);
-    // Job 2 is submitted twice 90 after job 1 ends at 30. Job 3 is submitted twice 3 after job 2,
-    // which takes 6.
+    // Job 1 ends at 30, and job 2 follows after 2 · 90. Job 2 runs for 6, and job 3 follows after 2
+    // · 3.
     assert_eq!((scaled.submitted[&2][0], scaled.submitted[&3][0]), (210.0, 222.0));
 }
 
@@ -401,14 +401,14 @@ fn of_log(keys: &str) -> Scenario {
 fn fields_12_to_18_of_a_log() {
     let given = Given { log: LOG, ..Given::default() };
     let log = course(&of_log("dependencies = 'log'"), &given);
-    // Job 2 is submitted 50 after job 1 ends at 100. Job 3 is submitted when job 2 ends at 250,
-    // because think times are not negative. The other jobs keep their times.
+    // Job 2 follows the end of job 1 at 100 after 50. Job 3 follows the end of job 2 at 250 at
+    // once, since its think time is negative. The other jobs arrive as in the log.
     let expected = [(1, 0.0), (2, 150.0), (3, 250.0), (4, 1500.0), (5, 3000.0)];
     for (number, at) in expected {
         assert_eq!(log.submitted[&number], [at]);
     }
-    // In the log, the jobs end at 150, 300, 1600, 1600 and 3100. So the gaps before jobs 2, 3 and 5
-    // of one user are 50, 1200 and 1400.
+    // In the log, the jobs end at 150, 300, 1600, 1600 and 3100. So the user's think times are 50
+    // before the second job, 1200 before the third, and 1400 before the last.
     for (keys, expected) in [
         ("'user'", [0.0, 150.0, 1450.0, 1500.0, 3000.0]),
         ("{ of = 'user', session = 1400 }", [0.0, 150.0, 1450.0, 1500.0, 2950.0]),
@@ -451,8 +451,8 @@ fn a_table_infers_from_its_waits() {
     let rows = vec![
         of(row(1, 0.0, 10.0, 1.0, None), "a", Some(5.0)),
         of(row(2, 0.0, 10.0, 1.0, None), "a", None),
-        // Job 3 follows the end of job 1 at 15, not that of job 2 at 10. Its predecessor 9 in the
-        // table is not used.
+        // Job 3 follows job 1, which ends at 15, and not job 2, which ends at 10. The given
+        // predecessor 9 is not used.
         of(row(3, 18.0, 1.0, 1.0, Some((9, 1.0))), "a", None),
         of(row(4, 18.0, 1.0, 1.0, None), "b", None),
         row(5, 18.0, 1.0, 1.0, None),

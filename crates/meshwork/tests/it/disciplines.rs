@@ -151,8 +151,8 @@ fn no_job_waits_for_ever_under_lazy_with_a_threshold() {
         let large = start(scheduler)[20].unwrap_or(f64::INFINITY);
         assert!(large < 0.1 * end, "{scheduler}: the large job starts at {large} of {end}");
     }
-    // Without a threshold, the large job starts only after all others have ended, if it is tried at
-    // all.
+    // Without a threshold, the large job starts only after the last arrival, or never if it is not
+    // retried.
     assert!(start("threshold = 'none', retry = true")[20].unwrap() > end);
     assert_eq!(start("threshold = 'none'")[20], None);
 }
@@ -176,12 +176,12 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
     }
 }
 
-/// An observer that records every started job with its size class, each of which has a queue.
+/// An observer that records every started job with its size class. Each size class has a queue.
 #[derive(Default)]
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the size class from which a job started last has been empty since that
+    /// Whether the last started job's size class has had no waiting job at some instant since that
     /// start.
     emptied: bool,
 }
@@ -217,7 +217,7 @@ fn scan_serves_a_whole_queue_before_the_next() {
             assert!(order.starts.len() > 350);
             let classes: BTreeSet<u32> = order.starts.iter().map(|(_, class)| *class).collect();
             assert!(classes.len() > 2, "{classes:?}");
-            // Within one class, in order of arrival.
+            // Jobs of one class start in order of arrival.
             for class in classes {
                 let ids = order.starts.iter().filter(|(_, c)| *c == class).map(|(id, _)| *id);
                 assert!(ids.is_sorted(), "{text}");
@@ -364,7 +364,8 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
             // Malleable schedulers have another service time: see tests/malleable.rs.
             let rigid = SCHEDULERS.iter().filter(|s| !s.malleable);
             for scheduler in rigid.filter(|s| s.serves.contains(&topology.wiring())) {
-                // The sizing `exact` with every pair, and two of the other sizings in turn.
+                // The sizing `exact` is tried with every pair, and two of the other sizings in
+                // turn.
                 turn += 1;
                 let others = SIZINGS[1..].len();
                 for sizing in [0, 1 + turn % others, 1 + (turn + 2) % others].map(|i| SIZINGS[i]) {
@@ -392,7 +393,7 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
                     if sizing == "'exact'" {
                         assert!(value("utilization_asked") <= value("utilization") + 1e-12);
                     }
-                    // Some serve only listed sizes, and refuse the others.
+                    // Some schedulers serve only listed sizes, and refuse all other jobs.
                     let served = services.order.len();
                     assert!(served > 0 && served + services.refused > 10, "{text}\n{served} jobs");
                     if scheduler.about.name == "fcfs" {
@@ -518,20 +519,21 @@ fn the_worked_examples_of_limit_allocation() {
     // A 3-cube job on a 1-cube takes four times as long.
     let limit = with("{ name = 'limit', dimension = 1 }");
     assert_eq!(ends(&limit, vec![cube(3, 0.0, 5.0)]), [Time::new(20.0)]);
-    // Seven single nodes are held. A 2-cube job runs on the only free node, and takes four times as
-    // long.
+    // Seven jobs hold a node each. The 2-cube job runs on the only free node, and takes four times
+    // as long.
     let mut jobs: Vec<Job> = (0..7).map(|_| cube(0, 0.0, 100.0)).collect();
     jobs.push(cube(2, 1.0, 5.0));
     assert_eq!(ends(&with("'greedy_limit'"), jobs)[7], Time::new(21.0));
-    // Two jobs run. With the third job, an equal share is less than 4 of the 8 nodes.
+    // Two jobs run. With the third job, an equal share is 8 / 3 processors, which is rounded down
+    // to 2.
     let jobs = || vec![cube(0, 0.0, 100.0), cube(0, 0.0, 100.0), cube(3, 1.0, 5.0)];
     assert_eq!(ends(&with("'average_limit'"), jobs())[2], Time::new(21.0));
-    // Among the two running jobs, an equal share is half the machine. The average dimension of the
-    // last requests, 0, 0 and 3, is 1.
+    // With `running_jobs`, only the two running jobs are counted, so a share is half of the
+    // machine. With `requests`, the mean of the requested dimensions 0, 0 and 3 is 1.
     let of = |average: &str| with(&format!("{{ name = 'average_limit', average = '{average}' }}"));
     assert_eq!(ends(&of("running_jobs"), jobs())[2], Time::new(11.0));
     assert_eq!(ends(&of("requests"), jobs())[2], Time::new(21.0));
-    // With limit 0, a 7-cube job runs on one node and takes 128 times as long.
+    // Limited to dimension 0, a 7-cube job takes 128 times as long.
     let large = "machine = { topology = 'hypercube', dimension = 8 }
                  sizing = { name = 'limit', dimension = 0 }";
     assert_eq!(ends(large, vec![cube(7, 0.0, 1.0)]), [Time::new(128.0)]);
@@ -539,7 +541,8 @@ fn the_worked_examples_of_limit_allocation() {
 
 #[test]
 fn a_block_is_folded_along_its_longer_side() {
-    // Six of eight columns are held. Blocks of 5 × 3 and 3 × 3 fit nowhere, but one of 2 × 3 does.
+    // Six of eight columns are held. The job of 5 × 3 does not fit folded to 3 × 3, but folded to 2
+    // × 3 it fits in the other two columns.
     let text = |sizing: &str| {
         format!("machine = {{ topology = 'mesh', dims = [8, 8] }}\nsizing = {sizing}")
     };

@@ -285,7 +285,7 @@ fn a_run_by_hand() {
     assert!(transcript.contains("18 awake 0 [0, 1] 14\n"), "{transcript}");
     assert!(transcript.contains("30 finished 1\n"), "{transcript}");
     assert!(transcript.contains("33 finished 2\n"), "{transcript}");
-    // The last job has one of the two, up to 33, while the other is idle.
+    // The last job holds one of the two processors from 30 to 33, while the other one is idle.
     let joules = 2000.0 + 100.0 + 6.0 + 14.0 + 2400.0 + 300.0 + 30.0;
     assert_close(metric(&outcome, "energy"), joules / 3.6e6, "energy");
     assert_close(metric(&outcome, "mean_power"), joules / 33.0, "mean power");
@@ -298,12 +298,12 @@ fn a_run_by_hand() {
         "energy-delay product",
     );
     assert_close(metric(&outcome, "turnaround"), turnaround, "turnaround");
-    // From 16 on: asleep for 2, and the rest; only the window counts.
+    // From 16 on, the processors sleep for 2 more units. Only energy in the measured part counts.
     let (outcome, _) = run(&study("measure = { warmup_time = 16 }"), jobs());
     let joules = joules - 2000.0 - 100.0 - 2.0;
     assert_close(metric(&outcome, "energy"), joules / 3.6e6, "energy after a warm-up");
     assert_close(metric(&outcome, "mean_power"), joules / 17.0, "mean power after a warm-up");
-    // After the instant of waking, the waking energy no longer counts.
+    // The measured part begins after the instant of waking, so the energy of waking does not count.
     let (outcome, _) = run(&study("measure = { warmup_time = 18.5, time = 20 }"), jobs());
     assert_close(metric(&outcome, "energy"), 300.0 / 3.6e6, "energy of a span of work");
     assert_close(metric(&outcome, "wake_ups"), 0.0, "wake-ups of a span of work");
@@ -319,7 +319,7 @@ fn nobody_falls_asleep_at_the_instant_of_a_start() {
     let jobs = [(0.0, 4.0), (1.0, 4.0), (8.0, 4.0), (13.0, 1.0)];
     let jobs = jobs.iter().map(|&(at, runtime)| job(at, Request::Nodes(2), runtime)).collect();
     let (outcome, transcript) = run(&study, jobs);
-    // Another job takes over at 4 and at 8; between 12 and 13 it sleeps.
+    // At 4 and at 8, one job ends as another starts. The processors sleep only from 12 to 13.
     assert_eq!(transcript.matches(" asleep ").count(), 1, "{transcript}");
     assert_close(metric(&outcome, "asleep"), 1.0 / 16.0, "asleep");
 }
@@ -432,7 +432,7 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
     for scheduler in schedulers_for_all_wirings() {
-        // These schedulers keep certain nodes free, and a larger machine has others.
+        // These schedulers keep certain nodes free, which are others on a larger machine.
         if ["reservation", "lazy"].contains(&scheduler.about.name) {
             continue;
         }

@@ -371,12 +371,13 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
             "18 end 1"
         ]
     );
-    // Checkpoints at 1.5 and 3.5 of the clock save 3; the remaining 7 take two more checkpoints.
+    // Up to the interruption at 4, checkpoints at 1.5 and 3.5 save 3 units of work. The remaining 7
+    // units take 4 checkpoints, which cost 2 units of time.
     assert_eq!(
         diary(&text("checkpoint = { every = 1.5, cost = 0.5 }"), trace, &list[..1]),
         ["0 start 1", "4 stop 1", "4 down 0", "6 up 0", "6 start 1", "15 end 1"]
     );
-    // A job that ends as its node fails has ended.
+    // A job whose node fails at the instant of the job's end has ended.
     assert_eq!(
         diary(&text(""), trace, &[(0.0, 1, 4.0, 4.0)]),
         ["0 start 1", "4 end 1", "4 down 0"]
@@ -394,7 +395,8 @@ fn windows_are_seen_coming() {
         )
     };
     let window = "maintenance = [{ from = 10, until = 20, nodes = '0-1' }]";
-    // Two run on 2 nodes each up to 6; the third, of 2 nodes, must take those that stay in service.
+    // Two jobs hold 2 nodes each. The third job, of 2 nodes, is interrupted by the window unless it
+    // waits for the nodes that stay in service.
     let list = [(0.0, 2, 6.0, 6.0), (0.0, 2, 8.0, 8.0), (1.0, 2, 9.0, 9.0), (1.0, 1, 3.0, 3.0)];
     assert_eq!(
         diary(&text("fcfs", window), "", &list),
@@ -470,7 +472,8 @@ fn who_looks_ahead_is_never_caught() {
         fn observe(&mut self, now: Time, event: &Event<'_>) {
             match event {
                 Event::Interrupted(run) => panic!("job {} is caught at {now}", run.id.0),
-                // Only the last promise counts, since windows renew promises as they begin and end.
+                // Only the last promise counts, since promises are renewed whenever a window begins
+                // or ends.
                 Event::Promised(id, by) => drop(self.0.insert(*id, *by)),
                 Event::Started(run) => {
                     if let Some(by) = self.0.get(&run.id) {
@@ -496,7 +499,8 @@ fn who_looks_ahead_is_never_caught() {
                 let study = scenario(&text);
                 let mut jobs = random_jobs(&topology, 90, 3.0, 5);
                 for job in &mut jobs {
-                    // Tenths would end past a window in the last bit.
+                    // Times are multiples of 1/8. With tenths, rounding could move an end past the
+                    // beginning of a window.
                     job.estimate = (job.runtime * 8.0).round() / 8.0;
                     job.runtime = job.estimate;
                     job.arrival = Time::new((job.arrival.units() * 8.0).round() / 8.0);
@@ -511,7 +515,7 @@ fn who_looks_ahead_is_never_caught() {
 
 /// Tests the share of nodes that are in service in the long run.
 ///
-/// The share is mtbf / (mtbf + repair), whatever the distributions of the two times.
+/// The share is mtbf / (mtbf + repair), for all distributions of the two times.
 #[test]
 fn availability_is_that_of_renewal_theory() {
     for (fails, theory) in [
@@ -673,7 +677,7 @@ fn checkpoints_waste_what_daly_says() {
             half_width / 60.0
         );
     }
-    // A block of nodes fails as one: for its jobs the optimum is that of one unit.
+    // A block of nodes fails as a whole, so the optimum for its jobs is that of one failure unit.
     let daly = "checkpoint = { every = 'daly', cost = 0.5 }";
     let one = study(1, daly).run(0, &NoInputs, &mut ()).unwrap();
     let six = study(6, daly).run(0, &NoInputs, &mut ()).unwrap();

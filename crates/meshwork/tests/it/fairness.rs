@@ -55,8 +55,8 @@ const UNFAIR: &str = "['unfair_jobs', 'unfairness']";
 
 #[test]
 fn a_backfilled_job_that_was_expected_to_be_out_of_the_way() {
-    // The first job ends at 3, not at 10. The third job was backfilled because it would end by 10,
-    // so the second job cannot start at 3, but only at 10.
+    // The first job ends at 3, although its estimate is 10. The third job was backfilled because it
+    // would end by 10. It now delays the second job, which could have started at 3, until 10.
     let rows = [row(0.0, 3.0, 10.0, 6.0), row(1.0, 2.0, 2.0, 8.0), row(2.0, 8.0, 8.0, 4.0)];
     let flat = "{ topology = 'flat', processors = 10 }";
     assert_eq!(values(&scenario(flat, "easy", UNFAIR), &rows), [Some(1.0 / 3.0), Some(7.0 / 3.0)]);
@@ -65,12 +65,12 @@ fn a_backfilled_job_that_was_expected_to_be_out_of_the_way() {
 
 #[test]
 fn a_small_job_that_comes_later_is_smallest_first() {
-    // At 10 the third job starts and blocks the second until 15. Without it, the second starts at
-    // 10.
+    // At 10 the third job starts, and the second one waits until 15. Without the third job, the
+    // second would start at 10.
     let rows = [row(0.0, 10.0, 10.0, 4.0), row(1.0, 1.0, 1.0, 4.0), row(2.0, 5.0, 5.0, 1.0)];
     let flat = "{ topology = 'flat', processors = 4 }";
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(1.0 / 3.0), Some(5.0 / 3.0)]);
-    // Jobs of one instant do not arrive after each other.
+    // Jobs that arrive at one instant do not count as later arrivals for each other.
     let rows = [row(0.0, 10.0, 10.0, 4.0), row(1.0, 1.0, 1.0, 4.0), row(1.0, 5.0, 5.0, 1.0)];
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(0.0), Some(0.0)]);
 }
@@ -151,8 +151,8 @@ fn users_are_compared_by_their_means() {
         let owner = Owner { user: user.map(str::to_owned), ..Owner::default() };
         Row { owner, ..row }
     };
-    // On one processor, the jobs of user a wait 0 and 2, the job of b waits 4, and the job without
-    // a user waits 6.
+    // On one processor, the waits are 0 and 2 for user a, 4 for user b, and 6 for the job without a
+    // user.
     let rows = [
         of(row(0.0, 2.0, 2.0, 1.0), Some("a")),
         of(row(0.0, 2.0, 2.0, 1.0), Some("a")),
@@ -172,8 +172,8 @@ fn users_are_compared_by_their_means() {
 #[test]
 fn deadlines_that_are_missed_and_by_how_much() {
     let by = |row: Row, deadline: f64| Row { deadline: Some(deadline.into()), ..row };
-    // On one processor, the jobs end at 2, 5 and 9: one unit late, just in time, and without a
-    // deadline.
+    // On one processor, the jobs end at 2, 5 and 9. The first is 1 late, the second ends just in
+    // time, and the third has no deadline.
     let rows = [
         by(row(0.0, 2.0, 2.0, 1.0), 1.0),
         by(row(0.0, 3.0, 3.0, 1.0), 5.0),

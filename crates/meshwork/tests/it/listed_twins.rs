@@ -122,7 +122,7 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
         let many = if pick(3) == 0 { nodes + pick(4) } else { 1 + pick(nodes.min(4)) };
         let free: Vec<u32> = free.iter().copied().collect();
         let first = pick(free.len() as u32);
-        // Close together, or in several blocks and leaves.
+        // The required nodes are close together, or in several blocks and leaves.
         let apart = if pick(2) == 0 { 0 } else { pick(free.len() as u32) };
         let near =
             |i: u32| free.get(((first + i * (1 + i % 2 + apart)) as usize) % free.len().max(1));
@@ -220,7 +220,7 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
         let uneven = rng.below(2) == 0;
         let (nodes, mut rings) = parts(&vec![size; count], uneven, &mut rng);
         for ring in &mut rings {
-            // In an order unlike that of their numbers.
+            // The order of the nodes on the ring differs from the order of their numbers.
             for i in (1..ring.len()).rev() {
                 ring.swap(i, rng.below(i as u64 + 1) as usize);
             }
@@ -253,7 +253,7 @@ fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine)
     for step in 0..depth {
         let mut above = Vec::new();
         while !level.is_empty() {
-            // The last level joins all, or leaves a forest.
+            // The last level joins all switches below, or leaves several trees.
             let is_last = step + 1 == depth && rng.below(3) > 0;
             let joined = if is_last { level.len() } else { 1 + rng.below(3) as usize };
             let children: Vec<usize> = level.drain(..joined.min(level.len())).collect();

@@ -150,7 +150,8 @@ fn every_choice_is_that_of_the_definition() {
                         _ => {}
                     }
                     asked += 1;
-                    // Smaller jobs, so that the machine is neither empty nor full for long.
+                    // Only smaller jobs are held, so that the machine is neither empty nor full for
+                    // long.
                     if wanted * 3 < topology.nodes() as usize || held.is_empty() {
                         site.claim(&chosen).unwrap();
                         allocator.claimed(&chosen, &site, Time::ZERO.into());

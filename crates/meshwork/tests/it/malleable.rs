@@ -95,10 +95,11 @@ fn two_jobs_by_hand_without_and_with_a_cost_of_migration() {
             let study = on_sixteen(&format!("{{ name = '{policy}', migration_cost = {cost:?} }}"));
             watched(&study, vec![whole(0.0, 10.0), whole(4.0, 10.0)]).1.ends
         };
-        // At 4, six of ten units are left, which take twelve on half the machine. By then the other
-        // has done six of its ten, and continues at full speed.
+        // At 4, the first job has 6 of its 10 units left. They take 12 on half of the machine. By
+        // then the second job has done 6 of its 10 units, and continues at full speed.
         assert_eq!(ends(0.0), [(0, 16.0), (1, 20.0)], "{policy}");
-        // The first loses a unit when it is halved, the second when it is doubled.
+        // The first job loses one unit of time when it is halved, the second job when it is
+        // doubled.
         assert_eq!(ends(1.0), [(0, 17.0), (1, 21.5)], "{policy}");
     }
 }

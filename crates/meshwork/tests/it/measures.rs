@@ -77,7 +77,7 @@ fn quantiles_lie_on_the_line_between_two_jobs() {
         "measure = { slowdown_threshold = 1, metrics = ['median_wait', 'p90_wait', 'p95_wait', 'p99_wait', \
          'slowdown', 'median_slowdown', 'p90_bounded_slowdown'] }",
     );
-    // Waits of 0, 9 and 13; slowdowns of 1, 2.8 and 4.25.
+    // The waits are 0, 9 and 13, and the slowdowns are 1, 2.8 and 4.25.
     let (outcome, _) = run(&study, three_jobs());
     assert_values(
         &outcome,
@@ -100,14 +100,14 @@ fn quantiles_lie_on_the_line_between_two_jobs() {
 
 #[test]
 fn quantiles_have_batches_where_enough_jobs_lie_beyond_them() {
-    // One processor at a time: the n-th job waits n units.
+    // Jobs run one after the other on the whole machine, so the job with index n waits n units.
     let jobs = (0..1600).map(|_| job(0.0, Request::Nodes(4), 1.0)).collect();
     let study = flat("measure = { metrics = ['median_wait', 'p90_wait'] }");
     let (outcome, _) = run(&study, jobs);
     assert_values(&outcome, &[("median_wait", 799.5), ("p90_wait", 1439.1)]);
     let batches = |at: usize| outcome.metrics[at].batches.clone();
-    // 24 batches of 64 jobs, since nothing arrives after the last ones. Half of a batch is 32 jobs;
-    // a tenth is too few.
+    // There are 24 batches of 64 jobs; the last batch is left out. Half of a batch lies beyond the
+    // median, which is enough. A tenth of a batch lies beyond the other quantile, which is too few.
     let medians: Vec<f64> = (0..24).map(|n| 64.0 * f64::from(n) + 31.5).collect();
     assert_eq!(batches(0), medians);
     assert_eq!(batches(1), [0.0; 0]);
@@ -116,7 +116,7 @@ fn quantiles_have_batches_where_enough_jobs_lie_beyond_them() {
 #[test]
 fn arrivals_see_the_queue_before_them() {
     let study = |more: &str| flat(&format!("measure = {{ metrics = ['queue_seen'] {more} }}"));
-    // The third of three jobs sees the second; two more at its instant see one another.
+    // The third job meets one waiting job, the second. A fourth job of the same instant meets two.
     let (outcome, _) = run(&study(""), three_jobs());
     assert_values(&outcome, &[("queue_seen", 1.0 / 3.0)]);
     let mut jobs = three_jobs();
@@ -135,7 +135,7 @@ fn padding_is_what_rounding_up_takes_from_the_machine() {
          allocator = 'buddy'
          measure = { metrics = ['utilization', 'utilization_asked', 'padding'] }",
     );
-    // 3 of 8 processors become 4 for 10 units; then 2 stay 2.
+    // For 10 units, a request of 3 processors holds 4 of 8. Then a request of 2 processors holds 2.
     let jobs = vec![job(0.0, Request::Nodes(3), 10.0), job(10.0, Request::Nodes(2), 10.0)];
     let (outcome, _) = run(&study, jobs);
     assert_values(

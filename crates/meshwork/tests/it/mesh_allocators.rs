@@ -495,7 +495,7 @@ fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
     }
 }
 
-/// Bases of the free squares with a given side, whose coordinates are multiples of the side.
+/// Bases of the free squares with a given side. Coordinates of the bases are multiples of the side.
 fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
     let grid = state.grid();
     let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);

@@ -52,9 +52,10 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
         );
         assert_eq!(service(&alone(CUBE, &network, "naive", 1, 512)), 18_419);
     }
-    // Consecutive messages: all but the last take as long as they take to leave, 11 cycles if whole
-    // packets fit into buffers; the last counts until it arrives. 10,133 and 5,633 are for a root 3
-    // links from its last destination, as with this seed. Another root differs by its last path.
+    // Packets are sent one after the other. Each takes the time until it has left its node, which
+    // is 11 cycles if whole packets fit into buffers. The last packet takes the time until its
+    // arrival. The numbers hold for a root that is 3 links from its last destination, as with this
+    // seed. For another root, the path of the last packet differs.
     for (buffer, cycles) in [(2, 10_133), (8, 5_633)] {
         let network = format!("name = 'wormhole', pattern = 'one_to_all', buffer = {buffer}");
         assert_eq!(service(&alone(CUBE, &network, "naive", 20, 512)), cycles);
@@ -296,7 +297,7 @@ fn a_start_between_two_cycles_waits_for_the_next_one() {
     let (_, transcript) = run(&scenario(text), vec![at(0.5), at(3.0), at(10.25), at(10.25)]);
     let ends: Vec<&str> =
         transcript.lines().filter_map(|line| line.split_once(" finished").map(|l| l.0)).collect();
-    // Two neighbours exchange a packet each in 4 · 1 + 11 cycles.
+    // Two neighbours send each other a packet, which takes 4 · 1 + 11 cycles.
     assert_eq!(ends, ["16", "18", "26", "26"]);
 }
 
@@ -317,7 +318,7 @@ fn messages_are_counted_and_timed_by_hand() {
     assert_eq!(took("iterations = 3, send = 'delivered'", "one_to_all"), 32 + 15);
     assert_eq!(took("iterations = 3, send = 'delivered', think_time = 5", "one_to_all"), 42 + 15);
     assert_eq!(took("num_messages = 1", "random"), 15);
-    // Of 3 messages between two processes, the first process sends 2.
+    // Two processes send 3 messages in total, 2 of them by the first process.
     assert_eq!(took("num_messages = 3", "ring"), 11 + 15);
 }
 
@@ -331,7 +332,7 @@ fn exponential_quotas_have_their_mean() {
         .collect();
     let (_, count) = counted(&scenario(text), jobs);
     let mean = count.packets as f64 / 2_000.0;
-    // Rounding up adds a half; the standard error is 0.45.
+    // Rounding up adds 0.5 to the mean of 20. The standard error is 0.45.
     assert!((mean - 20.5).abs() < 1.5, "{mean}");
 }
 

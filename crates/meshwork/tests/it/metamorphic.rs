@@ -51,7 +51,8 @@ fn doubling_all_durations_doubles_every_instant_bit_for_bit() {
         let once = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
         let twice = starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| 2.0 * t, 2.0));
         let started = once.iter().flatten().count();
-        // As published, lazy leaves jobs waiting at the end of arrivals if none of their size runs.
+        // In its published form, `lazy` leaves jobs waiting after the last arrival if no job of
+        // their size runs.
         assert!(started > if text.contains("'lazy'") { 15 } else { 30 }, "{started}: {text}");
         for (a, b) in once.iter().zip(&twice) {
             assert_eq!(a.map(|a| (2.0 * a).to_bits()), b.map(f64::to_bits), "{text}");
@@ -75,7 +76,7 @@ fn a_later_beginning_changes_no_wait() {
         let now = starts(scenario(&text).setup(0).unwrap(), jobs.clone());
         let later =
             starts(scenario(&text).setup(0).unwrap(), map_times(&jobs, |t| t + 7680.0, 1.0));
-        // A resized job continues at a rate of a third or so: its end is no whole number.
+        // A resized job continues at a rate such as 1/3, so its end is not a whole number.
         let resizes = SCHEDULERS.iter().any(|s| s.malleable && text.contains(s.about.name));
         let slack = if resizes { 1e-6 } else { 0.0 };
         for (a, b) in now.iter().zip(&later) {
@@ -126,7 +127,7 @@ fn departures_come_before_arrivals_and_both_before_one_pass() {
     let flat = scenario("machine = { topology = 'flat', processors = 4 }");
     let jobs = vec![job(0.0, Request::Nodes(4), 5.0), job(5.0, Request::Nodes(4), 1.0)];
     assert_eq!(starts(flat.setup(0).unwrap(), jobs), [Some(0.0), Some(5.0)]);
-    // The pass sees both simultaneous arrivals, and the smaller job starts first.
+    // The pass sees both simultaneous arrivals, so the smaller job starts first.
     let sjf = scenario("machine = { topology = 'flat', processors = 4 }\nscheduler = 'sjf'");
     let jobs = vec![job(1.0, Request::Nodes(3), 5.0), job(1.0, Request::Nodes(2), 1.0)];
     assert_eq!(starts(sjf.setup(0).unwrap(), jobs), [Some(2.0), Some(1.0)]);
@@ -153,9 +154,9 @@ fn the_textbook_example_of_backfilling() {
 
 #[test]
 fn a_job_past_its_estimate_is_expected_to_end_now() {
-    // The first job runs until 20, but its estimate is 5. So at 6 the head of the queue, a job of 4
-    // processors, is promised a start now. The third job waits, because it would hold processors
-    // that the head is promised.
+    // The first job runs to 20, although its estimate is 5. At 6, the head of the queue (4
+    // processors) is promised a start "now". A job of 3 units on the two free processors would end
+    // later and would take processors that the head needs, so it waits.
     let mut jobs = vec![
         job(0.0, Request::Nodes(2), 20.0),
         job(1.0, Request::Nodes(4), 5.0),
@@ -192,7 +193,7 @@ impl Scheduler for Halving {
                 let folded = Block { base: block.base, sides: Dims::from_slice(&[half]) };
                 let rate = f64::from(half) / f64::from(run.held) * run.rate;
                 cluster.reshape(key, folded.into(), rate, 0.0).unwrap();
-                // With exact estimates the expected end moves with the end.
+                // With exact estimates, the expected end of a job moves with its actual end.
                 let ends: Vec<f64> =
                     cluster.running().map(|(_, run)| run.expected_end.units()).collect();
                 assert_eq!(ends, [16.0]);
@@ -208,7 +209,7 @@ fn a_running_job_can_be_resized() {
     let jobs = vec![job(0.0, Request::Nodes(8), 10.0), job(4.0, Request::Nodes(4), 3.0)];
     let mut transcript = common::Transcript::default();
     let outcome = flat.run_on(setup, common::submissions(jobs), &mut transcript).unwrap();
-    // At 4, six units of work are left, which take twelve units of time on half the processors.
+    // At 4, six units of work are left. They take 12 units of time on half the processors.
     assert_eq!(outcome.end, Time::new(16.0), "{}", transcript.text);
     assert!(transcript.text.contains("4 moved 0"));
 }
@@ -243,6 +244,6 @@ fn a_running_job_can_be_moved_at_a_cost() {
     ];
     let mut transcript = common::Transcript::default();
     flat.run_on(setup, common::submissions(jobs), &mut transcript).unwrap();
-    // The job is moved twice, at a cost of half a unit each.
+    // Two moves cost half a unit of time each.
     assert!(transcript.text.contains("11 finished 0"), "{}", transcript.text);
 }

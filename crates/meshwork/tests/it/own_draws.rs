@@ -104,7 +104,7 @@ fn a_pattern_from_outside_is_sent_and_a_wrong_one_is_named() {
              runtimes = {{ name = 'constant', value = 1 }} }}"
         )
     };
-    // In blocks of 2 × 2, ranks 0 and 1 are neighbours, and 1 and 2 are not.
+    // In blocks of 2 × 2, ranks 0 and 1 are on neighbours, and ranks 1 and 2 are not.
     let ring = run(&text("'ring'"), &["hops"]).unwrap();
     assert_eq!(run(&text("'shift'"), &["hops"]).unwrap(), ring);
     let further = run(&text("{ name = 'shift', step = 2 }"), &["hops"]).unwrap();

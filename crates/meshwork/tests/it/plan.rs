@@ -284,9 +284,9 @@ fn selectors_sizings_and_passes_decide_as_in_the_run() {
     assert!(rest.len() >= 12, "{rest:?}");
 }
 
-/// Tests that a plan accepts a memory returned for another state, or refuses it with an error.
+/// Tests that a plan never panics if it is given a memory that was returned for another state.
 ///
-/// Some memories are damaged too. With these a plan may also fail later, but must not panic.
+/// The plan uses such a memory, or returns an error.
 #[test]
 fn memories_of_other_states_do_no_harm() {
     let machine = "machine = { topology = 'torus', dims = [4, 4] }";
@@ -412,18 +412,19 @@ fn withheld_nodes_are_for_jobs_that_end_before_and_for_others() {
         let (from, until) = (Time::new(from), Time::new(until));
         WithheldNodes { site: 0, nodes: nodes.collect(), from, until, from_jobs: jobs }
     };
-    // Nodes 0 to 7 are reserved from 40 on, so only a job that ends by then may use them.
+    // The first four rows of nodes are reserved from 40 on.
     let reserved = || of(0..8, 40.0, 100.0, None);
     assert_eq!(ask(vec![reserved()], vec![job(1, 8, 30.0)]), [(0, (0..8).collect())]);
     assert_eq!(ask(vec![reserved()], vec![job(1, 8, 31.0)]), [(0, (8..16).collect())]);
     assert_eq!(ask(vec![reserved()], vec![job(1, 9, 31.0)]), []);
-    // A reservation in force withholds its nodes from every job, and one that has ended from none.
+    // A reservation that has begun withholds its nodes from every job. One that has ended withholds
+    // none.
     assert_eq!(
         ask(vec![of(0..8, 5.0, 100.0, None)], vec![job(1, 8, 1.0)]),
         [(0, (8..16).collect())]
     );
     assert_eq!(ask(vec![of(0..8, 5.0, 9.0, None)], vec![job(1, 8, 99.0)]), [(0, (0..8).collect())]);
-    // Of two equal jobs, only the first may not use the withheld nodes.
+    // Of two equal jobs, only the first may not use the nodes.
     let never = of(0..8, 0.0, f64::INFINITY, Some(vec![0]));
     let found = ask(vec![never], vec![job(1, 8, 50.0), job(2, 8, 50.0)]);
     assert_eq!(found, [(0, (8..16).collect()), (1, (0..8).collect())]);

@@ -71,7 +71,7 @@ fn each_factor_orders_the_queue_by_itself() {
         ..job(number, 1.0, 8, 1.0)
     });
     assert_eq!(order(&only("job", ""), urgent), [2, 3, 1]);
-    // The user who held the machine first comes last, though that user's job waits longest.
+    // The user who held the machine first comes last, although that user's job has waited longest.
     let users = || {
         [("first", 1, 1.0), ("other", 2, 2.0)]
             .map(|(user, n, at)| of(user, "q", job(n, at, 8, 1.0)))
@@ -153,7 +153,7 @@ fn by_age_alone_it_is_easy_or_first_come_first_served() {
 
 /// Tests that two users who always have waiting jobs get their configured shares of the machine.
 ///
-/// This must hold whatever jobs the users have.
+/// This must hold for users with different sizes and run times of jobs.
 #[test]
 fn what_users_get_converges_to_their_shares() {
     for (scheduler, half_life) in
@@ -169,7 +169,8 @@ fn what_users_get_converges_to_their_shares() {
             );
             let mut rng = Stream::new(1, 0, "fair");
             let mut jobs = Vec::new();
-            // Each asks for slightly more than its share, so that the queue stays short.
+            // Each user requests slightly more than the user's share, so that the queue stays
+            // short.
             for number in 1..=7_200 {
                 let large = number % 16 == 0;
                 let (user, most, longest) =
@@ -222,7 +223,8 @@ fn low_queues_make_room_for_high_ones() {
         diary(&text("none"), jobs()),
         ["0 start 1", "1 start 2", "10 end 1", "10 start 3", "11 end 2", "13 end 3"]
     );
-    // The job without a queue ranks lowest and is preempted; it loses 3 and restarts at 7.
+    // The job without a queue ranks lowest and is preempted. It loses 3 units of work, and restarts
+    // at 7.
     assert_eq!(
         diary(&text("requeue"), jobs()),
         [
@@ -236,7 +238,7 @@ fn low_queues_make_room_for_high_ones() {
             "17 end 2"
         ]
     );
-    // When suspended it loses nothing.
+    // A job that is suspended instead loses no work.
     assert_eq!(
         diary(&text("suspend"), jobs()),
         [
@@ -250,7 +252,8 @@ fn low_queues_make_room_for_high_ones() {
             "14 end 2"
         ]
     );
-    // The youngest of a queue is preempted, and none for jobs of the same queue or a lower one.
+    // The job of the lowest queue that started last is preempted. No job is preempted for a job of
+    // the same queue or of a lower one.
     let alike = vec![
         of("a", "low", job(1, 0.0, 2, 10.0)),
         of("a", "low", job(2, 1.0, 2, 10.0)),

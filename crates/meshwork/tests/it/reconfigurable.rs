@@ -114,7 +114,7 @@ fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Opti
             if !is_free(&these) {
                 continue;
             }
-            // The largest free part around it.
+            // The largest free part that contains these nodes.
             let around = (0..=level)
                 .find(|&larger| {
                     let run = place >> (level - larger);

@@ -587,7 +587,7 @@ fn each_way_starts_what_the_one_before_could_not() {
     };
     // Lines and sheets that are too long for the torus are dropped.
     assert_eq!(run(Way::FirstFit), [Some(0), None, None, Some(100), None]);
-    // The last would fit once folded or scattered, but on its first try the machine is full.
+    // The last job would fit folded or scattered, but at its first try the machine is full.
     assert_eq!(run(Way::Folding), [Some(0), Some(1), Some(2), Some(102), None]);
     assert_eq!(run(Way::Hilbert), [Some(0), Some(1), Some(2), Some(102), None]);
     // Methods that join cubes drop no job.
@@ -628,6 +628,7 @@ fn utilization_at_events_is_that_of_instants() {
     let jobs = vec![job(1.0, Request::Nodes(5), 10.0), job(2.0, Request::Nodes(5), 2.0)];
     let (outcome, _) = run(&scenario(text), jobs);
     let found: Vec<Option<f64>> = outcome.metrics.iter().map(|metric| metric.value).collect();
-    // A half at the first start, all at the second, a half at the first end, nothing at the last.
+    // Half of the machine is held after the first start, all of it after the second start, half
+    // after the first end, and none after the second end.
     assert_eq!(found, [Some(0.6), Some(0.5), Some(6.0)]);
 }

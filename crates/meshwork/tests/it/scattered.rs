@@ -203,7 +203,7 @@ fn all_sets_of_free_nodes_are_equally_likely() {
         *counts.entry(nodes).or_insert(0_u32) += 1;
     }
     assert_eq!(counts.len(), 20, "6 over 3");
-    // 1000 each; 5 standard deviations are 154.
+    // Each set is expected 1000 times. Five standard deviations are 154.
     assert!(counts.values().all(|count| count.abs_diff(draws / 20) < 154), "{counts:?}");
 }
 
@@ -593,14 +593,14 @@ fn multiple_buddy_takes_the_smallest_blocks_that_are_large_enough() {
 
 #[test]
 fn multiple_buddy_by_hand() {
-    // 13 is 3·4 + 1.
+    // 13 nodes are three squares of 4 nodes and one node.
     let mesh = Topology::mesh(&[8, 8]).unwrap();
     let thirteen = placed("multiple_buddy", &mesh, &[], 13);
     assert_eq!(thirteen, "0,0:2x2;2,0:2x2;0,2:2x2;2,2:1x1");
     // One node of each quarter is held: no square of side 4 is free, so four of side 2 are used.
     let sixteen = placed("multiple_buddy", &mesh, &[0, 4, 32, 36], 16);
     assert_eq!(sixteen, "2,0:2x2;6,0:2x2;0,2:2x2;2,2:2x2");
-    // On a hypercube, a subcube for each binary digit.
+    // On a hypercube, there is a subcube for each binary digit 1 of the number.
     let cube = Topology::hypercube(4).unwrap();
     assert_eq!(
         placed("multiple_buddy", &cube, &[], 11),
@@ -669,7 +669,7 @@ fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<V
     if count > free.len() {
         return None;
     }
-    // The free place to be taken first.
+    // The free node to be taken first, as a place on the curve.
     let windows: Vec<&[usize]> = free.windows(count).collect();
     let run_from = |place: usize| (place..line.len()).take_while(is_free).count();
     let begins = |place: &usize| *place == 0 || !is_free(&(place - 1));
@@ -856,7 +856,8 @@ fn multiple_partner_by_hand() {
     // No row is free, but a column is.
     let small = Topology::torus(&[3, 3]).unwrap();
     assert_eq!(placed("multiple_partner", &small, &[1, 4, 8], 5), "0,0:1x3;2,0:1x1;2,1:1x1");
-    // No plane through the held node is free, but the partners of the next row are.
+    // No plane through the row of the held node is free. The next row and its partners form a
+    // plane.
     let torus = Topology::torus(&[3, 3, 3]).unwrap();
     assert_eq!(placed("multiple_partner", &torus, &[0], 9), "0,1,0:3x1x3");
     // No plane at all is free, so three lines are used.

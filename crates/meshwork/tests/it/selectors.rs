@@ -46,8 +46,9 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     scenario(&text).setup(0).unwrap().facility
 }
 
-/// Slow definitions of the selectors. They use counts of free processors and speeds times 4, and
-/// share no code with the selectors.
+/// Slow definitions of the selectors, which share no code with them.
+///
+/// They use counts of free processors, and speeds as integers: 4 times the speed.
 struct Definition<'a> {
     lookahead: &'a str,
     speeds: Vec<u32>,
@@ -286,13 +287,13 @@ fn a_random_selector_takes_every_room_alike() {
         let proposal = facility.propose(&nodes(9), Time::ZERO, &nobody);
         assert_eq!(proposal.map(|proposal| proposal.site), Some(1), "there is one room");
     }
-    // 2,250 each, standard deviation 41.
+    // Each site is expected 2,250 times, with a standard deviation of 41.
     assert!(taken.iter().all(|&n| (2_080..2_420).contains(&n)), "{taken:?}");
 }
 
 #[test]
 fn situation_a_is_a_submission_to_a_queue_that_was_empty() {
-    // The second site is the better fit for a job of 5, the first is faster.
+    // For a job of 5 processors, the second site is the better fit, and the first is faster.
     let text = "selector = 'intelligent'
         machine = { sites = [ { topology = 'flat', processors = 16, speed = 2.0 },
                               { topology = 'flat', processors = 6, speed = 1.5 } ] }";
@@ -302,10 +303,10 @@ fn situation_a_is_a_submission_to_a_queue_that_was_empty() {
         started.map(|line| line.split(' ').nth(4).unwrap().to_owned()).collect()
     };
     let at = |arrival: f64, count: u32, runtime: f64| job(arrival, Request::Nodes(count), runtime);
-    // Fresh jobs, alone or not, go to the fastest site.
+    // Jobs that have just arrived go to the fastest site.
     assert_eq!(sites(vec![at(0.0, 5, 10.0), at(0.0, 16, 10.0)]), ["0", "0"]);
-    // The same two after a wait for both sites, which are free at 5. The other one can start at
-    // once if the head takes the best fit, and 2 / 1.5 × 10 / (7.5 + 32) is below 1.
+    // Equal jobs that have waited for both sites, which become free at 5. If the head takes the
+    // site of best fit, the second job can start at once, and 2 / 1.5 × 10 / (7.5 + 32) is below 1.
     let blocked = || vec![at(0.0, 16, 10.0), at(0.0, 6, 7.5)];
     let waited = [blocked(), vec![at(1.0, 5, 10.0), at(1.0, 16, 10.0)]].concat();
     assert_eq!(sites(waited), ["0", "1", "1", "0"]);

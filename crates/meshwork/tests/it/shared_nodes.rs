@@ -343,7 +343,8 @@ impl Naive<'_> {
             known[usize::from(beside)].push(request(job).clone());
             return false;
         };
-        // What is chosen beside a promise is taken from what is free.
+        // The nodes were chosen from what a promise leaves, but the pieces are taken from what is
+        // free.
         let mut chosen_on = on.to_vec();
         let held = take(&mut chosen_on, &picks, request(job));
         for (node, before, after) in &held {
@@ -430,8 +431,8 @@ impl Naive<'_> {
                 let on = if !beside {
                     self.nodes.clone()
                 } else {
-                    // For each resource, the amount left at the promised start, and at most the
-                    // amount free now.
+                    // Of each resource, the amount that is left at the promised start, but at most
+                    // what is free now.
                     let mut then = self.then(now, by);
                     for (node, before, after) in &promised {
                         apply(&mut then[*node], (before, after), u32::saturating_sub);
@@ -838,7 +839,8 @@ pub(crate) fn gpus(count: u32, gpu: u32) -> Pieces {
 #[test]
 fn a_gang_waits_for_one_node_although_enough_gpus_are_free_in_all() {
     let whole = |at: f64, runtime: f64| (at, gpus(1, 4), runtime);
-    // Nine nodes have four GPUs each; three are left with one, two and three free.
+    // Of nine nodes with four GPUs each, six are full. The others have one, two and three free
+    // GPUs.
     let mut jobs: Vec<_> = (0..6).map(|_| whole(0.0, 100.0)).collect();
     for taken in [3, 2, 1] {
         jobs.push((0.0, Pieces { inside: Inside::Node, ..gpus(1, taken) }, 10.0));
@@ -914,7 +916,8 @@ fn orders_take_the_node_of_their_definition() {
         ("best_fit", [0, 0, 0]),
         ("packing", [0, 0, 0]),
         ("slurm", [0, 0, 0]),
-        // A piece of another kind goes to another node, and an equal piece joins it there.
+        // A piece of another kind goes to another node, and an equal piece joins the pieces of its
+        // kind.
         ("clustering", [0, 1, 1]),
     ] {
         let all = starts(&format!("order = '{order}'"), &jobs);
@@ -944,7 +947,8 @@ fn every_order_and_choice_gives_whole_runs() {
 
 #[test]
 fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
-    // A curve takes nodes that follow one another; pieces of a full node go elsewhere.
+    // The allocator `curve` takes consecutive nodes. Pieces that do not fit on a full node go
+    // elsewhere.
     let full = (0.0, gpus(1, 4), 50.0);
     let jobs = [full, (0.0, gpus(4, 2), 50.0)];
     let text = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }\n\

@@ -410,7 +410,7 @@ fn outages_of_nodes_and_gpus_are_those_of_a_naive_simulator() {
 
 #[test]
 fn a_gpu_fails_alone_and_its_node_serves_on() {
-    // One node of two GPUs; the second job wants both, and waits for the repair.
+    // One node has two GPUs. The second job needs both, and waits for the repair.
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 5.0 }, \
                 scope = 'gpu' }\nworkload = { name = 'table', path = 'x.csv' }";
@@ -422,7 +422,8 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
     let scenario = scenario(text);
     let mut seen = Diary::default();
     scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
-    // Both GPUs fail at 10 and are back at 15, and again at 25; the job with a core alone goes on.
+    // Both GPUs fail at 10, are repaired at 15, and fail again at 25. The job that has only a core
+    // is not affected.
     let expected = [
         "0 start 3",
         "2 start 1",
@@ -453,7 +454,7 @@ fn a_gpu_of_a_trace_fails_alone() {
     let job = |number, at, count, runtime| {
         Job::new(number, Time::new(at), Request::pieces(gpus(count, 1)), runtime)
     };
-    // The job on one GPU has the GPU 0; the job on both waits until both are back.
+    // The first job holds GPU 0. The second job needs both GPUs, and waits until both are back.
     let jobs = vec![job(1, 0.0, 1, 6.5), job(2, 1.0, 2, 3.0)];
     let mut seen = Diary::default();
     let setup = scenario.setup_with(0, &Text("node,gpu,down,up\n0,1,5,8\n0,0,6,7\n")).unwrap();
@@ -466,8 +467,8 @@ fn a_gpu_of_a_trace_fails_alone() {
 
 #[test]
 fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
-    // Maintenance windows take nodes out while GPUs fail and are repaired. No GPU or core may be
-    // given twice or lost.
+    // Maintenance windows take nodes out of service while GPUs fail and are repaired. No resource
+    // may be given twice or lost.
     let mut rng = Stream::new(43, 0, "both");
     for seed in 0..12 {
         let jobs = jobs_of_owners(&mut rng, 60);
@@ -494,7 +495,7 @@ fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
 
 #[test]
 fn a_failed_gpu_lasts_beyond_the_outage_of_its_node() {
-    // The GPU fails at 10 for 20; its node is out from 15 to 20.
+    // The GPU fails at 10 and is repaired at 30. Its node is out of service from 15 to 20.
     let text = "machine = { topology = 'flat', processors = 1, nodes = [{ type = 'a', cpu = 8, gpu = 1 }] }\n\
                 failures = { mtbf = { name = 'constant', value = 10.0 }, repair = { name = 'constant', value = 20.0 }, \
                 scope = 'gpu', maintenance = [{ from = 15, until = 20 }] }\nworkload = { name = 'table', path = 'x.csv' }";
@@ -524,9 +525,9 @@ fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> 
     Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
 }
 
-/// Tests that a job with whole nodes is charged to its user with all cores of these nodes.
+/// Tests that a job on whole nodes counts with all cores of its nodes in the usage of its user.
 ///
-/// Ann has had a node of eight cores for ten minutes, and Ben two cores for ten minutes. So Ben's
+/// Ann has used a node of eight cores for ten minutes, and Ben two cores for ten minutes. So Ben's
 /// job starts first.
 #[test]
 fn whole_nodes_are_used_by_all_their_cores() {
@@ -573,7 +574,8 @@ fn with_preemption(preempt: &str) -> Scenario {
 #[test]
 fn jobs_are_preempted_for_what_is_missing_alone() {
     let mem = |mem| Pieces::of(Piece { mem, ..Piece::default() });
-    // Memory of both nodes is taken; the GPU job needs no memory, the urgent one the youngest's.
+    // The first two jobs hold most of the memory of both nodes. The third job, on GPUs, holds no
+    // memory. The urgent job lacks only memory, so the youngest job that holds memory is preempted.
     let jobs = vec![
         of_queue(1, 0.0, mem(90), 50.0, "low"),
         of_queue(2, 1.0, mem(90), 50.0, "low"),
@@ -600,7 +602,8 @@ fn jobs_are_preempted_for_what_is_missing_alone() {
 
 #[test]
 fn a_suspended_job_goes_on_with_its_own_parts() {
-    // The high job takes two of the three suspended GPUs; one of the others is free meanwhile.
+    // The third job takes two of the three GPUs that the suspended first job held. The fourth job
+    // uses a GPU that is free meanwhile.
     let jobs = vec![
         of_queue(1, 0.0, Pieces { inside: Inside::Node, ..gpus(3, 1) }, 20.0, "low"),
         of_queue(2, 1.0, Pieces { inside: Inside::Node, ..gpus(4, 1) }, 100.0, "high"),
@@ -670,7 +673,8 @@ impl Observer for Watts {
 
 #[test]
 fn cores_and_gpus_take_power_by_the_part() {
-    // Two nodes of eight cores and two GPUs. Cores take 1 idle and 3 busy, GPUs 10 and 100.
+    // Two nodes have eight cores and two GPUs each. A core takes 1 watt idle and 3 busy, a GPU 10
+    // and 100.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100 }\n\
                 workload = { name = 'table', path = 'x.csv' }";
@@ -690,7 +694,7 @@ fn cores_and_gpus_take_power_by_the_part() {
 
 #[test]
 fn only_idle_nodes_sleep_and_their_gpus_with_them() {
-    // The first node has a job throughout; the second is idle from 10 on and sleeps from 14 on.
+    // The first node always has a job. The second node is idle from 10 on, and sleeps from 14 on.
     let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
                 energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, sleep = 0.5, sleep_after = 4, wake = 2, wake_energy = 7 }\n\
                 workload = { name = 'table', path = 'x.csv' }";
@@ -737,7 +741,8 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     let mut seen = Diary::default();
     scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
     let starts: Vec<&String> = seen.0.iter().filter(|line| line.contains("start")).collect();
-    // The third runs beside the first; the fourth leaves the second its start.
+    // The third job runs beside the first one. The fourth job does not delay the start of the
+    // second.
     assert_eq!(starts, ["0.01 start 1", "0.03 start 3", "5.03 start 4", "10.01 start 2"]);
 }
 
@@ -829,10 +834,10 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
 struct Sent(Vec<(u64, f64, u64)>);
 
 impl Observer for Sent {
-    fn observe(&mut self, _now: Time, event: &Event<'_>) {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
         if let Event::Finished(run) = event {
             let messages = run.messages.as_ref().unwrap();
-            self.0.push((run.job.number, (run.expected_end - run.start).min(1e9), messages.hops));
+            self.0.push((run.job.number, now - run.start, messages.hops));
         }
     }
 }
@@ -856,12 +861,14 @@ fn pieces_send_from_the_nodes_that_they_are_on() {
     let pieces = |per_node| Pieces::of(Piece { count: 4, per_node, ..Piece::default() });
     let job = |request| vec![Job::new(1, Time::ZERO, request, 1.0)];
     for network in ["hops", "link_load"] {
-        // A piece on each node sends as a job with these nodes does.
+        // With one piece on each node, messages are those of a job that holds these nodes as a
+        // whole.
         let apart = sent(network, job(Request::pieces(pieces(Some(1)))));
         let whole = sent(network, job(Request::Nodes(4)));
         assert_eq!(apart[0].2, whole[0].2, "{network}");
         assert!(apart[0].2 > 0);
-        // Two on each of two nodes that are one hop apart: four pairs in both directions.
+        // Two nodes, one hop apart, have two pieces each. Four pairs of pieces send in both
+        // directions.
         let two = sent(network, job(Request::pieces(pieces(Some(2)))));
         assert_eq!(two[0].2, 8, "{network}");
         let one = sent(network, job(Request::pieces(pieces(None))));

@@ -1,4 +1,4 @@
-//! Tests that a run made step by step equals a run made at once, whatever is queried between steps.
+//! Tests that a run made in steps equals a run made at once, for all queries between the steps.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -281,7 +281,7 @@ fn jobs_start_on_a_timer_alone() {
     for more in ["", "passes = 'event'", "failures = { mtbf = 'inf' }"] {
         let (scheduler, woken) = OnTimer::new(10.0, 0.0);
         let starts = common::starts(timed(more, scheduler), jobs());
-        // The third finds two processors free when the first has ended, at 14.
+        // The third job finds two free processors once the first job has ended, at 14.
         assert_eq!(starts, [Some(10.0), Some(10.0), Some(20.0)], "{more}");
         assert_eq!(woken.load(Ordering::Relaxed), 3, "at 10, 20 and 30");
         let lines = agree(more, || (timed(more, OnTimer::new(10.0, 0.0).0), submissions(jobs())));

@@ -77,7 +77,7 @@ fn reservations_are_rounded_to_the_resolution() {
 fn nothing_is_reserved_beyond_the_window() {
     let jobs = [exact(0.0, 6, 600.0), exact(0.0, 10, 50.0), exact(1.0, 4, 900.0)];
     assert_eq!(starts_of(&ten(", batch_sched_delay = 0"), &jobs), [0.0, 600.0, 650.0]);
-    // The third job delays the second one, whose start lies beyond the window and is not reserved.
+    // The third job delays the second one, for which nothing is reserved beyond the window.
     let short = ten(", batch_sched_delay = 0, bf_window = 5");
     assert_eq!(starts_of(&short, &jobs), [0.0, 930.0, 30.0]);
 }
@@ -142,18 +142,18 @@ fn a_partition_is_stopped_alone_and_takes_its_nodes_with_it() {
     // to 9 of the partition `right` are left.
     let jobs = [left(4, 100.0), left(6, 10.0), right(4, 10.0), far(4, 10.0)];
     assert_eq!(starts_of(&scenario(""), &jobs), [0.0, 100.0, 0.0, 10.0]);
-    // A larger job does not fit on these. It stops the partition `right` too, with nodes 6 to 9.
+    // A job of 5 nodes does not fit there, and stops the right partition too, with nodes 6 to 9.
     let jobs = [left(4, 100.0), left(6, 10.0), right(5, 10.0), far(4, 10.0)];
     assert_eq!(starts_of(&scenario(""), &jobs), [0.0, 100.0, 110.0, 120.0]);
-    // With a higher tier, the partition `right` comes first.
+    // With a higher tier, the jobs of the right partition come first.
     let tiers = ", partitions = [{ name = 'right', PriorityTier = 5 }]";
     assert_eq!(starts_of(&scenario(tiers), &jobs)[2..], [0.0, 10.0]);
 }
 
 #[test]
 fn priorities_are_those_of_the_multifactor_plugin() {
-    // One job holds all processors for 100 seconds. The other jobs then run one after another,
-    // because each needs more than half of the processors.
+    // One job holds all ten processors for 100 seconds. Then the other jobs run one after the
+    // other, because each needs more than half of the processors.
     let first = exact(0.0, 10, 100.0);
     let order = |parameters: &str, jobs: Vec<Job>| -> Vec<f64> {
         let jobs: Vec<Job> = std::iter::once(first.clone()).chain(jobs).collect();

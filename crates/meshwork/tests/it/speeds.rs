@@ -55,7 +55,7 @@ fn speeds_differ_between_replications_and_multiply_those_of_the_study() {
     let outcome = drawn.run(1, &NoInputs, &mut ()).unwrap();
     assert_eq!(Some(outcome.speeds), drawn.speeds(1));
     assert!(fixed.run(1, &NoInputs, &mut ()).unwrap().speeds.is_empty());
-    // A site is as fast as declared: every job ends after its run time over the speed.
+    // The sites of a run have the speeds that `speeds` returns.
     let in_the_run = drawn.setup(1).unwrap();
     let sites = in_the_run.facility.sites().iter().map(|managed| managed.site().speed());
     assert_eq!(Some(sites.collect()), drawn.speeds(1));

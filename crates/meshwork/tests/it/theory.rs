@@ -128,8 +128,8 @@ fn jobs_that_need_the_whole_machine_are_a_queue_at_one_server() {
 
 #[test]
 fn static_partitions_are_queues_at_one_server_each() {
-    // All jobs ask for one dimension of a 4-cube, which has one partition for it (two for dimension
-    // 0). The machine carries `load` of that partition, and waits are those of one server.
+    // All jobs request one dimension of a 4-cube, which has one partition for this dimension (two
+    // for dimension 0). The load of this partition is `load`, and waits are those of one server.
     let study = |dimension: u32, load: f64, runtimes: &str| {
         let share = load * f64::from(1 << dimension) / 16.0;
         scenario(&format!(
@@ -220,7 +220,7 @@ fn smallest_job_first_serves_small_jobs_sooner() {
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;
     for runtimes in ["name = 'exponential', mean = 1.0", "name = 'uniform', min = 0.0, max = 2.0"] {
-        // With 10,080 processors all parts are equal within a few in a thousand.
+        // With 10,080 processors, the parts of all jobs are equal within a few thousandths.
         let study = scenario(&format!(
             "machine = {{ topology = 'flat', processors = 10080 }}
              scheduler = 'equipartition'

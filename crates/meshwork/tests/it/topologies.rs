@@ -83,9 +83,9 @@ fn farthest_and_mean(topology: &Topology, from: u32) -> (u32, f64) {
 
 /// Tests that a twist shortens a torus and makes all nodes equivalent.
 ///
-/// The diameter of k × 2k nodes is k, without the twist 3k/2. For k × k × 2k it is 3k/2, without
-/// 2k. For k × 2k × 2k it is 3k/2, without 5k/2 (k even). These are the diameters of the
-/// corresponding lattices.
+/// With the twist, the diameter of k × 2k nodes is k instead of 3k/2. For k × k × 2k it is 3k/2
+/// instead of 2k. For k × 2k × 2k it is 3k/2 instead of 5k/2 (k even). These are the diameters of
+/// the corresponding lattices.
 #[test]
 fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     for (k, sides, diameter) in [
@@ -227,15 +227,15 @@ fn ways_up_a_tree_spread_over_all_links() {
                 .flat_map(|router| (0..wires.ports()).map(move |port| (router, port)))
                 .filter(|&(router, port)| wires.link(router, port).is_some());
             assert_eq!(loads.len(), links.count(), "{tree}: every link carries something");
-            // On each level, all traffic that crosses it is spread evenly over as many upward links
-            // as there are nodes, and as many downward links.
+            // For each level, all traffic that crosses it is spread evenly over its links. In each
+            // direction, a level has as many links as the tree has nodes.
             let levels = arity.len() - 1;
             let mut counted: Vec<u32> = loads.into_values().collect();
             counted.sort_unstable();
             let nodes = tree.nodes() as usize;
             let below = |level: usize| arity[..level].iter().product::<u32>();
             for (i, chunk) in counted.chunks(2 * nodes).enumerate() {
-                // The highest links carry the least.
+                // Links of the highest level carry the least traffic.
                 let expected = tree.nodes() - below(levels - i);
                 let near = |load: &u32| {
                     let off = f64::from(load.abs_diff(expected));
@@ -308,7 +308,7 @@ fn adversarial_traffic_saturates_a_dragonfly_where_theory_says() {
         [Routing::Minimal, Routing::Valiant, Routing::Ugal].map(|r| of("uniform", r));
     let most = 1.0 / (8.0 / 9.0 * (1.0 + 7.0 / 9.0));
     assert!((0.5 * most..=most).contains(&valiant), "{valiant} of {most}");
-    // Minimal paths carry more there, and UGAL nearly as much.
+    // Under this traffic, minimal paths carry more than Valiant paths, and UGAL nearly as much.
     assert!(minimal > 1.2 * valiant && ugal > 0.85 * minimal, "{minimal}, {valiant}, {ugal}");
 }
 

@@ -132,7 +132,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// Observer that needs to know what blocks the oldest waiting job, if its flag is set.
+/// Observer that says whether it uses [`MachineState::blocked_by_shape`].
 struct Looks(bool);
 
 impl Observer for Looks {
@@ -141,9 +141,7 @@ impl Observer for Looks {
     }
 }
 
-/// Tests that metrics do not depend on whether an observer needs to know what blocks a job.
-///
-/// The job is the oldest waiting one.
+/// Tests that metrics do not depend on whether an observer uses [`MachineState::blocked_by_shape`].
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();
@@ -208,7 +206,7 @@ fn nor_does_it_for_arrays_of_jobs() {
         let size = [3, 17, 60][seed as usize % 3];
         for array in jobs.chunks_mut(size) {
             let (first, rest) = array.split_first_mut().unwrap();
-            // All have the same estimate, and most end sooner.
+            // All jobs of an array have the same estimate, and most of them end sooner.
             first.estimate = first.estimate.max(1.0) * 4.0;
             for job in rest.iter_mut().filter(|job| job.number % 11 != 3) {
                 (job.request, job.arrival) = (first.request.clone(), first.arrival);

@@ -1,4 +1,4 @@
-//! Builds topologies: looks up the names of nodes, and makes the form that allocation rules use.
+//! Builds topologies: looks up the names of nodes, and converts lists to allocation rules.
 //!
 //! The checks are the same as Slurm's, in the same order.
 
@@ -39,8 +39,10 @@ pub enum Structure {
     Flat,
     /// A tree of switches, and the switches by name. Only leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// Base blocks, the base blocks by name, and the size of a base block. The last list has the
-    /// levels of the blocks that jobs may get: a block of level *n* consists of 2ⁿ base blocks.
+    /// Base blocks, the base blocks by name, and the number of nodes of a base block.
+    ///
+    /// The last list has the levels of the blocks that jobs may get: a block of level *n* consists
+    /// of 2ⁿ base blocks.
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
     Torus3d(Anchors, Vec<NamedNodes>),
@@ -95,7 +97,7 @@ impl Rule for FittedRuns {
     }
 }
 
-/// Builds the form of a topology that allocation rules use. `hosts` are the nodes that exist.
+/// Converts a topology to the form that allocation rules use. `hosts` are the nodes that exist.
 ///
 /// # Errors
 /// If Slurm would not start with the topology; the reason is then among the findings.

@@ -27,9 +27,9 @@ const LOWER: [u64; 6] = [
 /// left is cut.
 ///
 /// # Complexity
-/// For *n* dimensions all masks together take **O(3ⁿ / 64 · (4/3)⁶)** operations on words, and the
-/// masks with one given number of dimensions take a part of these. The first free subcube is
-/// usually found by far fewer operations. The space is **O(2ⁿ / 64)**.
+/// For *n* dimensions, **O(3ⁿ / 64 · (4/3)⁶)** operations on words for all masks together, and
+/// fewer for only the masks with a given number of dimensions. The first free subcube is usually
+/// found by far fewer operations. The space is **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
     dimension: u32,

@@ -25,14 +25,14 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit that is set in a receiver of credits if it is a processor that sends flits into a buffer.
+/// Bit that marks the receiver of a credit as a processor and not as an output lane of a router.
 ///
-/// Without the bit, the receiver is an output lane of a router. A credit announces free space in a
-/// buffer.
+/// A credit announces free space in a buffer to the processor or output lane that sends flits into
+/// the buffer.
 const TO_SOURCE: u32 = 1 << 31;
 
 /// An input lane, which is a buffer of flits. The flits themselves are not stored, only their
-/// number and their packets.
+/// number and the packets to which they belong.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     /// The first packet in the lane; `back` is the last packet.
@@ -46,9 +46,10 @@ struct Lane {
     out: u8,
 }
 
-/// Which input lanes of one router can send a flit: three sets of lanes, one bit each.
+/// Which input lanes of one router can send a flit: three sets of lanes, with a bit for each lane.
 ///
-/// A lane in all of them has an output lane, holds a flit, and has space ahead.
+/// A lane that is in all three sets has been granted an output lane, holds a flit, and has space
+/// ahead.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,

@@ -48,7 +48,7 @@ impl Fabric {
     /// The links of a machine, for packets with the routing policy of `setting`.
     ///
     /// # Errors
-    /// One sentence if the machine is flat, because a switch has no links to simulate.
+    /// One sentence if the machine is flat, because a flat machine has no links to simulate.
     #[cfg(test)]
     pub(crate) fn new(
         topology: &Topology,
@@ -75,7 +75,7 @@ impl Fabric {
     /// The fabric without link tables, with its ports, link lengths and classes of lanes only.
     ///
     /// # Errors
-    /// [`NetworkError::NoLinks`] if the machine is flat, because a switch has no links to simulate.
+    /// [`NetworkError::NoLinks`] if the machine is flat, because it then has no links to simulate.
     pub(super) fn outline(
         topology: &Topology,
         setting: &WormholeConfig,
@@ -169,7 +169,7 @@ impl Fabric {
         self.nodes / self.nodes_each
     }
 
-    /// Number of classes of virtual channels: 2 on a grid with rings.
+    /// Number of classes of virtual channels, such as 2 on a grid with rings.
     #[must_use]
     pub(crate) fn classes(&self) -> usize {
         self.classes

@@ -9,7 +9,7 @@ const NONE: u8 = u8::MAX;
 
 /// A request: the head of the packet in input lane `lane` needs an output lane.
 ///
-/// Every lane of class `class` of the output port `port` will do.
+/// Any lane of class `class` of the output port `port` can be granted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) lane: u32,
@@ -127,10 +127,9 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a packet for a lane of a group, behind earlier requests. Every lane of
-    /// the group will do.
+    /// Queues the head of a packet for a lane of a group, behind earlier requests.
     ///
-    /// A group has the output lanes of one class of one port.
+    /// A group has the output lanes of one class of one port. Any lane of the group can be granted.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;

@@ -34,7 +34,7 @@ pub struct Delivery {
     pub alone: Cycle,
 }
 
-/// Next message of a node, or when the node is to be asked again.
+/// Answer of a load to the request for a node's next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The message to send now, which is the first in the node's queue.
@@ -51,7 +51,7 @@ pub trait Load {
     fn next(&mut self, node: Node, now: Cycle) -> Turn;
 
     /// Records the arrival of a message. Returns a node that may have something to send now. The
-    /// node is then asked for a message, unless one of its packets is still on its way out.
+    /// node is then asked for a message, unless one of its packets has not left the node yet.
     fn delivered(&mut self, delivery: &Delivery) -> Option<Node>;
 
     /// Whether the network must stop at the current cycle, before anything moves in it.

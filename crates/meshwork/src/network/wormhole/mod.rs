@@ -333,8 +333,9 @@ pub struct Counts {
 /// A network under simulation: its flits and its clock.
 ///
 /// [`run`](Engine::run) simulates up to a given cycle, or until the [`Load`] pauses the network.
-/// Within one cycle: messages arrive, the load may pause, messages begin, lanes are granted and
-/// flits move. A node whose queue was empty must be [woken](Engine::wake) when it has a message.
+/// Within one cycle, messages arrive, the load may pause, messages begin, lanes are granted and
+/// flits move. The preset determines whether lanes are granted before or after flits move. A node
+/// whose queue was empty must be [woken](Engine::wake) when it has a message.
 pub struct Engine {
     kind: Kind,
     timing: Timing,
@@ -414,10 +415,10 @@ impl Engine {
         self.links
     }
 
-    /// Cycles that a packet takes over `links` local links (not global ones) if nothing is in its
-    /// way.
+    /// Cycles that a packet takes over `links` local (not global) links of an otherwise empty
+    /// network.
     ///
-    /// If a packet takes longer, it was blocked in the additional cycles.
+    /// A packet that takes longer was blocked in the additional cycles.
     #[must_use]
     pub fn zero_load(&self, links: u32) -> Cycle {
         let way = Way { links, global: 0 };
@@ -432,8 +433,10 @@ impl Engine {
         }
     }
 
-    /// Advances the network to cycle `until`, or until the load pauses it. Messages that arrive at
-    /// that cycle are delivered; nothing else has happened in it yet.
+    /// Advances the network to cycle `until`, or until the load pauses it.
+    ///
+    /// Messages that arrive at the last cycle are delivered. Nothing else has happened in that
+    /// cycle yet.
     ///
     /// # Errors
     /// If packets wait for each other so that none will ever move.

@@ -43,7 +43,7 @@ pub(super) struct Timing {
     /// Cycles from when a processor sends a flit to its arrival in the router's buffer. `None` if a
     /// packet is ready in the router as soon as it reaches the front of the processor's queue.
     pub(super) inject: Option<Cycle>,
-    /// Extra cycles of flits and credits over a local link, compared with latency 1.
+    /// Extra cycles of flits and credits over a local link, compared with a link of latency 1.
     ///
     /// `global` is the number of extra cycles over a global link.
     pub(super) local: Cycle,
@@ -116,7 +116,8 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles for which a packet is at the front of its queue in an otherwise empty network.
+    /// Cycles from when a packet reaches the front of its queue until it has left it, without
+    /// contention.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }

@@ -394,10 +394,12 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only if a study names them, because they are costly or often undefined. Reasons
-/// for waits take allocator queries, and fair starts take whole runs. Most jobs have neither
-/// deadlines nor users. Quantiles, gauges and functions made for a run are measured on request too:
-/// quantiles store a number for each job, and the others may be slow.
+/// Metrics measured only if a study names them, because they are costly or often undefined.
+///
+/// Reasons for waits need a query to the allocator for each waiting job, and fair starts need
+/// additional runs. Most jobs have neither deadlines nor users. Quantiles, gauges and functions
+/// made for a run are not listed here, but are also measured only on request: quantiles store a
+/// number for each job, and the others may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,

@@ -25,7 +25,8 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the arrived jobs, from which the function in the field `of` is rebuilt at times.
+    /// Requests of the arrived jobs, from which the function in the field `of` is rebuilt now and
+    /// then.
     ///
     /// `None` if that function does not depend on requests.
     typical: Option<Learned>,

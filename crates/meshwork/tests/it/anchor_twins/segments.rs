@@ -6,11 +6,11 @@
 
 use super::*;
 
-/// Interpretation of the rule for a job that finds no room: which node is left out at its next try.
+/// Interpretation of the rule for jobs that find no room: which node a retry of the job leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The lowest of all nodes selected so far is left out. This is how the allocator interprets
-    /// the rule.
+    /// The lowest of all nodes selected so far is left out. The allocator follows this
+    /// interpretation.
     Selected,
     /// Segmented jobs are never retried. This is a misreading, which the tests must detect.
     Never,
@@ -77,8 +77,8 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     let mut placed = 0;
     for _ in 0..400 {
         let (mut toruses, mut count) = random_machine(&mut rng);
-        // Adds a torus with non-overlapping boxes, of a size of the first torus, before it or
-        // behind.
+        // Adds a torus whose boxes do not overlap. Its boxes are of a size that the first torus
+        // lists. The new torus comes before or after the first one.
         let side = toruses[0].shapes[rng.below(4) as usize].size();
         let apart = Shape::aligned([side, 1, 1]);
         let cells = (count..count + 2 * side).map(Some).collect();
@@ -122,7 +122,8 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
 /// Without segments, such a job would be refused, because no listed box has its number of nodes.
 #[test]
 fn segments_wait_where_the_machine_has_too_few_places_for_them() {
-    // A torus with two boxes of 4, and one with a third whose other cells are holes.
+    // A torus with two boxes of 4 nodes, and a torus with one box of 4 nodes and, besides it, two
+    // more nodes and two holes.
     let row = Shape::aligned([4, 1, 1]);
     let whole = Torus::new([4, 2, 1], (0..8).map(Some).collect(), &[row]).unwrap();
     let cells = (8..16).map(|node| (node < 14).then_some(node)).collect();

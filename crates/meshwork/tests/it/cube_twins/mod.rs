@@ -284,8 +284,9 @@ impl FreeLists {
     }
 }
 
-/// Disjoint free cubes that cover the free nodes, found anew. The largest free cube is taken
-/// repeatedly; ties go to the lowest base, then to the lowest mask.
+/// Disjoint free cubes that cover the free nodes, computed from scratch.
+///
+/// The largest free cube is taken repeatedly; ties go to the lowest base, then to the lowest mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -388,10 +389,10 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// The maximal set of disjoint subcubes, built cube by cube from the largest free cubes.
+/// The maximal set of disjoint subcubes, built cube by cube.
 ///
-/// Of the largest free cubes, the first is taken with which the greatest dimension vector (the
-/// number of cubes of each dimension) can still be reached.
+/// Each step takes the first of the largest free cubes that, together with the best cover of the
+/// remaining nodes, has the greatest dimension vector (numbers of cubes by dimension).
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -430,7 +431,7 @@ impl Twin for MaximalSubcubes {
             part.nodes().for_each(|node| rest.remove(node));
             greatest(&rest, &mut known)
         };
-        // The first of several greatest: `max_by_key` would take the last.
+        // `max_by_key` would take the last of several greatest items, but the first is needed.
         subcubes(cube, dimension_of(free), k).into_iter().rev().max_by_key(left)
     }
 }
@@ -574,10 +575,11 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// Chooses the dimension, one of `allowed`, along which to halve a cube.
+    /// Chooses the dimension along which to halve a cube: one of `allowed`, a bit for each
+    /// dimension.
     ///
-    /// A mask is the set of dimensions along which a cube extends. The dimension is chosen for
-    /// which `cubes` and the half together have the fewest distinct masks. Ties go to the half with
+    /// A mask is the set of dimensions of a cube. The chosen dimension is the one for which the
+    /// masks of `cubes` and of the half have the fewest distinct values. Ties go to the half with
     /// the lowest mask.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {

@@ -50,7 +50,7 @@ pub(crate) enum Failed {
 
 pub(crate) type Tried = Result<Set, Failed>;
 
-/// Plausible misreading of a rule for placements, which the tests must detect.
+/// Plausible misreading of a placement rule, which the tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misread {
     Nothing,

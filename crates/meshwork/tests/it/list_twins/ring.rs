@@ -108,7 +108,8 @@ fn heaped(found: Vec<Window>, room: usize, misread: Misread) -> Vec<Window> {
         heap[0] = window.clone();
         let mut at = 0;
         loop {
-            // The key in the slot, rather than that of the window being moved.
+            // The heap compares the key that is stored in the slot, not the key of the window that
+            // is moved.
             let here = if misread == Misread::CorrectHeap { window.key } else { heap[at].key };
             let (left, right) = (2 * at + 1, 2 * at + 2);
             let mut worst = (here, at);

@@ -69,7 +69,7 @@ impl Machine {
     ) -> Result<usize, Failed> {
         if !required.is_empty() {
             let meeting = (0..self.nodes.len()).filter(|&i| shared(&self.nodes[i], required) > 0);
-            // The first of the highest.
+            // Of the switches of the highest level, the first one.
             let top = meeting.rev().max_by_key(|&i| self.levels[i]).ok_or(Failed::Never)?;
             return if required.is_subset(&self.nodes[top]) { Ok(top) } else { Err(Failed::Never) };
         }
@@ -106,7 +106,7 @@ impl Machine {
         let top = self.top(weights, required, free, job.nodes, misread)?;
         let mut chosen = required.clone();
         let mut missing = want.saturating_sub(chosen.len() as u32);
-        // When retried for fewer nodes, it takes at least one node besides the required ones.
+        // A retry for fewer nodes takes at least one node in addition to the required ones.
         let is_first = want == job.most || misread == Misread::LeastOfRange;
         if missing == 0 && (is_first || misread == Misread::RequiredAreEnough) {
             return Ok(chosen);
@@ -189,7 +189,8 @@ impl Machine {
             let Some(leaf) = best else { break };
             let gone = free[leaf];
             take(leaf, &mut chosen, &mut missing);
-            // Leaves count for the distance; switches above them only as before.
+            // For distances, the leaf now counts as used. Switches above it do not count as used
+            // because of it.
             used[leaf] = true;
             self.above(leaf).into_iter().for_each(|i| free[i] = free[i].saturating_sub(gone));
         }

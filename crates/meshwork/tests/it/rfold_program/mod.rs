@@ -79,10 +79,9 @@ pub(crate) struct Started {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
-    /// Whether only an arrival wakes the waiter, because the queue was empty.
+    /// Whether only an arrival wakes the waiter, because the queue was empty when it began to wait.
     ///
-    /// The waiter is the part of the program that tries jobs, while it waits. Otherwise it waits to
-    /// try `job` again, and the end of a job wakes it too.
+    /// Otherwise the end of a job wakes it too.
     for_arrival: bool,
     job: usize,
 }

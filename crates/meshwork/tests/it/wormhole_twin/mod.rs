@@ -232,7 +232,7 @@ impl<'a> Twin<'a> {
             assert_eq!(at as usize, self.home(to as usize).0);
             hops
         };
-        // Flits not known to have left the buffers behind a link.
+        // Number of flits that, as far as the sender knows, are still in the buffers behind a link.
         let held = |hop: &Hop| -> usize {
             let first = (hop.next as usize * self.ports() + hop.there) * self.channels();
             let lanes = first..first + self.channels();
@@ -286,8 +286,7 @@ impl<'a> Twin<'a> {
         None
     }
 
-    /// Buffers behind the permitted channels of a packet's next link. One of them may be granted to
-    /// it.
+    /// Buffers behind the permitted channels of a packet's next link. The packet needs one of them.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
@@ -328,8 +327,9 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Index of a buffer among those of all channels that leave its router. Round-robin choices use
-    /// it.
+    /// Index of a buffer among the buffers into which a router sends, by output port and channel.
+    ///
+    /// Round-robin choices use the index.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
@@ -356,8 +356,8 @@ impl<'a> Twin<'a> {
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
-    /// Packet whose head flit, the first in a buffer, waits for the grant of the next buffer. Also
-    /// the cycle from which on it waits.
+    /// Packet whose head flit is first in a buffer and waits for a grant, and the cycle of its
+    /// request.
     fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
         let buffer = &self.buffers[lane];
         let first = buffer.flits.front()?;
@@ -430,7 +430,7 @@ impl<'a> Twin<'a> {
 
     fn first_come(&mut self) {
         loop {
-            // The head flit that has waited longest, of those for which a channel is free.
+            // The head that has waited longest, among those for which a lane is available.
             let lanes = (0..self.buffers.len()).filter_map(|lane| {
                 let (packet, asks) = self.waiting(lane)?;
                 let router = lane / (self.ports() * self.channels());
@@ -466,7 +466,7 @@ impl<'a> Twin<'a> {
                 asks.iter().flat_map(|(_, group)| group.clone()).collect();
             targets.sort_unstable();
             targets.dedup();
-            // Every free channel is offered to one of the buffers that ask for it …
+            // Every free lane offers itself to one of the heads that request it …
             let mut offers: Vec<(usize, usize)> = Vec::new();
             for target in targets {
                 let output = self.output_number(router, target);
@@ -479,7 +479,7 @@ impl<'a> Twin<'a> {
                     .unwrap();
                 offers.push((lane, target));
             }
-            // … and every buffer with offers takes one of them.
+            // … and every head takes one of its offers.
             for lane in lanes {
                 let from = self.output_of_lane[lane];
                 let taken = offers
