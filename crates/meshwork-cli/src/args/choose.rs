@@ -35,12 +35,12 @@ pub(crate) struct ChoiceOptions {
     /// 95%
     #[arg(long, value_name = "SHARE", default_value = "95%")]
     pub(crate) confidence: String,
-    /// A limit that the mean of a metric must keep, such as 'p95_wait <= 4 h'; may be given several
-    /// times
+    /// A condition that the mean of a metric must meet, such as 'p95_wait <= 4 h'; may be given
+    /// several times
     #[arg(long = "constraint", value_name = "LIMIT")]
     pub(crate) constraints: Vec<String>,
-    /// The length of the end of the log that is left out of the race, such as 8w for eight weeks;
-    /// the winner is measured on this end
+    /// The length of the last part of the log, such as 8w for eight weeks, which is left out of the
+    /// race and on which the winner is measured
     #[arg(long, value_name = "TIME")]
     pub(crate) hold_out: Option<String>,
     /// The candidate with which the winner is compared, given by its value of each key in which
@@ -57,7 +57,7 @@ pub(crate) struct ChoiceOptions {
     #[arg(long)]
     pub(crate) raw: bool,
     /// If there are more candidates than this, first drop most of them in a screening, which the
-    /// guarantee does not cover
+    /// guarantee of --confidence does not cover
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(2..=3000))]
     pub(crate) screen_above: u16,
 }
@@ -65,7 +65,7 @@ pub(crate) struct ChoiceOptions {
 /// Arguments of `meshwork choose`.
 #[derive(Args, Debug)]
 pub(crate) struct Choose {
-    /// The studies, whose scenarios are the candidates; several studies have a race each, one after
+    /// The studies whose scenarios are the candidates; each study has a race of its own, one after
     /// another
     #[arg(required = true, value_name = "STUDY")]
     pub(crate) files: Vec<PathBuf>,
@@ -82,8 +82,8 @@ pub(crate) struct Choose {
     /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// If the folder for results belongs to another study, replace its tables; its stored runs are
-    /// kept
+    /// If the folder for results belongs to another study, replace the tables of that study, but
+    /// keep its stored runs
     #[arg(long, requires = "out")]
     pub(crate) replace: bool,
     /// Run only one part of the next round: with I/N, part I of N parts, counted from 0; with /N,

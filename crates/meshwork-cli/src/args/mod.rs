@@ -28,7 +28,8 @@ use trace::Trace;
 pub(crate) use traffic::Traffic;
 
 /// Simulates processor allocation and job scheduling on meshes, tori, hypercubes, fat trees,
-/// dragonflies, TPU pods, flat machines and several sites; `ops` is for clusters under Slurm or Kueue.
+/// dragonflies, TPU pods, flat machines and several sites; `ops` is for clusters under Slurm or
+/// Kueue.
 #[derive(Debug, Parser)]
 #[command(
     name = "meshwork",
@@ -78,7 +79,7 @@ pub(crate) enum Command {
     /// Write a new study, with comments that explain it, from a template
     #[command(after_help = "Example:\n  meshwork new study.toml --from log")]
     New(New),
-    /// Print the JSON Schema of study files, by which editors complete and check them
+    /// Print the JSON Schema of study files, with which editors complete and check them
     #[command(
         after_help = "Editors that know TOML complete and check the keys of a study that has the line `#:schema \
         study.schema.json` at its top, as `meshwork new` writes it.\n\n\
@@ -89,7 +90,7 @@ pub(crate) enum Command {
     /// Run a study on a cluster: write a script for an array of jobs, and submit it
     #[command(after_help = SUBMIT_HELP)]
     Submit(Submit),
-    /// Merge the results of all shards of a study into one folder
+    /// Merge the results of all shards (parts) of a study into one folder
     #[command(
         after_help = "DIR/runs.jsonl becomes byte for byte what one process would have written. The command may \
         be run at any time, also while shards are running. Once all runs have finished, the tables \
@@ -100,7 +101,7 @@ pub(crate) enum Command {
         meshwork collect results"
     )]
     Collect(Collect),
-    /// Print how many runs of a study its shards have finished
+    /// Print how many runs of a study its shards (parts) have finished
     #[command(
         after_help = "The command reads only the files in DIR, so it can be run on any computer that sees \
         DIR.\n\n\
@@ -152,8 +153,8 @@ pub(crate) enum Command {
     /// Draw the machine of one run of a study in the terminal, event by event
     #[command(after_help = WATCH_HELP)]
     Watch(Watch),
-    /// Make one scheduling decision: print the jobs that start in a given state, their nodes, and
-    /// reservations
+    /// Make one scheduling decision for a given state: print which jobs start, on which nodes, and
+    /// which nodes are reserved for waiting jobs
     #[command(
         after_help = "The state is a JSON object with three keys. `now` is the time. `running` lists running \
         jobs, each with id, nodes (or blocks), since and until. `waiting` lists waiting jobs in \
@@ -180,7 +181,7 @@ pub(crate) enum Command {
     /// job waits
     #[command(subcommand, arg_required_else_help = true)]
     Ops(Ops),
-    /// Repeat a sample of stored runs and check that the results are the same
+    /// Repeat a sample of stored runs and check that the results equal the stored ones
     #[command(after_help = "Example:\n  meshwork check results --sample 100")]
     Check(Check),
     /// Print a script by which a shell completes the words of a `meshwork` command line
@@ -218,8 +219,8 @@ pub(crate) struct Run {
     /// The folder for results; with several studies, each gets a subfolder
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// If the folder for results belongs to another study, replace its tables; its stored runs are
-    /// kept
+    /// If the folder for results belongs to another study, replace the tables of that study, but
+    /// keep its stored runs
     #[arg(long, requires = "out", conflicts_with = "shard")]
     pub(crate) replace: bool,
     /// The number of threads that simulate [default: one for each processor of this computer]
@@ -238,11 +239,11 @@ pub(crate) struct Run {
         default_missing_value = "auto", hide_possible_values = true
     )]
     pub(crate) serve: Option<ServeUntil>,
-    /// Run only part I of the N parts of the study, where I is 0 to N-1; /N takes I from the number
+    /// Run only part I of the N parts of the study, where I is 0 to N-1; with /N, I is the number
     /// of the array task
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["serve", "json"])]
     pub(crate) shard: Option<String>,
-    /// The file that says which runs belong to which shard, as `meshwork submit` writes it
+    /// A file, written by `meshwork submit`, that says which runs belong to which shard
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) deal: Option<PathBuf>,
     /// Start no further run once this time has passed, such as 55m, 1h30m or 1:30:00; the exit
@@ -278,8 +279,8 @@ pub(crate) struct Reproduce {
     /// List the studies of the paper and run nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) list: bool,
-    /// Override a key of every study that is run; the key workload.path only of studies that read a
-    /// log
+    /// Override a key in every study that is run; workload.path is overridden only in studies that
+    /// read a log
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The folder for results; each study gets a subfolder
@@ -291,7 +292,8 @@ pub(crate) struct Reproduce {
     /// Also print the tables of every study, not only its claims
     #[arg(long, conflicts_with = "json")]
     pub(crate) tables: bool,
-    /// Print one JSON object for each claim; for fgd, one for each rule and load
+    /// Print one JSON object for each claim, or for the experiment fgd one for each placement rule
+    /// and load
     #[arg(long)]
     pub(crate) json: bool,
     /// The nodes of the cluster for the experiment fgd, as a CSV file
@@ -325,15 +327,17 @@ pub(crate) struct Report {
     /// Also write every figure of the page into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
-    /// A run whose machine the page shows instant by instant, such as 3 for the third scenario or
-    /// 3/2 for its second replication; may be given several times [default: runs of up to four of
-    /// the compared scenarios]
+    /// A run whose machine the page shows instant by instant, such as 3 for the first run of the
+    /// third scenario or 3/2 for its second; may be given several times [default: runs of up to
+    /// four of the compared scenarios]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
     pub(crate) runs: Vec<(u64, u64)>,
-    /// The time of a run from which its machine is shown, in the study's unit of time
+    /// The time from which on the machine of each shown run is shown, in the unit of the workload's
+    /// clock
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = not_negative)]
     pub(crate) from: f64,
-    /// The maximum number of jobs of a run whose machine the page shows; 0 shows no machine
+    /// The maximum number of jobs that the page shows of each run whose machine it shows; 0 shows
+    /// no machine
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub(crate) jobs: usize,
 }
@@ -362,7 +366,7 @@ pub(crate) struct Show {
 pub(crate) struct Plan {
     /// The file with the state of machine and queue, as JSON; - for standard input
     pub(crate) state: PathBuf,
-    /// The study that gives the policy: its machine, allocator and scheduler
+    /// The study that gives the machine and the policy (allocator and scheduler)
     #[arg(long, value_name = "FILE")]
     pub(crate) study: PathBuf,
     /// Override a key of the study, such as scheduler=easy
@@ -373,13 +377,13 @@ pub(crate) struct Plan {
 /// Arguments of `meshwork list`.
 #[derive(Args, Debug)]
 pub(crate) struct List {
-    /// A kind of names, such as allocator, or one name, such as first_fit [default: all kinds with
-    /// all names]
+    /// The kind of names to list, such as allocator, or a single name to show, such as first_fit
+    /// [default: list all kinds with all names]
     pub(crate) kind: Option<String>,
-    /// The name of one entry of the given kind, which is shown with all its parameters
+    /// A name of the given kind, whose entry is printed with all its parameters
     pub(crate) name: Option<String>,
-    /// List only what has this text in its name, alias, summary, definition or source, ignoring
-    /// case
+    /// List only entries with this text in their name, alias, summary, definition or source,
+    /// ignoring case
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     pub(crate) grep: Option<String>,
     /// Print one JSON object for each entry
@@ -424,10 +428,10 @@ pub(crate) struct Watch {
     /// The number of events between two frames [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: Option<u64>,
-    /// Begin with the machine at this time of the run, paused
+    /// Begin paused at this time of the run
     #[arg(long, value_name = "T", value_parser = not_negative, conflicts_with = "from_event")]
     pub(crate) from: Option<f64>,
-    /// Begin with the machine after this number of events of the run, paused
+    /// Begin paused after this number of events of the run
     #[arg(long, value_name = "N")]
     pub(crate) from_event: Option<u64>,
     /// Write frames up to and including this time of the run
@@ -492,8 +496,8 @@ pub(crate) struct Place {
     /// tpu_v4, or a table as in a study
     #[arg(short, long, required_unless_present = "slurm")]
     pub(crate) machine: Option<String>,
-    /// The topology.yaml or topology.conf of a Slurm machine, whose nodes are allocated by name, as
-    /// Slurm would
+    /// The topology.yaml or topology.conf of a Slurm machine; nodes are given by their names, and
+    /// are allocated as Slurm would
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
     pub(crate) slurm: Option<PathBuf>,
     /// The slurm.conf of the machine of --slurm, with its nodes, weights and partitions
@@ -510,15 +514,15 @@ pub(crate) struct Place {
     /// first_fit, and naive on flat machines]
     #[arg(short, long)]
     pub(crate) allocator: Option<String>,
-    /// The order in which nodes are filled where jobs share nodes: a name, or a table [default:
+    /// If jobs share nodes, the order in which nodes are filled: a name, or a table [default:
     /// first]
     #[arg(long, conflicts_with = "slurm")]
     pub(crate) order: Option<String>,
-    /// The rule that chooses cores and GPUs within a node where jobs share nodes [default: lowest]
+    /// If jobs share nodes, the rule that chooses cores and GPUs within a node [default: lowest]
     #[arg(long, conflicts_with = "slurm")]
     pub(crate) within: Option<String>,
-    /// A file that keeps which nodes are held: read at the beginning, if it exists, and written
-    /// before each answer
+    /// A file that stores which nodes are held; it is read at the beginning, if it exists, and
+    /// written before each answer
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
     /// The seed of the random numbers, for allocators that use them

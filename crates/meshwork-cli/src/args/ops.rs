@@ -40,7 +40,7 @@ pub(crate) enum Ops {
         meshwork ops import --kueue monday.json tuesday.json -o site"
     )]
     Import(Import),
-    /// Check how many recorded decisions of a site the model repeats
+    /// Check how many recorded decisions of a site's scheduler the model of Slurm repeats
     #[command(
         after_help = "For each recorded start, the model chooses nodes in the recorded state of the machine, \
         and its node list is compared with the recorded one. The main scheduler chooses from all \
@@ -51,7 +51,8 @@ pub(crate) enum Ops {
         meshwork ops fidelity site"
     )]
     Fidelity(Fidelity),
-    /// Replay the jobs of a site under other topology files or another slurm.conf, and compare
+    /// Replay the jobs of a site under other topology files or another slurm.conf, and compare the
+    /// results
     #[command(
         after_help = "Each file is another topology.yaml for the nodes and the slurm.conf of the site, \
         or after --conf another slurm.conf for its nodes and its topology. \
@@ -64,8 +65,8 @@ pub(crate) enum Ops {
         meshwork ops compare site --conf four-days.conf"
     )]
     Compare(Compare),
-    /// Search lists of placements that shorten the waits of a site's jobs, and test the best on
-    /// jobs not used in the search
+    /// Search for lists of allowed placements that shorten the waits of a site's jobs, and test the
+    /// best lists on jobs that the search has not used
     #[command(
         after_help = "On a torus, the search varies the shapes of the listed sizes, their spacing, the position \
         of the first one, and their order; on blocks it varies which sizes are listed. It uses the \
@@ -127,8 +128,8 @@ pub(crate) enum Ops {
         meshwork ops shadow /etc/slurm --policy policy.toml --partition main -o recorded"
     )]
     Shadow(Shadow),
-    /// Run a policy beside an unpatched Slurm: place the jobs of a parking partition on chosen
-    /// nodes
+    /// Run a policy beside an unpatched Slurm: place the jobs of a parking partition on nodes that
+    /// the policy chooses
     #[command(
         after_help = "Users submit to a partition with State=DOWN (--park), in which Slurm starts no job. To \
         start a job, the agent moves it with one update to the partition --run, on exactly the \
@@ -146,9 +147,9 @@ pub(crate) enum Ops {
 #[derive(Args, Debug)]
 pub(crate) struct Live {
     /// A folder with slurm.conf and optionally topology.yaml or topology.conf, such as /etc/slurm
-    /// or a site
+    /// or the folder of a site
     pub(crate) site: PathBuf,
-    /// The study that gives the policy: its machine, allocator and scheduler
+    /// The study that gives the machine and the policy (allocator and scheduler)
     #[arg(long, value_name = "STUDY")]
     pub(crate) policy: Option<PathBuf>,
     /// Override a key of the study of --policy, such as scheduler=easy; may be given several times
@@ -159,9 +160,9 @@ pub(crate) struct Live {
     /// files]
     #[arg(long, value_name = "LIST")]
     pub(crate) names: Option<String>,
-    /// When the policy expects jobs to end: at their time limits, or after the mean run time of
-    /// their user's last two jobs (user_mean) or the 90 % quantile of the last hundred (user_p90),
-    /// but never later than the limit
+    /// When the policy expects jobs to end: at their time limits (limit), or earlier, after the
+    /// mean run time of their user's last two jobs (user_mean) or the 90 % quantile of the user's
+    /// last hundred run times (user_p90)
     #[arg(long, value_name = "RULE", default_value = "limit", value_parser = end_rule(), requires_ifs = [("user_mean", "history"), ("user_p90", "history")])]
     pub(crate) ends: EndRule,
     /// The folder of a site, as `ops import` or `ops shadow` writes it, from whose history the past
@@ -241,8 +242,8 @@ pub(crate) struct Agent {
     /// The partition to which the agent moves a job so that it starts
     #[arg(long, value_name = "NAME", default_value = "run")]
     pub(crate) run: String,
-    /// The partition for jobs that the policy cannot handle and Slurm shall start [default: they
-    /// stay parked]
+    /// A partition to which the agent moves jobs that the policy cannot handle, so that Slurm
+    /// starts them [default: they stay parked]
     #[arg(long, value_name = "NAME")]
     pub(crate) pass: Option<String>,
     /// The number of waiting jobs that each decision considers, in order of priority
@@ -256,7 +257,7 @@ pub(crate) struct Agent {
     /// without further delay
     #[arg(long, value_name = "PORT")]
     pub(crate) wake: Option<u16>,
-    /// In the metrics of --metrics, also give the wait of each waiting job, with its ID
+    /// Also serve, with the metrics of --metrics, the wait of each waiting job, with its ID
     #[arg(long, requires = "metrics")]
     pub(crate) metrics_jobs: bool,
     /// Open the parking partition, so that Slurm starts its jobs, and keep agents from placing jobs
@@ -266,8 +267,8 @@ pub(crate) struct Agent {
     /// Undo --open: close the parking partition, and let agents place jobs again
     #[arg(long, conflicts_with_all = ["policy", "watchdog", "replay", "dry_run"])]
     pub(crate) close: bool,
-    /// Open the parking partition if the heartbeat of the agent is older than this; the exit status
-    /// is then 1
+    /// Open the parking partition if the heartbeat of the agent is older than this time; the exit
+    /// status is then 1
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["policy", "replay", "dry_run"])]
     pub(crate) watchdog: Option<Duration>,
     /// Repeat the decisions of an agent's log instead of running an agent; the exit status is 1 if
@@ -337,8 +338,9 @@ pub(crate) struct Explain {
     /// Explain all waiting jobs of a Slurm machine in one table, with Slurm's own reasons
     #[arg(long, conflicts_with_all = ["job", "shape"])]
     pub(crate) all: bool,
-    /// Explain why a request would wait, instead of a job: sides such as 8x8x4, a number of nodes,
-    /// or a subcube such as 2^5; only for a run or a state of `meshwork place`
+    /// Explain why a request would wait, instead of why a job waits: sides such as 8x8x4, a number
+    /// of nodes, or a subcube such as 2^5; works only on results of a run or a state file of
+    /// `meshwork place`
     #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
     pub(crate) shape: Option<String>,
     /// Print the result as one JSON object instead of text
@@ -392,15 +394,15 @@ fn confidence(text: &str) -> Result<f64, String> {
 pub(crate) struct Defrag {
     #[command(flatten)]
     pub(crate) state: State,
-    /// The shape of the place to free, such as 8x8x4, or its number of nodes; for a run or a state
-    /// of `meshwork place`, also a subcube such as 2^5
+    /// The shape of the place to free, such as 8x8x4, or its number of nodes; on results of a run
+    /// or a state file of `meshwork place`, also a subcube such as 2^5
     #[arg(long)]
     pub(crate) shape: String,
     /// The IDs of jobs that may not be moved, separated by commas
     #[arg(long, value_name = "JOB", value_delimiter = ',')]
     pub(crate) exempt: Vec<String>,
-    /// The cost of moving a job: 1, the number of its nodes, or this number times the seconds for
-    /// which the job has run
+    /// The cost of moving a job: 1 (moves), the number of its nodes (nodes), or the number of its
+    /// nodes times the seconds for which it has run (node_seconds)
     #[arg(long, default_value = "moves", value_parser = ["moves", "nodes", "node_seconds"])]
     pub(crate) cost: String,
     /// The partition in which a place is freed [default: the default partition of slurm.conf]
@@ -409,7 +411,7 @@ pub(crate) struct Defrag {
     /// The number of the site in which a place is freed, for a run on several sites [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) site: Option<u64>,
-    /// The maximum number of plans to print, cheapest first
+    /// The maximum number of plans of moves to print, cheapest first
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) plans: usize,
     /// Print the result as one JSON object instead of text
@@ -425,7 +427,7 @@ pub(crate) struct Terms {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) cleanup: Option<u32>,
     /// The treatment of jobs whose size a topology does not list: request the next larger listed
-    /// size, or refuse the job
+    /// size (round_up), or refuse the job (refuse)
     #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
     pub(crate) unlisted: String,
     /// Continue even if `ops fidelity` finds that the site is not modelled well enough; the result
@@ -446,11 +448,12 @@ pub(crate) struct Compare {
     /// the schedulers; may be repeated
     #[arg(long = "conf", value_name = "FILE")]
     pub(crate) confs: Vec<PathBuf>,
-    /// The baseline of the comparison: the site as it is, or the first of the given files
+    /// The baseline of the comparison: the site as it is (site), or the first of the given files
+    /// (first)
     #[arg(long, default_value = "site", value_parser = ["site", "first"])]
     pub(crate) baseline: String,
-    /// The number of replayed copies of the history, which differ in the fractions of seconds that
-    /// accounting does not have [default: 20, fewer for more than 1,000 jobs]
+    /// The number of copies of the history that are replayed; they differ in the fractions of
+    /// seconds, which accounting does not record [default: 20, fewer for more than 1,000 jobs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) copies: Option<u64>,
     #[command(flatten)]
@@ -472,8 +475,8 @@ pub(crate) struct Propose {
     /// The time that the search may take, such as 10m, 1h30m or 90s
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub(crate) budget: Duration,
-    /// Try at most this number of lists, however long it takes; the result is then the same on
-    /// every computer
+    /// Try at most this number of placement lists, however long it takes, so that the result is the
+    /// same on every computer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) lists: Option<u32>,
     /// The seed of the random numbers
@@ -497,8 +500,8 @@ pub(crate) struct Propose {
 pub(crate) struct Fidelity {
     /// The folder of the site, as `ops import` wrote it
     pub(crate) site: PathBuf,
-    /// Write each recorded start of a job, with the start that the model predicts, to this file, as
-    /// CSV
+    /// Write to this file, as CSV, each recorded start of a job with the start that the model
+    /// predicts
     #[arg(long, value_name = "FILE")]
     pub(crate) starts: Option<PathBuf>,
     /// Print the result as one JSON object instead of text

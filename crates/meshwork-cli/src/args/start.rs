@@ -27,8 +27,8 @@ pub(crate) struct Replay {
         default_value = "fcfs,easy,conservative"
     )]
     pub(crate) schedulers: Vec<String>,
-    /// Override any other key of the study that is made, such as workload.first_jobs=10000; may be
-    /// given several times
+    /// Override any other key of the study that this command makes, such as
+    /// workload.first_jobs=10000; may be given several times
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The folder for results and the page [default: the log's name followed by -replay]

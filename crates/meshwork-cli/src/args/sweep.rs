@@ -118,7 +118,7 @@ pub(crate) enum Engine {
 /// Arguments of `meshwork collect`.
 #[derive(Args, Debug)]
 pub(crate) struct Collect {
-    /// The folder of results of the shards, which all of them have as --out
+    /// The folder for results that all shards have as --out
     pub(crate) dir: PathBuf,
     /// The format of the merged runs: jsonl, or parquet to write the table DIR/runs.parquet too
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
@@ -130,14 +130,14 @@ pub(crate) struct Collect {
 pub(crate) enum RunsFormat {
     /// Only the file with one line of JSON for each run.
     Jsonl,
-    /// A Parquet table with one row for each run too, beside the lines of JSON.
+    /// The file with one line of JSON for each run, and a Parquet table with one row for each run.
     Parquet,
 }
 
 /// Arguments of `meshwork status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The folder of results of the shards, which all of them have as --out
+    /// The folder for results that all shards have as --out
     pub(crate) dir: PathBuf,
     /// Print the progress again from time to time, until all runs have finished
     #[arg(long)]

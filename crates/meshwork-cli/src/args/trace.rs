@@ -83,10 +83,11 @@ pub(crate) struct Resample {
     /// The ways of resampling to compare with the log, separated by commas
     #[arg(long, value_name = "WAYS", value_delimiter = ',', default_values = WAYS)]
     pub(crate) by: Vec<String>,
-    /// The number of logs that are resampled in each way
+    /// The number of logs that are generated in each way of resampling
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) count: u64,
-    /// Write figures to this folder, as SVG: arrivals by hour and weekday, correlation of days, sizes
+    /// Write figures to this folder, as SVG: arrivals by hour and weekday, correlation of days,
+    /// sizes
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
     /// Print the statistics as one JSON object
@@ -125,7 +126,7 @@ pub(crate) struct Convert {
     /// The seed of a shuffle or a resampling
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// The replication of a study that would be shuffled or resampled like this; 0 is the first
+    /// Shuffle or resample the log as in this replication of a study; 0 is the first
     #[arg(long, value_name = "N", default_value = "0")]
     pub(crate) replication: u64,
 }
@@ -146,8 +147,8 @@ pub(crate) struct Generate {
     /// The seed of the random numbers
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// The fitted parameters of the model: of all jobs (typeless), of batch jobs, of interactive
-    /// jobs, or of these two merged
+    /// The jobs to which the parameters of the model were fitted: all jobs (typeless), batch jobs,
+    /// interactive jobs, or both of these, generated separately and merged
     #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
     pub(crate) classes: String,
     /// The load that the jobs shall offer, as a share of the machine; submission times are

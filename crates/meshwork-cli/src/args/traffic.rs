@@ -9,7 +9,7 @@ use crate::memory::Memory;
 #[derive(Args, Debug)]
 pub(crate) struct Traffic {
     /// The machine whose network is measured: mesh:8x8, hypercube:10, fat_tree:4x4x4, tpu_v4, or a
-    /// table as in a study. It replaces all options about the wiring
+    /// table as in a study; it replaces all options about the wiring
     #[arg(
         short, long, conflicts_with_all = [
             "topology", "dims", "wrap", "processors_per_node", "arity", "levels", "taper", "p", "a", "h"
@@ -51,8 +51,8 @@ pub(crate) struct Traffic {
     /// [default: 3]
     #[arg(long, value_name = "CYCLES")]
     pub(crate) router_delay: Option<u32>,
-    /// The class of virtual channels of a packet on a ring: the same on the whole ring (static), or
-    /// another from the ring's edge on (dateline)
+    /// How a packet uses the classes of virtual channels on a ring: one class on its whole way
+    /// (static), or the second class from the link that closes the ring on (dateline)
     #[arg(long, default_value = "static", value_parser = ["static", "dateline"])]
     pub(crate) class: String,
     /// Whether the virtual channels of a link share its bandwidth or are independent
@@ -65,8 +65,9 @@ pub(crate) struct Traffic {
     /// (valiant), or the one with the shorter queue (ugal)
     #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
     pub(crate) routing: String,
-    /// With --routing ugal, the number of additional flits queued on the direct route above which a
-    /// packet takes another route [default: 30 with --timing booksim, else 0]
+    /// With --routing ugal, a packet takes another route if more flits are queued on the direct
+    /// route than twice those on the other plus this number [default: 30 with --timing booksim,
+    /// else 0]
     #[arg(long, value_name = "FLITS")]
     pub(crate) ugal_threshold: Option<u32>,
     /// The number of cycles in which a flit crosses a link; on a dragonfly, a link within a group
