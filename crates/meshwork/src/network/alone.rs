@@ -2,7 +2,7 @@
 //!
 //! The networks `hops` and `link_load` use this simulation.
 
-use super::messaging::{Messaging, NextSend, Plan};
+use super::messaging::{Messaging, NextSend, Plan, process_nodes};
 use super::wormhole::{Cycle, Lone, WormholeConfig};
 use super::{NetworkContext, NetworkError, RunKey, messaging, wormhole};
 use crate::machine::Placement;
@@ -80,12 +80,9 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone)
     }
 
-    /// The nodes of a placement by rank, which is the index of a process. Where jobs share nodes,
-    /// each piece is a process.
+    /// The node of each process of a job, by rank.
     pub(super) fn nodes(&self, site: usize, at: &Placement) -> Vec<Node> {
-        let Some(parts) = &at.parts else { return at.nodes(&self.sites[site].1) };
-        let pieces = parts.parts.iter();
-        pieces.flat_map(|part| std::iter::repeat_n(part.node, part.pieces as usize)).collect()
+        process_nodes(at, &self.sites[site].1)
     }
 
     /// Number of directed links of all sites together.

@@ -2,9 +2,11 @@
 
 use super::pattern::{self, Destinations, Pattern, PatternContext, PatternEntry};
 use super::{Cycle, NetworkError};
+use crate::machine::Placement;
 use crate::observe::JobId;
 use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words};
 use crate::rng::{Stream, keyed};
+use crate::topology::{Grid, Node};
 
 /// Parameter for the communication pattern.
 pub(super) const PATTERN: Param = Param {
@@ -61,6 +63,16 @@ pub(super) const DESTINATIONS: Param = Param {
     default: DefaultValue::Is("\"ascending\""),
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
+
+/// The node of each process of a job, by rank (the index of a process).
+///
+/// Where jobs share nodes, each piece of a job is a process, so that several may be on one node.
+/// Elsewhere, a job has one process on each of its nodes.
+pub(super) fn process_nodes(at: &Placement, grid: &Grid) -> Vec<Node> {
+    let Some(parts) = &at.parts else { return at.nodes(grid) };
+    let pieces = parts.parts.iter();
+    pieces.flat_map(|part| std::iter::repeat_n(part.node, part.pieces as usize)).collect()
+}
 
 /// Condition under which a process may send its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

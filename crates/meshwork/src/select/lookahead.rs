@@ -13,8 +13,8 @@ pub(super) enum LookAhead {
     Stop,
     /// Look ahead to the end of the queue, and pass over jobs that fit on no site.
     Skip,
-    /// Look ahead to the end of the queue, and try each job alone, without the starts of other
-    /// waiting jobs.
+    /// Look ahead to the end of the queue. Each job is tried alone, as if no other waiting job
+    /// started.
     Independent,
 }
 

@@ -1222,7 +1222,6 @@ fn bad_pieces_get_one_sentence() {
 fn what_does_not_know_of_parts_is_refused_by_name() {
     for (rest, what) in [
         ("scheduler = 'equipartition'", "the scheduler `equipartition`"),
-        ("network = 'wormhole'", "the network `wormhole`"),
         ("sizing = { name = 'limit', dimension = 2 }", "the sizing `limit`"),
     ] {
         let text = format!("{}{rest}\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());

@@ -843,9 +843,15 @@ impl Observer for Sent {
 }
 
 fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
+    let network = format!("{{ name = '{network}', pattern = 'all_to_all' }}");
+    sent_by("dims = [4, 4]", &network, jobs)
+}
+
+/// Number, run time and hops of each job in a run on a mesh, in order of their ends.
+fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     let text = format!(
-        "machine = {{ topology = 'mesh', dims = [4, 4], nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
-         network = {{ name = '{network}', pattern = 'all_to_all' }}\nallocator = 'naive'\n\
+        "machine = {{ topology = 'mesh', {mesh}, nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
+         network = {network}\nallocator = 'naive'\n\
          workload = {{ name = 'table', path = 'x.csv' }}"
     );
     let scenario = scenario(&text);
@@ -860,7 +866,7 @@ fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
 fn pieces_send_from_the_nodes_that_they_are_on() {
     let pieces = |per_node| Pieces::of(Piece { count: 4, per_node, ..Piece::default() });
     let job = |request| vec![Job::new(1, Time::ZERO, request, 1.0)];
-    for network in ["hops", "link_load"] {
+    for network in ["hops", "link_load", "wormhole"] {
         // With one piece on each node, messages are those of a job that holds these nodes as a
         // whole.
         let apart = sent(network, job(Request::pieces(pieces(Some(1)))));
@@ -873,5 +879,38 @@ fn pieces_send_from_the_nodes_that_they_are_on() {
         assert_eq!(two[0].2, 8, "{network}");
         let one = sent(network, job(Request::pieces(pieces(None))));
         assert_eq!(one[0].2, 0, "{network}: all on one node");
+    }
+    // If only one piece sends, its job takes as long in `wormhole` as in `hops`.
+    let alone = |name: &str| {
+        let network = format!("{{ name = '{name}', pattern = 'one_to_all', buffer = 8 }}");
+        sent_by("dims = [4, 4]", &network, job(Request::pieces(pieces(Some(2)))))[0].1
+    };
+    assert_eq!(alone("wormhole"), alone("hops"));
+}
+
+#[test]
+fn jobs_on_one_node_share_its_way_into_the_network() {
+    // All jobs have one piece on each of two nodes. The pieces send messages to each other.
+    let job = |number| {
+        let pieces = Pieces::of(Piece { count: 2, per_node: Some(1), ..Piece::default() });
+        Job::new(number, Time::ZERO, Request::pieces(pieces), 1.0)
+    };
+    let last = |messages: u32, jobs: Vec<Job>, more: &str| {
+        let network =
+            format!("{{ name = 'wormhole', pattern = 'ring', num_messages = {messages}, {more} }}");
+        let seen = sent_by("dims = [2]", &network, jobs);
+        seen.iter().map(|own| own.1).fold(0.0, f64::max)
+    };
+    for more in ["virtual_channels = 1", "virtual_channels = 2", "timing = 'booksim'"] {
+        // Two jobs take turns, and so take as long as one job with all their messages.
+        let alone = last(20, vec![job(1)], more);
+        let both = last(20, vec![job(1), job(2)], more);
+        assert_eq!(both, last(40, vec![job(1)], more), "{more}");
+        assert!(both > 1.5 * alone, "{more}: {both} and {alone}");
+        // A job that thinks longer than messages take leaves the way to the other job.
+        let more = format!("{more}, think_time = 1000, send = 'delivered'");
+        let alone = last(20, vec![job(1)], &more);
+        let both = last(20, vec![job(1), job(2)], &more);
+        assert!(both < 1.05 * alone, "{more}: {both} and {alone}");
     }
 }

@@ -166,6 +166,30 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
     assert!(pairs > 100_000, "{pairs}");
 }
 
+/// Tests that a processor that waits for a later cycle sends an earlier message if it is woken.
+#[test]
+fn a_processor_that_waits_can_be_woken() {
+    let mesh = Topology::mesh(&[4, 3]).unwrap();
+    for mut engine in engines(&mesh, &WormholeConfig::default()) {
+        let alone = engine.zero_load(2);
+        let mut script = Script { queues: vec![VecDeque::new(); 12], deliveries: vec![None; 4] };
+        // The processor is told of packets in the order 1000, 300, 305, 310.
+        for (tag, created) in [(0, 1000), (1, 300), (2, 305), (3, 310)] {
+            let message = Message { to: 2, created, coins: 0, tag };
+            let queue = &mut script.queues[0];
+            let place = queue.iter().take_while(|own| own.created < created).count();
+            queue.insert(place, message);
+            engine.wake(0);
+            engine.run(engine.now() + 50, &mut script).unwrap();
+        }
+        engine.run(10_000, &mut script).unwrap();
+        let at: Vec<Cycle> = script.deliveries.iter().map(|own| own.unwrap().at).collect();
+        assert_eq!([at[0], at[1]], [1000 + alone, 300 + alone]);
+        // Later packets leave one after the other.
+        assert!(at[1] < at[2] && at[2] < at[3] && at[3] < 500, "{at:?}");
+    }
+}
+
 /// Every engine of the network that can simulate the settings, with several numbers of channels.
 fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);

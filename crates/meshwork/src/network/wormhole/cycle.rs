@@ -15,6 +15,7 @@ use super::message::{Load, Message, Stuck, Turn};
 use super::packets::{PacketId, Packets};
 use super::switch::Switch;
 use super::timing::{Arbitration, Timing};
+use super::turns::Turns;
 use super::wheel::Wheel;
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;
@@ -112,13 +113,12 @@ pub(super) struct CycleEngine {
     source_credits: Vec<u32>,
     /// Processors that may be able to send a flit.
     sending: BitSet,
-    /// For each processor, whether it has nothing to send and is not asked until it is woken.
-    idle: Vec<bool>,
+    turns: Turns,
     /// Processors to ask for a packet in this cycle. `asking_next` has those for the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
     /// Processors that must be asked for a packet in a later cycle.
-    turns: Calendar,
+    later: Calendar,
     arrivals: Wheel<(u32, PacketId)>,
     returns: Wheel<u32>,
     requests: Wheel<u32>,
@@ -184,10 +184,10 @@ impl CycleEngine {
             sources: vec![idle_source; nodes],
             source_credits: vec![setting.buffer; if timing.inject.is_some() { all } else { 0 }],
             sending: BitSet::new(nodes),
-            idle: vec![true; nodes],
+            turns: Turns::new(nodes),
             asking: Vec::new(),
             asking_next: Vec::new(),
-            turns: Calendar::new(),
+            later: Calendar::new(),
             arrivals: Wheel::new((timing.transfer + longest).max(timing.inject.unwrap_or(0))),
             returns: Wheel::new(timing.transfer.max(longest) + timing.credit),
             requests: Wheel::new(timing.route + 1),
@@ -223,7 +223,7 @@ impl CycleEngine {
     }
 
     pub(super) fn wake(&mut self, node: Node) {
-        if std::mem::take(&mut self.idle[node as usize]) {
+        if self.turns.wake(node, self.now) {
             self.asking.push(node);
         }
     }
@@ -260,7 +260,7 @@ impl CycleEngine {
             self.returns.next(next),
             self.requests.next(next),
             self.deliveries.next(next),
-            self.turns.next(),
+            self.later.next(),
         ];
         events.into_iter().flatten().min()
     }
@@ -357,16 +357,20 @@ impl CycleEngine {
     /// Asks the processors that are due in this cycle for packets, and starts these packets.
     fn start_packets(&mut self, load: &mut impl Load) {
         let mut asking = std::mem::take(&mut self.asking);
-        self.turns.take(self.now, &mut asking);
+        self.later.take(self.now, &mut asking);
         for node in asking.drain(..) {
+            if !self.turns.is_due(node, self.now) {
+                continue;
+            }
             let message = match load.next(node, self.now) {
                 Turn::Message(message) => message,
                 Turn::At(later) => {
-                    self.turns.push(later, node);
+                    self.turns.wait(node, later);
+                    self.later.push(later, node);
                     continue;
                 }
                 Turn::Nothing => {
-                    self.idle[node as usize] = true;
+                    self.turns.wait(node, Cycle::MAX);
                     continue;
                 }
             };
@@ -433,7 +437,7 @@ impl CycleEngine {
         self.sources[node] = Source { packet, left: left - 1, channel: channel as u8 };
         if is_last {
             self.sending.remove(node);
-            self.asking_next.push(node as Node);
+            self.ask_next(node as Node);
         }
     }
 
@@ -556,8 +560,14 @@ impl CycleEngine {
             lane.left = self.flits;
             self.requests.push(self.now + 1 + self.timing.route, at);
         } else if self.up[at as usize] == NONE {
-            self.asking_next.push(self.node_of(at as usize));
+            self.ask_next(self.node_of(at as usize));
         }
+    }
+
+    /// Asks a processor for its next packet in the next cycle, when its last packet has left it.
+    fn ask_next(&mut self, node: Node) {
+        self.turns.leaves(node, self.now + 1);
+        self.asking_next.push(node);
     }
 
     /// Index of the first of the lanes through which a node sends.

@@ -1,14 +1,17 @@
 //! Jobs on the wormhole network: a job runs until all its messages have arrived.
 
+use smallvec::SmallVec;
+
 use super::{Cycle, Delivery, Engine, Load, Message, Turn};
 use crate::job::Time;
 use crate::machine::Placement;
-use crate::network::messaging::{Messaging, NextSend, Plan};
+use crate::network::messaging::{Messaging, NextSend, Plan, process_nodes};
 use crate::network::{Network, NetworkError, RunKey, Work};
 use crate::observe::Messages;
 use crate::topology::{Grid, Node};
 
-const NONE: u32 = u32::MAX;
+/// Limit of processes of a job, and of slots, so that both fit into the [`tag`] of a message.
+const MOST: usize = 1 << 24;
 
 /// The wormhole network with the jobs that send messages in it. A unit of time is a cycle.
 pub(super) struct JobNetwork {
@@ -21,9 +24,11 @@ struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// For each node, the slot of the job that holds it, and the node's index among the job's
-    /// nodes. A slot is a small number unique among running jobs.
-    holders: Vec<(u32, u32)>,
+    /// For each node, the slots of jobs with processes on it, each with a rank of the job there.
+    ///
+    /// A slot is a small number unique among running jobs. A rank below the number of nodes in
+    /// [`Run::nodes`] stands for all ranks that differ from it by a multiple of this number.
+    holders: Vec<SmallVec<[(u32, u32); 2]>>,
     runs: Vec<Option<Run>>,
     /// For each slot of a job, the number of stopped runs that used the slot before, modulo 2¹⁶.
     stopped: Vec<u16>,
@@ -41,7 +46,7 @@ struct Run {
     start: Cycle,
     plan: Plan,
     processes: Vec<Process>,
-    /// Nodes of the job: process *i* runs on the node with index *i* modulo the number of nodes.
+    /// Nodes of the processes: process *i* runs on the node with index *i* modulo their number.
     nodes: Vec<Node>,
     /// Number of the job's messages that have not arrived yet.
     left: u64,
@@ -67,7 +72,7 @@ impl JobNetwork {
             messaging,
             grid: grid.clone(),
             flits: flits.into(),
-            holders: vec![(NONE, 0); grid.nodes() as usize],
+            holders: vec![SmallVec::new(); grid.nodes() as usize],
             runs: Vec::new(),
             stopped: Vec::new(),
             finished: Vec::new(),
@@ -92,51 +97,47 @@ impl Jobs {
         self.runs[slot as usize].as_mut().expect("a job that runs is in its slot")
     }
 
-    fn place(&mut self, slot: u32, at: &Placement) {
-        let nodes = at.nodes(&self.grid);
+    fn place(&mut self, slot: u32, nodes: Vec<Node>) {
         for (place, &node) in nodes.iter().enumerate() {
-            self.holders[node as usize] = (slot, place as u32);
+            self.holders[node as usize].push((slot, place as u32));
         }
         self.run(slot).nodes = nodes;
     }
 
     fn clear(&mut self, slot: u32) {
         for node in std::mem::take(&mut self.run(slot).nodes) {
-            // If several jobs move at once, another job may hold the node by now.
-            if self.holders[node as usize].0 == slot {
-                self.holders[node as usize] = (NONE, 0);
-            }
+            self.holders[node as usize].retain(|own| own.0 != slot);
         }
     }
 }
 
 impl Load for Jobs {
     fn next(&mut self, node: Node, now: Cycle) -> Turn {
-        let (slot, place) = self.holders[node as usize];
-        if slot == NONE {
-            return Turn::Nothing;
-        }
         let Messaging { think, send, .. } = self.messaging;
-        let run = self.runs[slot as usize].as_mut().expect("a node is held by a job that runs");
-        let (ranks, nodes) = (run.processes.len(), run.nodes.len());
         // Of several processes on one node, the process that can send first is chosen. Ties go to
-        // the process that has sent the fewest messages.
-        let mut next: Option<(Cycle, u64, usize)> = None;
-        for rank in (place as usize..ranks).step_by(nodes) {
-            let process = &mut run.processes[rank];
-            if process.is_leaving {
-                process.is_leaving = false;
-                process.from = now + think;
-            }
-            if process.sent < process.total && !process.waits {
-                let turn = (process.from.max(now), process.sent, rank);
-                next = Some(next.map_or(turn, |first| first.min(turn)));
+        // the process that has sent the fewest messages, and then to the job that came first.
+        let mut next: Option<(Cycle, u64, usize, usize)> = None;
+        for (order, &(slot, place)) in self.holders[node as usize].iter().enumerate() {
+            let run = self.runs[slot as usize].as_mut().expect("a node is held by jobs that run");
+            let (ranks, nodes) = (run.processes.len(), run.nodes.len());
+            for rank in (place as usize..ranks).step_by(nodes) {
+                let process = &mut run.processes[rank];
+                if process.is_leaving {
+                    process.is_leaving = false;
+                    process.from = now + think;
+                }
+                if process.sent < process.total && !process.waits {
+                    let turn = (process.from.max(now), process.sent, order, rank);
+                    next = Some(next.map_or(turn, |first| first.min(turn)));
+                }
             }
         }
-        let Some((at, index, rank)) = next else { return Turn::Nothing };
+        let Some((at, index, order, rank)) = next else { return Turn::Nothing };
         if at > now {
             return Turn::At(at);
         }
+        let slot = self.holders[node as usize][order].0;
+        let run = self.run(slot);
         let process = &mut run.processes[rank];
         // If nothing delays a process, all its messages are in its queue from the start of the job.
         let queues = send == NextSend::Injected && think == 0;
@@ -146,7 +147,7 @@ impl Load for Jobs {
         process.is_leaving = send == NextSend::Injected && think > 0;
         let to = run.plan.to(rank as u32, index);
         Turn::Message(Message {
-            to: run.nodes[to as usize % nodes],
+            to: run.nodes[to as usize % run.nodes.len()],
             created,
             coins: run.plan.coins(rank as u32, index),
             tag: tag(slot, run.number, rank),
@@ -194,12 +195,19 @@ impl Network for JobNetwork {
         at: &Placement,
     ) -> Result<(), NetworkError> {
         let start = self.advance(now)?;
-        let plan = self.jobs.messaging.plan(key.id, at.len())?;
+        let at = process_nodes(at, &self.jobs.grid);
+        if at.len() > MOST || key.slot as usize >= MOST {
+            return Err(NetworkError::Other(format!(
+                "the network `wormhole` simulates at most {MOST} processes of a job, and as many \
+                 running jobs"
+            )));
+        }
+        let plan = self.jobs.messaging.plan(key.id, at.len() as u32)?;
         let process = |rank| {
             let total = plan.messages(rank);
             Process { sent: 0, total, from: start, waits: false, is_leaving: false }
         };
-        let processes: Vec<Process> = (0..at.len()).map(process).collect();
+        let processes: Vec<Process> = (0..at.len() as u32).map(process).collect();
         let left = processes.iter().map(|process| process.total).sum();
         let slot = key.slot as usize;
         if slot >= self.jobs.runs.len() {
@@ -235,7 +243,7 @@ impl Network for JobNetwork {
     ) {
         let from = libm::ceil(now.units() + more) as Cycle;
         self.jobs.clear(key.slot);
-        self.jobs.place(key.slot, at);
+        self.jobs.place(key.slot, process_nodes(at, &self.jobs.grid));
         let run = self.jobs.run(key.slot);
         for process in &mut run.processes {
             process.from = process.from.max(from);
@@ -281,9 +289,7 @@ impl Network for JobNetwork {
 
 /// The tag by which an arriving message is recognized.
 ///
-/// It consists of the slot of the job, the number of its run, and the rank of the sender. There are
-/// at most as many slots, and as many processes, as nodes of a machine: 2²⁴,
-/// [`MAX_NODES`](crate::topology::MAX_NODES).
+/// It consists of the slot of the job, the number of its run, and the rank of the sender.
 fn tag(slot: u32, number: u16, rank: usize) -> u64 {
     u64::from(slot) << 40 | u64::from(number) << 24 | rank as u64
 }

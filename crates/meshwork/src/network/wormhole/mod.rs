@@ -21,6 +21,7 @@ mod packets;
 mod params;
 mod switch;
 mod timing;
+mod turns;
 mod wheel;
 mod worm;
 
@@ -100,11 +101,12 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
     },
 )
 .sends(true)
+.shares(true)
 .memory(|params, machine| {
     let topology = only_site(params, machine)?;
     let setting = WormholeConfig::read(params, topology);
-    // Besides the network itself, the holder of each node is stored.
-    let holders = 8 * u64::from(topology.nodes());
+    // Besides the network itself, the processes on each node are stored.
+    let holders = 24 * u64::from(topology.nodes());
     let network = memory(topology, &setting).map_err(|problem| of_network(params, problem))?;
     Ok(network + holders)
 });

@@ -15,6 +15,7 @@ use super::grants::{Grants, Request};
 use super::message::{Load, Stuck, Turn};
 use super::packets::{PacketId, Packets};
 use super::timing::{Arbitration, Timing};
+use super::turns::Turns;
 use super::{Counts, WormholeConfig};
 use crate::topology::Node;
 use crate::topology::wires::Router;
@@ -92,7 +93,7 @@ pub(super) struct WormEngine {
     down: Vec<u32>,
     grants: Grants,
     calendar: Calendar,
-    idle: Vec<bool>,
+    turns: Turns,
     /// Events of the current cycle that have not been processed yet.
     events: Vec<u32>,
     requests: Vec<u32>,
@@ -150,7 +151,7 @@ impl WormEngine {
             down,
             grants: Grants::new(&fabric, channels, 1, shift, timing.arbitration),
             calendar: Calendar::new(),
-            idle: vec![true; nodes],
+            turns: Turns::new(nodes),
             events: Vec::new(),
             requests: Vec::new(),
             granted: Vec::new(),
@@ -184,7 +185,7 @@ impl WormEngine {
     }
 
     pub(super) fn wake(&mut self, node: Node) {
-        if std::mem::take(&mut self.idle[node as usize]) {
+        if self.turns.wake(node, self.now) {
             self.events.push(TURN | node);
         }
     }
@@ -276,13 +277,16 @@ impl WormEngine {
 
     /// Starts the next packet of a processor that is to be asked for one in this cycle.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
+        if !self.turns.is_due(node, self.now) {
+            return;
+        }
         let message = match load.next(node, self.now) {
             Turn::Message(message) => message,
-            Turn::At(later) => return self.calendar.push(later, TURN | node),
-            Turn::Nothing => {
-                self.idle[node as usize] = true;
-                return;
+            Turn::At(later) => {
+                self.turns.wait(node, later);
+                return self.calendar.push(later, TURN | node);
             }
+            Turn::Nothing => return self.turns.wait(node, Cycle::MAX),
         };
         let packet = self.packets.insert(&self.fabric, node, message, false, self.now);
         let id = packet as usize;
@@ -440,6 +444,7 @@ impl WormEngine {
             } else {
                 self.fabric.node_at(at >> self.shift, self.port_of(at))
             };
+            self.turns.leaves(node, free);
             self.calendar.push(free, TURN | node);
         }
     }

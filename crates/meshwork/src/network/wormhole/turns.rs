@@ -1,0 +1,56 @@
+//! The cycles in which processors are asked for their next packet.
+
+use super::Cycle;
+use crate::topology::Node;
+
+/// For each processor, when it is asked for its next packet.
+///
+/// An engine may hold several events for the turn of one processor, because a processor can be
+/// woken while it waits for a later cycle. Only the event at the stored cycle counts.
+#[derive(Clone, Debug)]
+pub(super) struct Turns(Vec<NextTurn>);
+
+#[derive(Clone, Copy, Debug)]
+struct NextTurn {
+    /// Cycle in which the processor is asked; `Cycle::MAX` if no such cycle is known.
+    at: Cycle,
+    /// Whether the processor waits, so that it can be woken. It does not while it sends a packet.
+    waits: bool,
+}
+
+impl Turns {
+    /// Creates the turns of processors that all wait until they are woken.
+    pub(super) fn new(nodes: usize) -> Turns {
+        Turns(vec![NextTurn { at: Cycle::MAX, waits: true }; nodes])
+    }
+
+    /// Wakes a processor, and returns whether it is to be asked in the cycle `now` by a new event.
+    pub(super) fn wake(&mut self, node: Node, now: Cycle) -> bool {
+        let turn = &mut self.0[node as usize];
+        let is_woken = turn.waits && turn.at > now;
+        if is_woken {
+            *turn = NextTurn { at: now, waits: false };
+        }
+        is_woken
+    }
+
+    /// Lets a processor wait until a cycle, or until it is woken.
+    pub(super) fn wait(&mut self, node: Node, until: Cycle) {
+        self.0[node as usize] = NextTurn { at: until, waits: true };
+    }
+
+    /// Sets the cycle in which the packet of a processor will have left it.
+    pub(super) fn leaves(&mut self, node: Node, at: Cycle) {
+        self.0[node as usize] = NextTurn { at, waits: false };
+    }
+
+    /// Whether a processor is to be asked in the cycle `now`. Further events of its turn are void.
+    pub(super) fn is_due(&mut self, node: Node, now: Cycle) -> bool {
+        let turn = &mut self.0[node as usize];
+        let is_due = turn.at == now;
+        if is_due {
+            *turn = NextTurn { at: Cycle::MAX, waits: false };
+        }
+        is_due
+    }
+}
