@@ -158,8 +158,8 @@ impl Allocator for FirstFit {
 /// The first free subcube among the orientations of a block whose sides are 1 or 2.
 ///
 /// If `best` is set, the subcube with the lowest base is taken. Ties go to the requested
-/// orientation, then to the order of [`orientations`]. If `best` is not set, the subcube of the
-/// first orientation in this order is taken, and among its positions the lowest base.
+/// orientation, then to the order of [`orientations`]. If `best` is not set, the first orientation
+/// in this order that has a free subcube is taken, at its lowest base.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

@@ -1,4 +1,5 @@
-//! Base blocks (such as racks), which are joined to aggregated blocks of 2, 4, 8, … base blocks.
+//! Base blocks (such as racks), which are combined into aggregated blocks of 2, 4, 8, … base
+//! blocks.
 
 use super::adapter::{
     HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
@@ -248,8 +249,8 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block (joined base blocks) for a segment of `size` nodes. `None` if
-    /// no block can hold it.
+    /// Selects the aggregated block (neighbouring base blocks) for a segment of `size` nodes.
+    /// `None` if no block can hold it.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -434,8 +435,8 @@ impl Placing<'_> {
     /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
     /// full.
     ///
-    /// `best` has the nodes from which the segment may still take: free nodes of the lowest weights
-    /// that suffice for it. The taken nodes are removed from it.
+    /// `best` has the free nodes that may still be taken, which are the lightest ones that suffice
+    /// for the segment. Taken nodes are removed from `best`.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -547,8 +548,9 @@ impl Opened {
     /// Marks the base blocks that contain nodes of `set` as in use.
     ///
     /// For each lower block (a block of the next smaller listed size) that comes into use,
-    /// `lower_left` is reduced by one. As in Slurm, it is also reduced for a lower block already in
-    /// use if the first of its base blocks in use is newly marked.
+    /// `lower_left` is reduced by one. As in Slurm, it is also reduced for a lower block that was
+    /// already in use, if a base block is newly marked that comes before all its base blocks in
+    /// use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {

@@ -14,7 +14,8 @@ pub enum Criterion {
     ///
     /// Does not compare boxes of different listed shapes.
     NextSizeDestroyed,
-    /// Prefers the box that overlaps the smallest total size of free boxes of all larger sizes.
+    /// Prefers the box for which the larger free boxes that overlap it have the smallest total
+    /// size.
     ///
     /// Does not compare boxes of different listed shapes.
     LargerSizesDestroyed,

@@ -291,8 +291,8 @@ impl Reconfigurable {
     /// free.
     ///
     /// Each part lies in one larger part of each size, up to the whole cube. Of the free parts of
-    /// this size, the one with the fewest free larger parts around it is used, so that large free
-    /// parts are kept. Ties go to the first part.
+    /// the requested size, the one that lies in the fewest free larger parts is used, so that large
+    /// free parts are kept. Ties go to the first part.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);

@@ -63,7 +63,7 @@ impl Contact {
         }
     }
 
-    /// The number of pairs of a node of a free block and a held neighbour outside the block.
+    /// Number of links between nodes of a free block and held neighbours outside the block.
     ///
     /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
     /// neighbours along the ring. If it covers all but one node of a ring, this node counts on both

@@ -9,10 +9,10 @@ use crate::topology::{Grid, Node};
 /// A ball consists of the nodes within a radius of a centre. A ball *over* some dimensions contains
 /// only the nodes that agree with the centre in all other dimensions. Its count is a sum over the
 /// positions along one of its dimensions. Each position adds the count of a ball over one dimension
-/// fewer, whose radius is smaller by the distance of the position from the centre. If the radius
-/// grows by 1, the sum over the positions on one side of the centre becomes the present sum of the
-/// adjacent centre plus the count of one ball. So each count is computed from a few others, for all
-/// centres in parallel.
+/// fewer, whose radius is smaller by the distance of the position from the centre. The sum has one
+/// part for each side of the centre. If the radius grows by 1, the new part of a centre is the old
+/// part of the adjacent centre on that side, plus the count of one ball. So each count is computed
+/// from a few others, for all centres in parallel.
 ///
 /// For each dimension, the balls over all other dimensions are kept. From them follows how many
 /// nodes of a ball have a given coordinate in this dimension. It is the count of a ball over the
@@ -44,7 +44,9 @@ pub(super) enum Source {
     Sum(usize),
 }
 
-/// Table of counts of balls, computed from the table `of` of balls over one dimension fewer.
+/// Table of counts of balls, computed from another table, for balls over one dimension fewer.
+///
+/// The other table is `of`.
 struct Sum {
     of: Source,
     dimension: usize,
@@ -195,7 +197,7 @@ impl Balls {
         Some(reached.collect())
     }
 
-    /// Counts the free nodes within the next larger distance of each node.
+    /// Counts the free nodes in the balls of the next larger radius around each node.
     fn widen(&mut self, grid: &Grid) {
         for index in 0..self.sums.len() {
             let (before, sum) = self.sums.split_at_mut(index);
@@ -246,7 +248,7 @@ impl Sum {
 
     /// Computes the counts for the next larger radius.
     ///
-    /// They follow from the counts of balls in the dimensions before `dimension`.
+    /// They are computed from counts of balls that do not extend along `dimension` (`sources`).
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =
@@ -286,7 +288,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Changes each entry of `to` by the entry of `from` that is `places` positions ahead of it.
+    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
+    /// ahead.
     ///
     /// Positions are counted along lines. If lines are rings, counting continues around their ends.
     #[inline]
@@ -305,7 +308,8 @@ impl Lines {
         }
     }
 
-    /// Changes each entry of `to` by the entry of `from` that is `places` positions behind it.
+    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
+    /// behind.
     ///
     /// Positions are counted along lines. If lines are rings, counting continues around their ends.
     #[inline]

@@ -38,9 +38,9 @@ pub(super) enum Centres {
 /// lowest *l* dimensions. The time has three parts. Counting the nodes around all centres at once
 /// takes **O(d · log d · n · r)**. Counting the nodes at the largest distance, of which only some
 /// are taken, takes **O(n · p · r · l)**. Comparing the centres takes **O(c · (p + l · s))**; one
-/// plane is examined for each centre that may be the best. If there are few centres, they are
-/// handled [one by one](OneByOne). So are the centres of machines so long that counts for all their
-/// radii would need too much memory.
+/// plane is examined for each centre that may be the best. Centres are handled [one by
+/// one](OneByOne) if there are few of them, or if the machine is so long that counts for all radii
+/// would need too much memory.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,

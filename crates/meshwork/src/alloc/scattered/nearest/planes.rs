@@ -33,14 +33,15 @@ pub(super) struct Planes {
     all: usize,
     /// For each lower dimension, the number of free nodes at an exact distance from each node.
     ///
-    /// Only nodes are counted that differ from the node in the other lower dimensions alone.
-    /// Indexed by distance, then by node of the grid.
+    /// The counted nodes are in the plane of the node, and have its coordinate in the lower
+    /// dimension. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
     /// For each lower dimension, the counts of balls over all other dimensions.
     ///
-    /// Nodes at the distance of the radius itself count only in the planes in which the whole last
-    /// shell is taken. Indexed by the number of these planes, then by radius plus 1, then by the
-    /// centre in the current plane. The first row has only zeros, for coordinates out of reach.
+    /// A ball's outermost nodes, whose distance equals the radius, are counted only in the first
+    /// planes, from which the whole last shell is taken. The table is indexed by the number of
+    /// these planes, then by radius plus 1, then by the centre in the current plane. The first row
+    /// has only zeros, for coordinates out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -130,8 +131,9 @@ impl Planes {
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane with index `whole`, and the radius within it that is left of
-    /// `distance`.
+    /// The first node of the plane with index `whole`, and the radius of a ball within this plane.
+    ///
+    /// The radius is `distance` minus the distance of the plane from the plane of the centres.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

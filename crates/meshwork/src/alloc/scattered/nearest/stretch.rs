@@ -16,11 +16,14 @@ use super::planes::Planes;
 /// lower dimensions. The planes are counted again for each distinct largest distance among the
 /// centres. One plane is examined for each centre that may be the best.
 pub(super) struct Stretch {
-    /// For each plane, the number of nearest nodes in it, for each centre.
+    /// Number of nodes in a plane that are among the nearest to a centre, by plane and centre.
     by_plane: Vec<Lanes<u16>>,
-    /// For each coordinate of an upper dimension, the number of nearest nodes, for each centre.
+    /// Number of nodes with a coordinate that are among the nearest to a centre, by coordinate and
+    /// centre.
+    ///
+    /// Overwritten for each upper dimension.
     along: Vec<Lanes<u16>>,
-    /// For each coordinate of each lower dimension, the number of nearest nodes, for each centre.
+    /// Number of nearest nodes by lower dimension, by their coordinate in it, and by centre.
     ///
     /// In the plane where the nodes at the largest distance are only partly taken, those nodes are
     /// not counted.
@@ -36,7 +39,7 @@ pub(super) struct Stretch {
     above: Lanes<u64>,
     /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
     below: Lanes<u64>,
-    /// For each coordinate of each lower dimension, the number of nearest nodes, for one centre.
+    /// Number of nodes nearest to one centre, by lower dimension and by their coordinate in it.
     counts: Vec<Vec<u32>>,
 }
 

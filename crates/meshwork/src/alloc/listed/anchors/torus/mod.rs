@@ -22,7 +22,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates a listed placement whose box can be at every multiple of its sides along each axis.
+    /// Creates a listed shape whose box can begin at every multiple of its sides along each axis.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
@@ -403,7 +403,7 @@ impl Torus {
         (!bases.is_empty()).then_some(bases)
     }
 
-    /// The corner cell of the box that is tried first, of the boxes with a corner in `bases`.
+    /// The first of the corner cells in `bases`, in the order in which boxes are tried.
     ///
     /// `entry` is the index of the listed shape to which the boxes belong.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
