@@ -206,7 +206,7 @@ pub enum Holder {
     ///
     /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
     /// later, for an advance reservation (an interval of restricted access), or for a job whose
-    /// start is tried.
+    /// start is only being examined.
     Reservation,
     /// An outage, which stands for nodes that are out of service.
     Outage,

@@ -30,8 +30,8 @@ const STEPS: u64 = 200;
 /// parameters, in histories of 200 random requests, releases, failures and repairs. The rules are:
 ///
 /// - The nodes of a proposal are free, distinct and enough. They are a block of the requested shape
-///   if the allocator declares this. Neither a query nor a change of a fork changes the next
-///   answer. Neither the clock nor the random stream changes whether a placement is found.
+///   if the allocator declares this. Queries, and changes to a fork, do not change the next answer.
+///   Neither the clock nor the random stream changes whether a placement is found.
 /// - The allocator finds a placement whenever it [declares](AllocatorEntry::finds) that it does.
 ///   This is compared with brute force over all blocks.
 /// - A job that requests the whole machine fits the empty machine. After all placements are

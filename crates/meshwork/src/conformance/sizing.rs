@@ -21,7 +21,8 @@ const STEPS: u64 = 200;
 /// wiring.
 ///
 /// - The sizing has a size for every demand. Each size has the requested form, and at least one
-///   processor but no more than the site has. Its slowdown is a positive number.
+///   processor but no more than the site has. The factor by which the run time changes with the
+///   size is a positive number.
 /// - No size has fewer processors than the sizing [states](Sizing::fewest), for any numbers of
 ///   waiting and running jobs.
 /// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.

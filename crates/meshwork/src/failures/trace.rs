@@ -203,7 +203,7 @@ fn node(text: &str, sites: &Sites<'_>, reading: Reading) -> Result<(usize, Node)
     })
 }
 
-/// Reads the index of a GPU on a node, which the trace calls `name`.
+/// Reads the index of a GPU on a node. `name` is the node's name in the trace.
 fn gpu(
     text: &str,
     name: &str,

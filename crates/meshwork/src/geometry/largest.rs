@@ -18,8 +18,9 @@ use crate::topology::{Grid, Node};
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and each side along it, bases of free blocks with this and the chosen
-    /// sides.
+    /// Bases of free blocks, by dimension and by the side along it.
+    ///
+    /// The blocks have this side, and the sides chosen before it along higher dimensions.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,

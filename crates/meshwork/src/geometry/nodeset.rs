@@ -232,7 +232,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of equally many nodes.
+    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of sites with equally many nodes.
     ///
     /// Without `more` the result is `one` ∩ `other`. Without `other` it is `one` ∪ `more`.
     pub(crate) fn assign_shared(

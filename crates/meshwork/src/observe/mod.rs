@@ -125,7 +125,7 @@ pub struct Running {
     pub rate: f64,
     /// Instant at which this run of the job started.
     pub start: Time,
-    /// End of the job by its user's estimate. The job may end earlier or run on.
+    /// End of the job by its user's estimate. The job may end earlier or later.
     pub expected_end: Time,
     /// Dispersal of the job's processors: see [`Placement::dispersal`].
     pub dispersal: f64,

@@ -527,7 +527,9 @@ pub struct Proposal {
     pub site: usize,
     /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
-    /// Ratio of run time to requested run time: slowdown by the size, divided by the site's speed.
+    /// Run time on this placement, divided by the requested run time.
+    ///
+    /// It depends on the size that the job gets, and on the speed of the site.
     pub stretch: f64,
 }
 
@@ -632,7 +634,8 @@ impl<'a> Offers<'a> {
         &self.sites[index].site
     }
 
-    /// The site with the given index, as a proposal; `None` if the job does not fit there now.
+    /// The proposed start of the job on the site with the given index; `None` if it does not fit
+    /// now.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }

@@ -120,8 +120,8 @@ impl Balls {
         }))
     }
 
-    /// For every node, the number of free nodes within `radius`. The numbers must have been
-    /// computed.
+    /// For every node, the number of free nodes within `radius`. The counts up to this radius must
+    /// have been computed.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
