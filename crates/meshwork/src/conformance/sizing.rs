@@ -86,7 +86,7 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Checks the sizes for random demands in every form; returns the number of demands.
+/// Checks the sizes for random demands (inputs of a sizing) in every form; returns their number.
 ///
 /// An error contains the index of the demand at which it occurred.
 fn demands(

@@ -223,7 +223,7 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// The site, whose free amounts of resources the caller may change in a trial.
+    /// The site, whose free amounts of resources the caller may change temporarily (in a trial).
     pub(crate) fn site_mut(&mut self) -> &mut Site {
         &mut self.site
     }

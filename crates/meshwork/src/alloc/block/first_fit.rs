@@ -84,7 +84,7 @@ pub(crate) struct FirstFit {
 }
 
 impl FirstFit {
-    /// Creates first fit that tries bases in the order in which the last dimension runs fastest.
+    /// Creates a first-fit allocator that tries bases with the last dimension running fastest.
     pub(crate) fn last_dimension_fastest(grid: &Grid, rotation: Rotation) -> FirstFit {
         let reversed = Reversed::new(grid);
         FirstFit { reversed: Some(reversed.clone()), ..FirstFit::new(reversed.grid(), rotation) }

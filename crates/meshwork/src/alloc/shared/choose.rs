@@ -124,7 +124,7 @@ impl<'a> Attempt<'a> {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
-    /// Whether the nodes taken so far and `more` further GPUs have all that the whole job requests.
+    /// Whether the GPUs of the taken nodes and `more` further GPUs suffice for the whole job.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }

@@ -52,11 +52,11 @@ struct Sum {
     dimension: usize,
     /// Counts of free nodes in the balls of all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// For each centre, the number of nodes in its ball whose coordinate is not below the centre's.
+    /// Number of free nodes in the ball of each centre whose coordinate is not below the centre's.
     ///
     /// The coordinate is along `dimension`, and the ball has the largest radius so far.
     ahead: Vec<u16>,
-    /// For each centre, the number of nodes in its ball whose coordinate is below the centre's.
+    /// Number of free nodes in the ball of each centre whose coordinate is below the centre's.
     ///
     /// The coordinate is along `dimension`, and the ball has the largest radius so far.
     behind: Vec<u16>,

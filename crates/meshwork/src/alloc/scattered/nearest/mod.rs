@@ -23,7 +23,7 @@ use crate::topology::{Grid, Node};
 pub(super) enum Centres {
     /// Every free node may be a centre.
     Free,
-    /// Every node may be a centre if each of its coordinates occurs among the free nodes.
+    /// A node may be a centre if each of its coordinates is also a coordinate of some free node.
     Crossings,
 }
 
@@ -96,7 +96,7 @@ impl NearestNodes {
     }
 }
 
-/// The nodes whose coordinates all occur among the free nodes.
+/// The nodes each of whose coordinates is also a coordinate of some free node.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());

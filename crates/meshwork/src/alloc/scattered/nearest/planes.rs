@@ -21,9 +21,9 @@ use super::lanes::{LANES, Lanes};
 /// nodes are examined only in the one plane that is partly taken.
 ///
 /// # Complexity
-/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
-/// radius *r*, as eight nodes are counted in a step. The values for a centre are summed in
-/// [stretches](super::stretch).
+/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each pair of a node and a plane,
+/// up to a radius *r*, because eight nodes are counted in a step. The values for a centre are
+/// summed in [stretches](super::stretch).
 pub(super) struct Planes {
     /// Number of dimensions of a plane.
     lower: usize,

@@ -18,10 +18,10 @@ use super::planes::Planes;
 pub(super) struct Stretch {
     /// Number of nodes in a plane that are among the nearest to a centre, by plane and centre.
     by_plane: Vec<Lanes<u16>>,
-    /// Number of nodes with a coordinate that are among the nearest to a centre, by coordinate and
+    /// Number of nodes nearest to a centre, by their coordinate along an upper dimension and by
     /// centre.
     ///
-    /// Overwritten for each upper dimension.
+    /// Planes differ in upper dimensions. The list is overwritten for each of them.
     along: Vec<Lanes<u16>>,
     /// Number of nearest nodes by lower dimension, by their coordinate in it, and by centre.
     ///

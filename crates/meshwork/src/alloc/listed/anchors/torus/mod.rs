@@ -76,7 +76,8 @@ pub struct Entry {
     bases: NodeSet,
     /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes that can be allocated: those with a different node in every cell.
+    /// Corner cells of the boxes that can be allocated: no cell is a hole, and no two are the same
+    /// node.
     complete: NodeSet,
     overlaps_others: bool,
 }
@@ -101,7 +102,8 @@ impl Entry {
         self.bases.count()
     }
 
-    /// Number of boxes with a different node in every cell. Other boxes are never allocated.
+    /// Number of boxes in which no cell is a hole and no two cells are the same node. Other boxes
+    /// are never allocated.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
@@ -328,8 +330,8 @@ impl Torus {
 
     /// The smallest and largest number of boxes of `other` that one box of `entry` overlaps.
     ///
-    /// Both arguments are indices of listed shapes. All nodes of the machine count as free. `None`
-    /// if `entry` has no box with a different node in every cell.
+    /// Both arguments are indices of listed shapes. All nodes of the machine count as free. Only
+    /// boxes of `entry` that can be allocated are considered. `None` if there are none.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
