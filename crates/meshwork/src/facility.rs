@@ -54,8 +54,9 @@ impl Facility {
         &self.sites
     }
 
-    /// State that the held placements do not determine, as numbers: see
-    /// [`recall`](Facility::recall).
+    /// State, as numbers, that does not follow from the held placements.
+    ///
+    /// It is restored by [`recall`](Facility::recall).
     ///
     /// It consists of the positions of the random streams, and of what the sizing and each
     /// allocator remember of earlier events.
@@ -249,8 +250,8 @@ impl Facility {
 
     /// Makes the only site count its free nodes instead of recording which nodes are free.
     ///
-    /// This is meant for runs in which no component uses which nodes a job holds. It has an effect
-    /// only with interchangeable processors and fixed sizes.
+    /// This is meant for runs in which no component depends on which nodes a job holds. It has an
+    /// effect only with interchangeable processors and fixed sizes.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();

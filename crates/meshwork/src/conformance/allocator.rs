@@ -518,8 +518,9 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     Request::constrained(constraints)
 }
 
-/// Fails or repairs a random node. A placement that contains the node is first released as a whole.
-/// Returns the failed node as a placement to be claimed; `None` if the node is repaired now.
+/// Takes a random node out of service, or repairs it. A placement that contains the node is first
+/// released as a whole. Returns the node out of service as a placement to be claimed; `None` if the
+/// node is repaired now.
 fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,

@@ -394,8 +394,8 @@ impl NodeSet {
     ///
     /// The successor of a node in `straight_on` has a number higher by `by`. The successor of any
     /// other node has a number lower by `back`. Returns whether any node is left. **O(n / 64)** for
-    /// a site of *n* nodes, and twice as fast as a separate rotation of each ring if rings have a
-    /// few words.
+    /// a site of *n* nodes, and twice as fast as a separate rotation of each ring if each ring
+    /// takes only a few words.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,

@@ -231,7 +231,7 @@ impl ManagedSite {
     /// Switches to counting free nodes, if nodes are interchangeable and all are free.
     ///
     /// Placements then have the right number of nodes, but do not say which nodes. For runs in
-    /// which no component uses which nodes a job holds.
+    /// which no component depends on which nodes a job holds.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }

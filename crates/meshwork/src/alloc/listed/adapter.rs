@@ -271,7 +271,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds to `nodes` the remaining nodes of every base block that contains one of them.
+    /// Adds to `nodes` all nodes of every base block that contains at least one node of `nodes`.
     ///
     /// Used for a job that must not share its base blocks with other jobs.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {

@@ -548,9 +548,9 @@ impl Opened {
     /// Marks the base blocks that contain nodes of `set` as in use.
     ///
     /// For each lower block (a block of the next smaller listed size) that comes into use,
-    /// `lower_left` is reduced by one. As in Slurm, it is also reduced for a lower block that was
-    /// already in use, if a base block is newly marked that comes before all its base blocks in
-    /// use.
+    /// `lower_left` is reduced by one. As in Slurm, there is one case in which it is also reduced
+    /// for a lower block already in use: a newly marked base block precedes all base blocks of the
+    /// lower block that were in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {

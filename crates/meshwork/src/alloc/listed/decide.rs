@@ -142,8 +142,9 @@ pub trait Rule: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Listed leaves or base blocks. A job that requests parts of nodes can require all in one of
-    /// them.
+    /// Listed leaves or base blocks, for jobs that request parts of nodes.
+    ///
+    /// Such a job can require that a single leaf or base block holds all of its parts.
     ///
     /// The result is empty if the rule lists no such parts of the machine.
     fn parts(&self, inside: Inside) -> Vec<NodeSet> {

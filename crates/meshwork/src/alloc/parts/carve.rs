@@ -47,8 +47,8 @@ pub(super) fn carve(
 
 /// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node.
 ///
-/// If all pieces of the job must be on one island, the first piece determines it. It is returned,
-/// and passed as `only` for each further piece.
+/// If all pieces of the job must be on one island, the choice for the first piece determines which.
+/// The function then returns the island, and the caller passes it as `only` for each further piece.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,

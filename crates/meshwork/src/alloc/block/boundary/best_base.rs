@@ -45,8 +45,8 @@ impl BestBase {
     ///
     /// The function `contact(corner, sides, blocked)` returns the contact of a block. Only the
     /// faces in `blocked` can touch held nodes, and each node of such a face adds at most `most` to
-    /// the contact. The function `outline` marks the edges of held blocks; only level with such an
-    /// edge can the contact of a block be greatest. It is called at most once.
+    /// the contact. The function `outline`, which is called at most once, marks the edges of held
+    /// blocks. They limit the bases at which contact can be greatest.
     ///
     /// # Complexity
     /// The cost of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for

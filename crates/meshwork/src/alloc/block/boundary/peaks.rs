@@ -222,10 +222,10 @@ impl Peaks {
         }
     }
 
-    /// Adds the bases of blocks that touch a held block whose edge is level with one of their ends.
+    /// Adds to the candidates the bases of blocks with a held block beside them.
     ///
-    /// The edge and the end are compared along dimension `d`. The held block touches a face across
-    /// another dimension. The bases are added to the candidates.
+    /// Along dimension `d`, an edge of the held block is level with an end of the block. The two
+    /// blocks touch at a face across another dimension.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {

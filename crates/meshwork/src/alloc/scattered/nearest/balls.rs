@@ -44,21 +44,19 @@ pub(super) enum Source {
     Sum(usize),
 }
 
-/// Table of counts of balls, computed from another table, for balls over one dimension fewer.
-///
-/// The other table is `of`.
+/// Table of counts of balls, computed from the table of balls over one dimension fewer (`of`).
 struct Sum {
     of: Source,
     dimension: usize,
     /// Counts of free nodes in the balls of all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// Number of free nodes in the ball of each centre whose coordinate is not below the centre's.
+    /// For each ball, the number of its free nodes that are not below the centre along `dimension`.
     ///
-    /// The coordinate is along `dimension`, and the ball has the largest radius so far.
+    /// The balls have the largest radius so far.
     ahead: Vec<u16>,
-    /// Number of free nodes in the ball of each centre whose coordinate is below the centre's.
+    /// For each ball, the number of its free nodes that are below the centre along `dimension`.
     ///
-    /// The coordinate is along `dimension`, and the ball has the largest radius so far.
+    /// The balls have the largest radius so far.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }

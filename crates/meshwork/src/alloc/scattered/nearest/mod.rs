@@ -47,7 +47,7 @@ pub(super) struct NearestNodes {
     best_of_all: BestOfAll,
 }
 
-/// Number of nodes of the largest supported machine; every node may be a centre.
+/// Number of nodes of the largest supported machine, limited because every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
 /// Number of computed distances, per node and dimension, at which the search method changes.

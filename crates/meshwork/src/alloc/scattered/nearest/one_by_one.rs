@@ -37,11 +37,12 @@ struct Half {
     are_rings: Vec<bool>,
     /// For each free node, the row-major index of its coordinates in this half of the dimensions.
     at: Vec<u32>,
-    /// For each combination of coordinates, by its index, its distance from the centre.
+    /// Distance of each combination of coordinates from the centre, by the index of the
+    /// combination.
     ///
     /// The distance is along this half of the dimensions.
     apart: Vec<u32>,
-    /// For each combination of coordinates, by its index, the number of taken nodes that have it.
+    /// Number of taken nodes with each combination of coordinates, by the index of the combination.
     counts: Vec<u32>,
 }
 

@@ -102,8 +102,7 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// For [`LANES`] centres, the number of free nodes of `plane` within `distance`, and the number
-    /// nearer.
+    /// For [`LANES`] centres, the number of free nodes of `plane` up to `distance`, and below it.
     ///
     /// The centres are nodes of the plane examined now, from index `first` on. The first number
     /// includes the nodes at `distance`, the second does not.

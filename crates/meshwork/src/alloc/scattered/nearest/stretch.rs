@@ -13,8 +13,8 @@ use super::planes::Planes;
 ///
 /// # Complexity
 /// The cost for each centre is **O(p)** with *p* planes, and one lookup for each coordinate of the
-/// lower dimensions. The planes are counted again for each distinct largest distance among the
-/// centres. One plane is examined for each centre that may be the best.
+/// lower dimensions. The nodes of all planes are counted once for each distinct largest distance
+/// among the centres. One plane is examined for each centre that may be the best.
 pub(super) struct Stretch {
     /// Number of nodes in a plane that are among the nearest to a centre, by plane and centre.
     by_plane: Vec<Lanes<u16>>,
