@@ -43,7 +43,7 @@ impl LargestBlock {
         }
     }
 
-    /// Base and sides of the largest free block with sides within `most` and at most `nodes` nodes.
+    /// Base and sides of the largest free block with bounded sides and no more than `nodes` nodes.
     ///
     /// `most` has the maximum side for each dimension, none longer than the grid's. Ties go to the
     /// lowest base, then to the longest sides along the first dimensions. `None` if no node is

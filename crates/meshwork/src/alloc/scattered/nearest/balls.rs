@@ -108,7 +108,7 @@ impl Balls {
         each
     }
 
-    /// The table of balls over `dimension` and the dimensions of the table `of`, created on first
+    /// The table of balls over `dimension` and all dimensions of the table `of`. Created on first
     /// use.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
