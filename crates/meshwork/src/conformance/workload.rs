@@ -18,8 +18,9 @@ const RUN: usize = 150;
 
 /// Checks a workload of a catalogue against the rules for workloads.
 ///
-/// The workload is tried on small machines of the simplest wirings that it does not refuse. It is
-/// given as a name, or as a table with name and parameters; its files come from `inputs`.
+/// The workload is tried on those small meshes, tori, hypercubes and flat machines that it does not
+/// refuse. It is given as a name, or as a table with name and parameters; its files come from
+/// `inputs`.
 ///
 /// - Jobs that are submitted only after another job has ended come first. After them come all other
 ///   jobs in order of arrival. Arrivals and run times are finite, estimates are numbers, and each

@@ -292,8 +292,8 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request must fail, because of a cached denial or because a smaller request fails
-    /// now.
+    /// Whether a request must fail, by the cache of denied requests or because a smaller request
+    /// fails.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {

@@ -127,7 +127,8 @@ pub(crate) struct Level {
     per: usize,
     /// Number of base blocks in a lower block (a block of the next smaller listed size).
     per_lower: usize,
-    /// Maximum number of lower blocks of which a segment may use nodes; `None` without a limit.
+    /// Maximum number of lower blocks (blocks of the next smaller listed size) that a segment may
+    /// use. `None` without a limit.
     most_lower: Option<i64>,
 }
 
@@ -147,10 +148,11 @@ pub(crate) struct Opened {
     inside: std::ops::Range<usize>,
     /// For each base block, whether nodes are taken from it.
     pub(crate) taken: Vec<bool>,
-    /// For each lower block, whether nodes are taken from it.
+    /// For each lower block (block of the next smaller listed size), whether nodes are taken from
+    /// it.
     lower_used: Vec<bool>,
-    /// Number of lower blocks of which nodes may still be taken, besides the blocks in use.
-    /// Negative if too many are in use.
+    /// Number of further lower blocks of which nodes may be taken, in addition to those in use.
+    /// Negative if too many are in use. A lower block is a block of the next smaller listed size.
     pub(crate) lower_left: i64,
 }
 
@@ -531,12 +533,16 @@ impl Opened {
         }
     }
 
-    /// Whether the number of lower blocks of which nodes may be taken is limited.
+    /// Whether the segment may use nodes of only a limited number of lower blocks.
+    ///
+    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn is_limited(&self) -> bool {
         self.level.most_lower.is_some()
     }
 
-    /// Whether the segment already uses nodes of the lower block that contains a base block.
+    /// Whether the segment already uses nodes of the lower block that contains a given base block.
+    ///
+    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn lower_is_used(&self, block: usize) -> bool {
         self.lower_used[self.lower_of(block)]
     }

@@ -64,7 +64,8 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether the criterion can compare boxes of different listed shapes.
+    /// Whether the criterion can compare boxes of different listed shapes (box shapes with
+    /// positions).
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -72,7 +73,8 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion can distinguish between boxes of one listed shape.
+    /// Whether the criterion can distinguish between boxes of one listed shape, at different
+    /// positions.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }

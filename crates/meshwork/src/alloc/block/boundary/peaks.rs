@@ -53,7 +53,8 @@ impl Edges {
         }
     }
 
-    /// Finds the edges of each held span. Borders between touching spans are edges too.
+    /// Finds the edges of each held span (box of nodes). Borders between touching spans are edges
+    /// too.
     ///
     /// Touching spans may have different weights.
     ///

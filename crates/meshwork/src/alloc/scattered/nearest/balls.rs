@@ -26,7 +26,7 @@ pub(super) struct Balls {
     free: Vec<u16>,
     /// Tables of counts. Each is computed from `free` or from a table earlier in the list.
     sums: Vec<Sum>,
-    /// For each dimension, the counts of balls over all other dimensions.
+    /// For each dimension, the table of the counts of balls over all other dimensions.
     pub(super) slices: Vec<Source>,
     /// For each lower dimension, the counts of balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
@@ -78,7 +78,9 @@ pub(super) struct Reached {
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
-    /// Creates the tables for a grid whose planes extend along the first `lower` dimensions.
+    /// Creates the tables for a grid.
+    ///
+    /// Nodes of a plane have equal coordinates in all dimensions but the first `lower` ones.
     pub(super) fn new(grid: &Grid, lower: usize) -> Balls {
         let (free, sums) = (Vec::new(), Vec::new());
         let (planes, all) = (Source::Free, Source::Free);

@@ -44,7 +44,9 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Creates a stretch for a grid whose planes extend along the first `lower` dimensions.
+    /// Creates a stretch (several adjacent centres) for a grid.
+    ///
+    /// The planes of the grid extend along its first `lower` dimensions.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];

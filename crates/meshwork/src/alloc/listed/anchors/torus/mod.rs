@@ -109,7 +109,7 @@ impl Entry {
         self.complete.count()
     }
 
-    /// Whether a box of this listed shape overlaps another listed box of equal size.
+    /// Whether a box of this listed shape overlaps another box of equal size, of any listed shape.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
@@ -295,7 +295,7 @@ impl Torus {
         &self.cells
     }
 
-    /// The cells of a box, given its corner cell and the index of its listed shape.
+    /// The cells of a box, given the corner cell where it begins and the index of its listed shape.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
