@@ -312,7 +312,7 @@ impl Builder<Scenario> {
         self.set("measure.metrics", metrics)
     }
 
-    /// Reads and checks the scenario, like that of a study.
+    /// Reads and checks the scenario, with the same checks as for a study.
     ///
     /// # Errors
     /// The first problem, such as a missing machine.
@@ -344,7 +344,7 @@ impl Builder<Pool> {
         self.set("shape", shape)
     }
 
-    /// Reads and checks the pool, whose nodes are all free.
+    /// Reads and checks the pool. All of its nodes are free.
     ///
     /// # Errors
     /// The first problem, such as a missing machine.

@@ -94,7 +94,7 @@ impl Catalogue {
     /// A copy of this catalogue with one more entry, as the last in the list of its family.
     ///
     /// An added metric is measured in every run that names no metrics, unless it is a quantile or
-    /// constructed for each run.
+    /// is computed by a function that each run constructs anew.
     ///
     /// # Errors
     /// If a name of the entry is taken, the description of the entry (a name, a parameter or a

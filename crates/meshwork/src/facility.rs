@@ -25,8 +25,8 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Numbers of running and waiting jobs, which a sizing may read. The cluster that owns the
-    /// queue updates them.
+    /// Numbers of running and waiting jobs, which a sizing may read. They are updated by the owner
+    /// of the queue.
     pub counts: QueueCounts,
     /// Whether the sizing gives every job the size that it requests.
     is_fixed: bool,
@@ -54,8 +54,9 @@ impl Facility {
         &self.sites
     }
 
-    /// State that the held placements do not determine, as numbers: see
-    /// [`recall`](Facility::recall).
+    /// State, as numbers, that does not follow from the held placements.
+    ///
+    /// It is restored by [`recall`](Facility::recall).
     ///
     /// It consists of the positions of the random streams, and of what the sizing and each
     /// allocator remember of earlier events.
@@ -75,8 +76,8 @@ impl Facility {
 
     /// Restores a state that [`memory`](Facility::memory) returned.
     ///
-    /// The allocators restore their part only if `is_same` is set: the facility holds the same
-    /// placements as the one that returned the state.
+    /// `is_same` is set if this facility holds the same placements as the facility that returned
+    /// the state. If it is not set, the allocators do not restore their part.
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;
@@ -249,15 +250,16 @@ impl Facility {
 
     /// Makes the only site count its free nodes instead of recording which nodes are free.
     ///
-    /// This is meant for runs in which no component uses which nodes a job holds. It has an effect
-    /// only with interchangeable processors and fixed sizes.
+    /// This is meant for runs in which no component depends on which nodes a job holds. It has an
+    /// effect only with interchangeable processors and fixed sizes.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
         }
     }
 
-    /// The fewest processors with which a job could ever start, and its request.
+    /// The fewest processors with which a job could ever start, and the converted request of the
+    /// job.
     ///
     /// The request is converted to the kind that the allocator accepts. Works for the [only
     /// site](Facility::only_fixed_site) with fixed sizes; `None` if the site can never hold the
@@ -368,7 +370,8 @@ impl Facility {
 
     /// The sizes in which a job may be started on a site, in the order in which they are tried.
     ///
-    /// Each size's slowdown includes the site's speed. Empty if the site can never hold the job.
+    /// The factor by which the run time changes with each size includes the site's speed. Empty if
+    /// the site can never hold the job.
     pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
         let managed = &self.sites[site];
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
@@ -435,11 +438,10 @@ impl SiteAhead {
         SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
-    /// Whether the site's allocator places one block of the requested shape, and jobs get their
-    /// sizes.
+    /// Whether jobs get one block of the requested shape, and exactly the requested size.
     ///
-    /// This follows from the registry entry of the allocator. Parameters of the allocator are not
-    /// considered.
+    /// The answer follows from the sizing and from the registry entry of the site's allocator.
+    /// Parameters of the allocator are not considered.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()

@@ -38,6 +38,8 @@ pub enum ShapeRule {
     /// A block of exactly the requested number of processors, if one fits and is not elongated.
     ///
     /// Otherwise, of the blocks with at least this number, the one with the smallest sum of sides.
+    /// The first block is elongated if it is more than a quarter longer, from corner to corner,
+    /// than the second.
     #[default]
     Squarest,
     /// A block of exactly the requested number of processors, even if elongated.

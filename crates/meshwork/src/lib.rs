@@ -98,9 +98,9 @@
 //! ```
 //!
 //! An allocator is a type that implements [`alloc::Allocator`]; the manual explains an example line
-//! by line. With the command's crate, `meshwork_cli::main_with(catalogue)` is the whole command
-//! with the entries of a catalogue. With the feature `conformance`, entries can be tested against
-//! the rules that this crate's own entries keep.
+//! by line. With the crate `meshwork-cli`, `meshwork_cli::main_with(catalogue)` runs the whole
+//! command with the entries of your catalogue. With the feature `conformance`, entries can be
+//! tested against the rules that this crate's own entries keep.
 //!
 //! # Where to read on
 //!

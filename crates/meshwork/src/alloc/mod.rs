@@ -45,10 +45,10 @@ pub trait Allocator: Send {
 
     /// Leaves or blocks of the machine that the allocator's parameters list.
     ///
-    /// A job can require that all of its pieces are inside one such leaf or block. The result is
-    /// empty for every allocator with a [`domain`](Allocator::domain). It is also empty if the
-    /// parameters list no leaves or blocks, for instance because the topology has leaves and groups
-    /// of its own.
+    /// A job that requests pieces (parts of nodes) can require all of them inside one such leaf or
+    /// block. The result is empty for every allocator with a [`domain`](Allocator::domain). It is
+    /// also empty if the parameters list no leaves or blocks, for instance because the topology has
+    /// leaves and groups of its own.
     fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
         Vec::new()
     }
@@ -126,9 +126,10 @@ pub trait Allocator: Send {
 
     /// The rule by which nodes are divided among leaves or groups; `None` if there is no such rule.
     ///
-    /// Such a rule considers only how many nodes of each leaf or group are free. On a machine with
-    /// types of nodes, pieces of jobs are divided by this rule. If there is no rule, the allocator
-    /// is asked to place whole nodes, and a node counts as free if enough pieces fit on it.
+    /// Such a rule considers only how many nodes of each leaf or group are free. A job on a machine
+    /// with types of nodes consists of pieces, each of which gets part of one node. Pieces are
+    /// divided by the same rule. If there is no rule, the allocator is asked for whole nodes
+    /// instead, and a node counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
@@ -205,7 +206,7 @@ pub enum Holder {
     ///
     /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
     /// later, for an advance reservation (an interval of restricted access), or for a job whose
-    /// start is tried.
+    /// start is only being examined.
     Reservation,
     /// An outage, which stands for nodes that are out of service.
     Outage,
@@ -426,8 +427,7 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether any free nodes, if enough, are as good for a job as the nodes that the allocator
-/// chooses.
+/// Whether the choice of nodes does not matter: any free nodes, if enough, suit a job equally well.
 ///
 /// This holds only for the default allocator of a flat machine. Other allocators may consider more
 /// than the number of free nodes.

@@ -30,8 +30,8 @@ const STEPS: u64 = 200;
 /// parameters, in histories of 200 random requests, releases, failures and repairs. The rules are:
 ///
 /// - The nodes of a proposal are free, distinct and enough. They are a block of the requested shape
-///   if the allocator declares this. Neither a query nor a change of a fork changes the next
-///   answer. Neither the clock nor the random stream changes whether a placement is found.
+///   if the allocator declares this. Queries, and changes to a fork, do not change the next answer.
+///   Neither the clock nor the random stream changes whether a placement is found.
 /// - The allocator finds a placement whenever it [declares](AllocatorEntry::finds) that it does.
 ///   This is compared with brute force over all blocks.
 /// - A job that requests the whole machine fits the empty machine. After all placements are
@@ -518,8 +518,9 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     Request::constrained(constraints)
 }
 
-/// Fails or repairs a random node. A placement that contains the node is first released as a whole.
-/// Returns the failed node as a placement to be claimed; `None` if the node is repaired now.
+/// Takes a random node out of service, or repairs it. A placement that contains the node is first
+/// released as a whole. Returns the node out of service as a placement to be claimed; `None` if the
+/// node is repaired now.
 fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,

@@ -19,8 +19,8 @@ const JOBS: usize = 400;
 
 /// Checks a metric of a catalogue against the rules for metrics.
 ///
-/// The metric is tried in runs of random jobs on small machines of the simplest wirings. It is
-/// given as a name, or as a table with name and parameters.
+/// The metric is tried in runs of random jobs on small meshes, tori, hypercubes and flat machines.
+/// It is given as a name, or as a table with name and parameters.
 ///
 /// - The value over the run, and the value in each batch, is a finite number or absent.
 /// - When a run is repeated, the value does not change, even if other metrics are measured too.

@@ -99,7 +99,7 @@ impl AddAssign for Tried {
     }
 }
 
-/// Returns small machines of the four simplest wirings, each as text of a study and as a topology.
+/// Returns small meshes, tori, hypercubes and flat machines, as text of a study and as topologies.
 #[must_use]
 pub fn machines() -> Vec<(String, Topology)> {
     let mut all = Vec::new();
@@ -114,10 +114,10 @@ pub fn machines() -> Vec<(String, Topology)> {
     all
 }
 
-/// Returns [`machines`], and small machines of all other wirings.
+/// Returns [`machines`], and small machines of all other wirings, such as fat trees.
 ///
-/// In the other wirings, links do not join neighbours in the grid of node numbers, or only some
-/// dimensions are rings.
+/// The others are machines whose links do not join neighbours in the grid of node numbers, machines
+/// of which only some dimensions are rings, and a mesh with several processors per node.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -180,7 +180,7 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns choices of parameters for an entry that has too many for trying all combinations.
+/// Returns choices of parameters for an entry with too many parameters to try all combinations.
 ///
 /// The first table has only the required parameters. Each other table differs from it in one
 /// parameter.

@@ -164,16 +164,17 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that fit the empty machine must start.
     All,
-    /// More than ten jobs must start, or all jobs that fit the empty machine if they are fewer.
+    /// Either all jobs that fit the empty machine must start, or more than ten of them.
     Most,
     /// No job has to start, since the component may leave the machine idle.
     Any,
 }
 
 impl Serves {
-    /// How many jobs must start under a component of a catalogue with default parameters.
+    /// How many jobs must start in a run with a component, by the component's registry entry.
     ///
-    /// `serves_all` says whether the component's registry entry declares that it serves all jobs.
+    /// `serves_all` says whether the entry declares that the component serves all jobs. The
+    /// component has its default parameters.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }
@@ -241,10 +242,10 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that jobs start at the same instants if nodes are only counted, without identities.
+/// Checks that starts do not change if the machine only counts free nodes.
 ///
-/// The check is for machines with interchangeable nodes, and for schedulers that declare that they
-/// do not use identities.
+/// The machine then does not record which nodes are free. The check is for machines with
+/// interchangeable nodes, and for schedulers that declare that they do not use identities of nodes.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

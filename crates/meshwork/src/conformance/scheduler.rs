@@ -22,9 +22,10 @@ use crate::topology::{Topology, Wiring};
 /// - With exact estimates each job starts by the instant that the scheduler has promised to it,
 ///   also under allocators that may overlook free blocks.
 /// - A scheduler that does not [look at nodes](crate::sched::Scheduler::looks_at_nodes) starts jobs
-///   at the same instants if nodes are only counted.
-/// - The scheduler does not use tickets of jobs that no longer wait. The instants at which it asks
-///   to be [woken](crate::sched::Scheduler::wake_at) are in the future.
+///   at the same instants if the machine only counts free nodes, and does not record which nodes
+///   are free.
+/// - The scheduler does not use the handle (ticket) of a job that no longer waits. The instants at
+///   which it asks to be [woken](crate::sched::Scheduler::wake_at) are in the future.
 ///
 /// # Errors
 /// The first violated rule, or an unknown scheduler.

@@ -20,8 +20,9 @@ const STEPS: u64 = 200;
 /// The sizing is tried with every choice of its parameters, for requests in every form, on every
 /// wiring.
 ///
-/// - The sizing has a size for every demand. Each size has the requested form, and at least one
-///   processor but no more than the site has. Its slowdown is a positive number.
+/// - The sizing has a size for every demand (its input). Each size has the requested form, and at
+///   least one processor but no more than the site has. The factor by which the run time changes
+///   with the size is a positive number.
 /// - No size has fewer processors than the sizing [states](Sizing::fewest), for any numbers of
 ///   waiting and running jobs.
 /// - A [fixed](Sizing::is_fixed) sizing has exactly the requested size.
@@ -85,7 +86,7 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Checks the sizes for random demands in every form; returns the number of demands.
+/// Checks the sizes for random demands (inputs of a sizing) in every form; returns their number.
 ///
 /// An error contains the index of the demand at which it occurred.
 fn demands(

@@ -18,19 +18,20 @@ const RUN: usize = 150;
 
 /// Checks a workload of a catalogue against the rules for workloads.
 ///
-/// The workload is tried on small machines of the simplest wirings that it does not refuse. It is
-/// given as a name, or as a table with name and parameters; its files come from `inputs`.
+/// The workload is tried on those small meshes, tori, hypercubes and flat machines that it does not
+/// refuse. It is given as a name, or as a table with name and parameters; its files come from
+/// `inputs`.
 ///
-/// - Jobs that follow other jobs come first. After them come all other jobs in order of arrival.
-///   Arrivals and run times are finite, estimates are numbers, and each job requests at least one
-///   processor.
+/// - Jobs that are submitted only after another job has ended come first. After them come all other
+///   jobs in order of arrival. Arrivals and run times are finite, estimates are numbers, and each
+///   job requests at least one processor.
 /// - The same seed and replication give the same jobs.
 /// - A workload that [declares](WorkloadEntry::ends) not to end has more jobs than are read. A
 ///   workload that declares that it does not [know](WorkloadEntry::knows_owners) users names none.
 /// - Under the scheduler first come, first served, each job that the machine can hold starts once
 ///   and ends once.
 ///
-/// The check does not verify that a workload ends if it declares to end.
+/// If a workload declares that it ends, the check does not verify this.
 ///
 /// # Errors
 /// The first violated rule, or an unknown workload.
@@ -100,7 +101,9 @@ fn read(
     all.collect::<Result<Vec<Submission>, _>>().map_err(BuildError::Workload)
 }
 
-/// Returns the jobs that follow no other job, or describes an invalid submission.
+/// Returns the jobs that do not depend on the end of another job.
+///
+/// The error describes an invalid submission.
 fn jobs_of(all: &[Submission], entry: &WorkloadEntry) -> Result<Vec<Job>, String> {
     let mut jobs: Vec<Job> = Vec::new();
     for (place, submission) in all.iter().enumerate() {

@@ -23,7 +23,8 @@ pub struct Energy {
     most_held: u64,
 }
 
-/// Parameters of how idle processors fall asleep and wake.
+/// Sleep of idle processors: its power, the times to fall asleep and to wake, and the energy to
+/// wake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sleep {
     power: f64,
@@ -104,7 +105,7 @@ impl Energy {
         self.power(state) + of_gpus
     }
 
-    /// Parameters of how processors fall asleep and wake; `None` if they do not sleep.
+    /// Parameters of the sleep of idle processors; `None` if processors do not sleep.
     pub(crate) fn sleep(&self) -> Option<Sleep> {
         self.sleep
     }

@@ -76,8 +76,8 @@ pub(super) struct Chance {
 ///
 /// Each failure unit (such as a node) is in service for a random time, then under repair for a
 /// random time, and so on. Neither time depends on the jobs, so that all strategies meet the same
-/// outages. All units are in service at the first arrival. A repair is expected to take its mean
-/// time. Whenever a repair has not ended by its expected end, it is expected to take the mean time
+/// outages. All units are in service at the first arrival. A repair is expected to take the mean
+/// repair time. Whenever it has not ended by its expected end, it is expected to take the mean time
 /// once more.
 ///
 /// # Complexity

@@ -19,7 +19,8 @@ pub(super) struct Outage {
     line: u64,
 }
 
-/// Origin of a trace: its instant and its node number that become instant 0 and the first node.
+/// Origin of a trace: the instant and the node that correspond to the start and first node of a
+/// run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// Instant of the trace that becomes instant 0 of the run; `None` if none is given.
@@ -203,7 +204,7 @@ fn node(text: &str, sites: &Sites<'_>, reading: Reading) -> Result<(usize, Node)
     })
 }
 
-/// Reads the index of a GPU on a node, which the trace calls `name`.
+/// Reads the index of a GPU on a node. `name` is the node's name in the trace.
 fn gpu(
     text: &str,
     name: &str,

@@ -14,7 +14,8 @@ use crate::topology::{Grid, Node};
 /// there, and a run of length *b* begins *a* nodes further on. Reductions along each dimension in
 /// turn leave the free bases of a block. Rows are not padded. So on a grid that is not wrapped, a
 /// run may seem to continue into the next row. Such a run belongs to a base too near the edge.
-/// These bases are removed at the end. Along a ring the runs are rotated around its edge instead.
+/// These bases are removed at the end. On a ring, shifts wrap around the edge, so that no base is
+/// removed.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
@@ -147,10 +148,11 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes from which a step of `step` coordinates along `d` leads into `from`.
+    /// Finds the nodes from which a step of `step` coordinates along `d` leads to a node in a set.
     ///
-    /// On a ring, the step wraps around the edge. On any other dimension, nodes less than `step`
-    /// coordinates from the edge are left out.
+    /// The set is `from`, and the found nodes are stored in `to`. On a ring, the step wraps around
+    /// the edge. On any other dimension, nodes less than `step` coordinates from the edge are left
+    /// out.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,

@@ -32,7 +32,8 @@ impl FreeCells {
         cells
     }
 
-    /// Corner of the first free cell of the lowest level, from `level` on, that has a free cell.
+    /// Corner of the first free cell of level `level`, or else of the next higher level that has
+    /// one.
     ///
     /// `None` if there is no such cell.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {

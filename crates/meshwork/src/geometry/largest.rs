@@ -18,8 +18,9 @@ use crate::topology::{Grid, Node};
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and each side along it, bases of free blocks with this and the chosen
-    /// sides.
+    /// Bases of free blocks, by dimension and by the side along it.
+    ///
+    /// The blocks have this side, and the sides chosen before it along higher dimensions.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,
@@ -42,7 +43,7 @@ impl LargestBlock {
         }
     }
 
-    /// Base and sides of the largest free block with sides within `most` and at most `nodes` nodes.
+    /// Base and sides of the largest free block with bounded sides and no more than `nodes` nodes.
     ///
     /// `most` has the maximum side for each dimension, none longer than the grid's. Ties go to the
     /// lowest base, then to the longest sides along the first dimensions. `None` if no node is

@@ -232,7 +232,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of equally many nodes.
+    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of sites with equally many nodes.
     ///
     /// Without `more` the result is `one` ∩ `other`. Without `other` it is `one` ∪ `more`.
     pub(crate) fn assign_shared(
@@ -308,7 +308,7 @@ impl NodeSet {
         }
     }
 
-    /// Keeps a node of the set only if the node with a number higher by `by` is in the set too.
+    /// Keeps a node of the set only if the node whose number is `by` higher is in the set too.
     ///
     /// Repeated with doubling distances, this turns a set of free nodes into the set of nodes at
     /// which a run of free nodes of a given length begins. The set is changed in place, because
@@ -345,14 +345,14 @@ impl NodeSet {
         start..end
     }
 
-    /// Replaces this set by the nodes of `other`, each moved to the number lower by `by`.
+    /// Replaces this set by the nodes of `other`, each moved to the number `by` below its own.
     ///
     /// Nodes that would have negative numbers are dropped. **O(n / 64)** for a site of *n* nodes.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
-    /// Replaces this set by the nodes of `other`, each moved to the number higher by `by`.
+    /// Replaces this set by the nodes of `other`, each moved to the number `by` above its own.
     ///
     /// Nodes that would be beyond the last node are dropped. **O(n / 64)** for a site of *n* nodes.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
@@ -371,7 +371,7 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Replaces this set by `other`, with each group of `group` nodes rotated down by `by`.
+    /// Replaces this set by `other`, with each group of `group` nodes rotated down `by` places.
     ///
     /// `group` is a multiple or a divisor of 64, and divides the number of nodes. **O(n / 64)** for
     /// a site of *n* nodes.
@@ -392,10 +392,10 @@ impl NodeSet {
 
     /// Replaces this set by the nodes of `other` whose successor along a ring is in `other` too.
     ///
-    /// The successor of a node in `straight_on` has a number higher by `by`. The successor of any
-    /// other node has a number lower by `back`. Returns whether any node is left. **O(n / 64)** for
-    /// a site of *n* nodes, and twice as fast as a separate rotation of each ring if rings have a
-    /// few words.
+    /// The successor of a node in `straight_on` has the number `by` above its own. The successor of
+    /// any other node has the number `back` below its own. Returns whether any node is left. **O(n
+    /// / 64)** for a site of *n* nodes, and twice as fast as a separate rotation of each ring if
+    /// each ring takes only a few words.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -450,7 +450,7 @@ impl NodeSet {
     /// Computes each word of this set with `make`, from two words of the same index.
     ///
     /// The first is a word of `other`, the second a word of `other` after a rotation: each group of
-    /// `group` nodes is rotated down by `by`.
+    /// `group` nodes is rotated down `by` places.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -503,7 +503,7 @@ impl NodeSet {
         }
     }
 
-    /// Adds the nodes of `other` to this set, each moved to the number lower by `by`.
+    /// Adds the nodes of `other` to this set, each moved to the number `by` below its own.
     ///
     /// Nodes that would have negative numbers are left out. **O(n / 64)** for a site of *n* nodes.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
@@ -512,7 +512,7 @@ impl NodeSet {
 
     /// Calls `change` with each word of this set and the word of the same index of a shifted set.
     ///
-    /// The shifted set has the nodes of `other`, each moved to the number lower by `by`.
+    /// The shifted set has the nodes of `other`, each moved to the number `by` below its own.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
@@ -534,7 +534,7 @@ impl NodeSet {
         beyond.iter_mut().for_each(|word| change(word, 0));
     }
 
-    /// Adds the nodes of `other` to this set, each moved to the number higher by `by`.
+    /// Adds the nodes of `other` to this set, each moved to the number `by` above its own.
     ///
     /// Nodes that would be beyond the last node are left out. **O(n / 64)** for a site of *n*
     /// nodes.

@@ -31,7 +31,7 @@ impl Ranks {
     }
 }
 
-/// Index of the set bit of a word that has exactly `rank` set bits below it, found by halving.
+/// Index of the set bit of a word that has exactly `rank` set bits below it, by binary search.
 fn nth_bit(mut word: u64, mut rank: u32) -> u32 {
     let (mut place, mut width) = (0, 32);
     while width > 0 {

@@ -69,7 +69,7 @@ pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     blocks
 }
 
-/// Search for the largest block with sides of at most `most` and at most `nodes` nodes.
+/// Search for the largest block with bounded sides (`most`) and no more than `nodes` nodes.
 ///
 /// Ties go to the longest sides along the first dimensions.
 struct Part<'a> {

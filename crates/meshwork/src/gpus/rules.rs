@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Processors of the largest node, in thousandths of a processor, by which rules divide amounts.
+/// Processors of the largest node, in thousandths. Rules divide amounts of processors by it.
 const MOST_CPU: f64 = 128_000.0;
 
-/// GPUs of the largest node, in thousandths of a GPU, by which rules divide amounts.
+/// GPUs of the largest node, in thousandths of a GPU. Rules divide amounts of GPUs by it.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.

@@ -23,7 +23,7 @@ pub struct Pieces {
     pub roles: Vec<Piece>,
     /// The part of the machine that must hold all pieces of the job.
     pub inside: Inside,
-    /// Whether no other job may use the nodes of this job, which then holds all of each node.
+    /// Whether the job gets whole nodes, which no other job may use.
     pub exclusive: bool,
 }
 

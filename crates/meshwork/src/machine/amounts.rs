@@ -137,7 +137,7 @@ pub(crate) struct ChangeLog<'a> {
     pub(crate) trial: Option<u64>,
 }
 
-/// List of amounts of resources: each is a node, the index of a resource on it, and the amount.
+/// List of amounts of resources. An item is a node, the index of a resource on it, and the amount.
 ///
 /// For example, a list of limits on the free amounts that a query may use.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;

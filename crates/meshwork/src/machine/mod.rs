@@ -36,9 +36,10 @@ pub enum ClaimError {
     },
 }
 
-/// Site: one of the machines among which jobs are distributed. Most studies have a single site.
+/// Site: one of the parts that make up a machine. A job runs on one site. Most studies have a
+/// single site.
 ///
-/// A site has a topology, a speed and a set of free nodes. Only the engine changes the sites of a
+/// A site has its own topology, speed and set of free nodes. Only the engine changes the sites of a
 /// run. Schedulers look ahead on copies of sites.
 #[derive(Clone, Debug)]
 pub struct Site {

@@ -123,7 +123,7 @@ impl Batches {
         &mut self.batch(id, false).sums.ratios
     }
 
-    /// Counts a finished job, and returns the sums of numerators and denominators of its batch.
+    /// Counts a finished job, and returns numerator and denominator of each metric over its batch.
     #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
@@ -139,9 +139,9 @@ impl Batches {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Ratio of a metric over the whole run, as sums of numerators and denominators of all batches.
+    /// Numerator and denominator of a metric, each summed over all batches of the run.
     ///
-    /// `of` returns the ratio of the metric in the sums of one batch.
+    /// `of` returns numerator and denominator of the metric from the sums of one batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -151,10 +151,10 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches from which confidence intervals are computed. Each of these batches
-    /// lies entirely in the measured part of the run, and at least half of its jobs were measured.
-    /// The last batch is excluded, because it may lack jobs and contains the time after the last
-    /// arrival. Empty if fewer than ten batches remain.
+    /// Range of the batches from which confidence intervals are computed. These batches lie
+    /// entirely in the measured part of the run. At least half of the jobs of each batch were
+    /// measured. The last batch is excluded, because it may lack jobs and contains the time after
+    /// the last arrival. Empty if fewer than ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {

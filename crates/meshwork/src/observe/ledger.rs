@@ -8,8 +8,8 @@ use crate::job::Time;
 ///
 /// First, the number of jobs in the system, integrated over time, equals the sum of the times that
 /// jobs spent in the system (Little's law). Second, the number of held processors, integrated over
-/// time, equals the sum over jobs of processors times time. A run that violates one of these has a
-/// bug, which is reported.
+/// time, equals a sum over jobs: the number of processors of each job times the time for which it
+/// held them. A run that violates an identity has a bug, which is reported.
 ///
 /// # Complexity
 /// **O(1)** for each event.
@@ -36,7 +36,10 @@ pub struct Imbalance {
     pub what: &'static str,
     /// Number of jobs in the system or of held processors, integrated over time.
     pub area: f64,
-    /// Sum over jobs of times in the system or of processor-times, which should equal the integral.
+    /// Sum over jobs, which should equal the integral.
+    ///
+    /// A job contributes the time that it spent in the system, or the number of its processors
+    /// times the time for which it held them.
     pub sum: f64,
 }
 

@@ -125,7 +125,7 @@ pub struct Running {
     pub rate: f64,
     /// Instant at which this run of the job started.
     pub start: Time,
-    /// End of the job by its user's estimate. The job may end earlier or run on.
+    /// End of the job by its user's estimate. The job may end earlier or later.
     pub expected_end: Time,
     /// Dispersal of the job's processors: see [`Placement::dispersal`].
     pub dispersal: f64,
@@ -248,9 +248,9 @@ pub trait Observer: Send {
         false
     }
 
-    /// Whether the observer uses which nodes jobs hold, not only how many. If no observer and no
-    /// strategy uses them, and processors are interchangeable, node numbers in placements are
-    /// arbitrary.
+    /// Whether the observer depends on which nodes jobs hold, not only on how many. If no observer
+    /// and no strategy depends on this, and processors are interchangeable, node numbers in
+    /// placements are arbitrary.
     fn asks_where_jobs_run(&self) -> bool {
         true
     }

@@ -49,7 +49,9 @@ struct Class {
 /// may be thousands of classes, such as one for each user.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of jobs of a batch expected above a quantile, for batches to have this quantile.
+/// Minimum number of values in a batch that are expected to exceed a quantile.
+///
+/// If fewer are expected, the quantile is not measured by batch.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].

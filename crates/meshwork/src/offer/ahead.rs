@@ -8,7 +8,7 @@ use crate::job::Job;
 /// Look-ahead of selectors: all sites as they would be if some jobs started now.
 ///
 /// The sites themselves do not change. A site is copied when a job is first started on it. If the
-/// allocator can use any free processors, the copy is only the number of its free processors.
+/// site's allocator can use any free processors, the copy is only the number of free processors.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
     /// Attempt to start the job for which a site is chosen.

@@ -45,7 +45,8 @@ impl Denied {
         self.known.is_empty()
     }
 
-    /// Removes and returns a suspected request that is contained in `request`, if there is one.
+    /// Removes and returns a suspected request that is contained in `request`, if there is one. A
+    /// suspected request had no placement before nodes were last released.
     ///
     /// If the returned request still has no placement, `request` has none either. So the caller
     /// tries it first, and [notes](Denied::note) it if it has no placement.
@@ -80,7 +81,9 @@ impl Denied {
         }
     }
 
-    /// Updates the cache after nodes were released: known denials become suspected, or are dropped.
+    /// Updates the cache after nodes were released.
+    ///
+    /// Known denials (requests without a placement) become suspected, or are dropped.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {
@@ -94,7 +97,7 @@ impl Denied {
         }
     }
 
-    /// Takes over the denied requests of another cache.
+    /// Takes over the requests of another cache: those known and those suspected to be unplaceable.
     ///
     /// The known ones stay known if `still_true` is set; otherwise they become suspected.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {

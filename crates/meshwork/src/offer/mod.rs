@@ -223,7 +223,7 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// The site, whose free amounts of resources the caller may change in a trial.
+    /// The site, whose free amounts of resources the caller may change temporarily (in a trial).
     pub(crate) fn site_mut(&mut self) -> &mut Site {
         &mut self.site
     }
@@ -231,7 +231,7 @@ impl ManagedSite {
     /// Switches to counting free nodes, if nodes are interchangeable and all are free.
     ///
     /// Placements then have the right number of nodes, but do not say which nodes. For runs in
-    /// which no component uses which nodes a job holds.
+    /// which no component depends on which nodes a job holds.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
@@ -292,8 +292,8 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request must fail, because of a cached denial or because a smaller request fails
-    /// now.
+    /// Whether a request must fail, by the cache of denied requests or because a smaller request
+    /// fails.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {
@@ -527,7 +527,9 @@ pub struct Proposal {
     pub site: usize,
     /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
-    /// Ratio of run time to requested run time: slowdown by the size, divided by the site's speed.
+    /// Run time on this placement, divided by the requested run time.
+    ///
+    /// It depends on the size that the job gets, and on the speed of the site.
     pub stretch: f64,
 }
 
@@ -632,7 +634,8 @@ impl<'a> Offers<'a> {
         &self.sites[index].site
     }
 
-    /// The site with the given index, as a proposal; `None` if the job does not fit there now.
+    /// The proposed start of the job on the site with the given index; `None` if it does not fit
+    /// now.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }

@@ -21,7 +21,8 @@ pub struct FreeSpace {
     /// If there are several, the one with the lowest base. `None` if no block is free, or if the
     /// machine has no such blocks (a flat machine, for example).
     pub largest: Option<PlacedBlock>,
-    /// Free cores, memory in MiB, wholly free GPUs and other resources; `None` on unshared nodes.
+    /// Free cores, memory in MiB, wholly free GPUs and the resource `other`. `None` if jobs do not
+    /// share nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub amounts: Option<[u64; 4]>,
 }

@@ -32,7 +32,8 @@ impl Params {
         Params { path: path.to_owned(), table, key, added: lists.added() }
     }
 
-    /// Creates the parameters of a table or component nested in the table of these parameters.
+    /// Creates the parameters of a nested table or component, which may name the same added
+    /// entries.
     fn part(&self, path: String, table: Table, key: &'static str) -> Params {
         Params { path, table, key, added: self.added.clone() }
     }

@@ -43,8 +43,8 @@ use sites::{
 };
 pub use sites::{SITE_FAMILY, SITES, machine_in_words};
 
-/// Version of the model, part of the key of every stored run. Any change of a simulated value
-/// increases it.
+/// Version of the model, part of the key of every stored run. It is increased whenever a simulated
+/// value changes.
 pub const MODEL_VERSION: u32 = 2;
 
 /// Digest of the model's source without comments and tests, part of the key of every stored run.

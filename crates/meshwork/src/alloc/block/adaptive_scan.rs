@@ -94,11 +94,11 @@ pub(super) fn lowest(
 /// The first free base for a block with these sides, trying positions row by row.
 ///
 /// The base is the lowest corner of the block. A position is covered if a block with its base there
-/// would overlap a held block. From a covered position, the scan jumps to the end of the held
-/// blocks that cover it. If a row has no free position, no later row has one before one of the held
-/// blocks in the way ends. So the scan jumps to the first row after such an end. A held block is in
-/// the way if it overlaps a block with its base in the row. `tried` is called with the coordinates
-/// of every position that is tried.
+/// would overlap a held block. From a covered position, the scan jumps to the first position behind
+/// the held blocks that cover it. A held block obstructs a row if it would overlap some block with
+/// its base in the row. If a row has no free position, the next rows have none either, up to the
+/// last row of the obstructing block that ends first. So the scan jumps to the row after that one.
+/// `tried` is called with the coordinates of every position that is tried.
 fn scan(
     grid: &Grid,
     held: &[Held],

@@ -85,9 +85,9 @@ impl Allocator for Bitmap {
 ///
 /// For each power of two there is a list of the free squares with this side, in row-major order of
 /// their bases (lowest corners). The first square of the smallest sufficient side is taken and
-/// quartered until it has the requested side: of each four quarters, the one with the base is kept
-/// and the other three are listed as free. A mesh that is not a square with a power-of-two side
-/// starts as the largest squares that tile it.
+/// quartered until it has the requested side. Each time, the quarter at the base of the square is
+/// kept, and the other three are listed as free. On an empty mesh, the lists contain the largest
+/// squares into which the mesh can be divided.
 ///
 /// Lists find a square whenever the variant with a bitmap does, but possibly another one.
 #[derive(Clone)]

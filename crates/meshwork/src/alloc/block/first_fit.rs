@@ -84,7 +84,7 @@ pub(crate) struct FirstFit {
 }
 
 impl FirstFit {
-    /// Creates first fit that tries bases in the order in which the last dimension runs fastest.
+    /// Creates a first-fit allocator that tries bases with the last dimension running fastest.
     pub(crate) fn last_dimension_fastest(grid: &Grid, rotation: Rotation) -> FirstFit {
         let reversed = Reversed::new(grid);
         FirstFit { reversed: Some(reversed.clone()), ..FirstFit::new(reversed.grid(), rotation) }
@@ -158,8 +158,8 @@ impl Allocator for FirstFit {
 /// The first free subcube among the orientations of a block whose sides are 1 or 2.
 ///
 /// If `best` is set, the subcube with the lowest base is taken. Ties go to the requested
-/// orientation, then to the order of [`orientations`]. If `best` is not set, the subcube of the
-/// first orientation in this order is taken, and among its positions the lowest base.
+/// orientation, then to the order of [`orientations`]. If `best` is not set, the first orientation
+/// in this order that has a free subcube is taken, at its lowest base.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

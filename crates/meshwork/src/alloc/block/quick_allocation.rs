@@ -77,10 +77,10 @@ impl Allocator for QuickAllocation {
 /// The first free base (lowest corner of a block) in row-major order.
 ///
 /// In each row, it is the first position outside the covered segments. A segment is covered if a
-/// block with its base there would overlap a held block. If a row has no free position, no later
-/// row has one before one of the held blocks in the way ends. So the search continues at the first
-/// row after such an end. A held block is in the way if it overlaps a block with its base in the
-/// row. `looked_at` is called with every row.
+/// block with its base there would overlap a held block. A held block obstructs a row if it would
+/// overlap some block with its base in the row. If a row has no free position, the next rows have
+/// none either, up to the last row of the obstructing block that ends first. So the search
+/// continues at the row after that one. `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],

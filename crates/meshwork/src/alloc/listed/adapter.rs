@@ -72,15 +72,15 @@ pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Request with the constraints on nodes that apply to all jobs. A copy of it gets the size and
-    /// the own constraints of each job.
+    /// Request with the constraints on nodes that apply to all jobs. For each job, its size and its
+    /// own constraints are added to a copy.
     common: NodeRequest,
     /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether the allocator takes constraints of jobs, and not only node counts.
+    /// Whether the allocator accepts constraints of jobs in addition to a node count.
     ///
-    /// Set by a parameter of an allocator whose registry entry states only node counts.
+    /// A parameter sets this flag for an allocator whose registry entry asks for node counts only.
     heeds_constraints: bool,
     /// For each node, the estimated end of the job on it; `None` if no criterion needs such times.
     ends: Option<Arc<Vec<Time>>>,
@@ -271,7 +271,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds to `nodes` the remaining nodes of every base block that contains one of them.
+    /// Adds to `nodes` all nodes of every base block that contains at least one node of `nodes`.
     ///
     /// Used for a job that must not share its base blocks with other jobs.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {

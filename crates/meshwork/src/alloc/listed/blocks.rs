@@ -1,4 +1,5 @@
-//! Base blocks (such as racks), which are joined to aggregated blocks of 2, 4, 8, … base blocks.
+//! Base blocks (such as racks), which are combined into aggregated blocks of 2, 4, 8, … base
+//! blocks.
 
 use super::adapter::{
     HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
@@ -126,7 +127,8 @@ pub(crate) struct Level {
     per: usize,
     /// Number of base blocks in a lower block (a block of the next smaller listed size).
     per_lower: usize,
-    /// Maximum number of lower blocks of which a segment may use nodes; `None` without a limit.
+    /// Maximum number of lower blocks (blocks of the next smaller listed size) that a segment may
+    /// use. `None` without a limit.
     most_lower: Option<i64>,
 }
 
@@ -146,10 +148,11 @@ pub(crate) struct Opened {
     inside: std::ops::Range<usize>,
     /// For each base block, whether nodes are taken from it.
     pub(crate) taken: Vec<bool>,
-    /// For each lower block, whether nodes are taken from it.
+    /// For each lower block (block of the next smaller listed size), whether nodes are taken from
+    /// it.
     lower_used: Vec<bool>,
-    /// Number of lower blocks of which nodes may still be taken, besides the blocks in use.
-    /// Negative if too many are in use.
+    /// Number of further lower blocks of which nodes may be taken, in addition to those in use.
+    /// Negative if too many are in use. A lower block is a block of the next smaller listed size.
     pub(crate) lower_left: i64,
 }
 
@@ -248,8 +251,8 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block (joined base blocks) for a segment of `size` nodes. `None` if
-    /// no block can hold it.
+    /// Selects the aggregated block (neighbouring base blocks) for a segment of `size` nodes.
+    /// `None` if no block can hold it.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -434,8 +437,8 @@ impl Placing<'_> {
     /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
     /// full.
     ///
-    /// `best` has the nodes from which the segment may still take: free nodes of the lowest weights
-    /// that suffice for it. The taken nodes are removed from it.
+    /// `best` has the free nodes that may still be taken, which are the lightest ones that suffice
+    /// for the segment. Taken nodes are removed from `best`.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -530,12 +533,16 @@ impl Opened {
         }
     }
 
-    /// Whether the number of lower blocks of which nodes may be taken is limited.
+    /// Whether the segment may use nodes of only a limited number of lower blocks.
+    ///
+    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn is_limited(&self) -> bool {
         self.level.most_lower.is_some()
     }
 
-    /// Whether the segment already uses nodes of the lower block that contains a base block.
+    /// Whether the segment already uses nodes of the lower block that contains a given base block.
+    ///
+    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn lower_is_used(&self, block: usize) -> bool {
         self.lower_used[self.lower_of(block)]
     }
@@ -547,8 +554,9 @@ impl Opened {
     /// Marks the base blocks that contain nodes of `set` as in use.
     ///
     /// For each lower block (a block of the next smaller listed size) that comes into use,
-    /// `lower_left` is reduced by one. As in Slurm, it is also reduced for a lower block already in
-    /// use if the first of its base blocks in use is newly marked.
+    /// `lower_left` is reduced by one. As in Slurm, there is one case in which it is also reduced
+    /// for a lower block already in use: a newly marked base block precedes all base blocks of the
+    /// lower block that were in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {

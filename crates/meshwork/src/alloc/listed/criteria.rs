@@ -14,7 +14,8 @@ pub enum Criterion {
     ///
     /// Does not compare boxes of different listed shapes.
     NextSizeDestroyed,
-    /// Prefers the box that overlaps the smallest total size of free boxes of all larger sizes.
+    /// Prefers the box for which the larger free boxes that overlap it have the smallest total
+    /// size.
     ///
     /// Does not compare boxes of different listed shapes.
     LargerSizesDestroyed,
@@ -63,7 +64,8 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether the criterion can compare boxes of different listed shapes.
+    /// Whether the criterion can compare boxes of different listed shapes (box shapes with
+    /// positions).
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -71,7 +73,8 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion can distinguish between boxes of one listed shape.
+    /// Whether the criterion can distinguish between boxes of one listed shape, at different
+    /// positions.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }

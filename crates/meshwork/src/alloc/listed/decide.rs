@@ -21,7 +21,7 @@ pub enum Decision {
     Never(SlurmMessage),
 }
 
-/// Reason, by what is missing, why a job does not start now but may start later.
+/// Whether a job that waits lacks free nodes, or nodes that lie together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The job lacks free nodes: too few are free, or a required node is not free.
@@ -33,7 +33,7 @@ pub enum Wait {
 /// Reason why a job does not start, in the words of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlurmMessage {
-    /// Too few nodes are free, or not all required nodes.
+    /// Too few nodes are free, or a required node is not free.
     Busy,
     /// No listed unit (such as a block or a ring) of the job's size is free.
     NoUnit,
@@ -142,7 +142,9 @@ pub trait Rule: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Listed leaves or base blocks, of which one can be required to hold all pieces of a job.
+    /// Listed leaves or base blocks, for jobs that request parts of nodes.
+    ///
+    /// Such a job can require that a single leaf or base block holds all of its parts.
     ///
     /// The result is empty if the rule lists no such parts of the machine.
     fn parts(&self, inside: Inside) -> Vec<NodeSet> {
@@ -221,10 +223,11 @@ fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
     if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// The nodes that the job names, as nodes that it requires or as nodes to choose among.
+/// The nodes that the job names. They are required, or the job chooses among them.
 ///
-/// They are nodes to choose among if they are more than the maximum size of the job. At least one
-/// of the two returned values is `None`.
+/// The first result has the required nodes. If the job names more nodes than its maximum size, the
+/// first result is `None`, and the second has the nodes to choose among. Both are `None` if the job
+/// names no nodes.
 fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);

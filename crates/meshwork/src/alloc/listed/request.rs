@@ -24,12 +24,12 @@ pub struct NodeRequest {
     pub nodes: u32,
     /// Maximum number of nodes of the job; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// Number of nodes per segment if segments may lie apart; `None` if the job is not divided.
+    /// Number of nodes per segment, if the job is divided into segments that may lie apart. `None`
+    /// if it is not divided.
     pub segment: Option<u32>,
     /// Whether no two segments of the job may have nodes in the same base block (such as a rack).
     pub spread: bool,
-    /// Whether all segments of the job must lie in one aggregated block (several joined base
-    /// blocks).
+    /// Whether all segments of the job must lie in one aggregated block (neighbouring base blocks).
     pub consolidate: bool,
     /// Maximum number of leaf switches of the job; `None` without a limit.
     pub switches: Option<u32>,

@@ -179,7 +179,8 @@ impl Worst {
         Worst { heap: Vec::new(), capacity }
     }
 
-    /// Inserts a stretch. If the heap is full, replaces the worst stretch by it if it is better.
+    /// Inserts a stretch. It is inserted into a full heap only if it is better than the worst
+    /// stretch, which it then replaces.
     fn offer(&mut self, found: Stretch) {
         if self.heap.len() < self.capacity {
             self.heap.push(found);

@@ -110,8 +110,8 @@ impl Rule for Runs {
 ///
 /// A change of weight ends a run, unless all of the job's nodes must be consecutive. Nodes that the
 /// job requires by name are not counted, and the weight of a run is that of its other nodes. A
-/// required node of another weight also ends a run. In the run that follows such an end, required
-/// nodes before the first other node are not recorded as `first_required`.
+/// required node of another weight also ends a run. If a run begins where the weight changes,
+/// required nodes before its first other node are not recorded as `first_required`.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

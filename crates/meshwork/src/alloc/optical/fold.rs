@@ -52,9 +52,9 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
 /// Whether a job of shape `from` can be folded so that it fits into the shape `to` of equal size.
 ///
 /// A sheet (a shape of two dimensions) is folded into two layers by halving an even side. If `side`
-/// is 4, it can also be folded into four layers, by halving both sides or quartering one. Also if
-/// `side` is 4, a shape with a side of 2 can be folded without a new dimension: this side doubles
-/// and an even side is halved. `side` is the side of a cube, or the shortest side of the torus.
+/// is 4, it can also be folded into four layers, by halving both sides or quartering one. If `side`
+/// is 4, there is also a fold that keeps the number of dimensions: a side of 2 is doubled and
+/// another, even side is halved. `side` is the side of a cube, or the shortest side of the torus.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {

@@ -1,7 +1,7 @@
 //! Division of a job's shape into pieces of at most one cube, each placed in a cube of its own.
 //!
-//! The pieces are whole cubes and, at the far sides of the shape, smaller faces, edges and a
-//! corner.
+//! The pieces are whole cubes, and parts of cubes at the far sides of the shape if a side is no
+//! multiple of a cube's side.
 
 use super::cubes::{Bits, Cubes, for_each_place};
 use super::set_order::Ties;

@@ -233,9 +233,10 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether the machine has enough cubes for a slice of `counts` cubes along its dimensions.
+    /// Whether the machine has enough cubes for a slice.
     ///
-    /// If the cubes of a job must be adjacent, they must also fit as a block.
+    /// `counts` has the number of cubes of the slice along each dimension. If the cubes of a job
+    /// must be adjacent, they must also fit as a block.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -246,7 +247,9 @@ impl Reconfigurable {
         number <= self.cubes.len() as u64 && (self.blocks.is_none() || fits)
     }
 
-    /// Places a slice of `counts` cubes along its dimensions on cubes whose nodes are all free.
+    /// Places a slice on cubes whose nodes are all free.
+    ///
+    /// `counts` has the number of cubes of the slice along each dimension.
     fn of_cubes(&mut self, counts: &Dims, grid: &Grid) -> Option<Placement> {
         let volume = self.cubes.volume();
         let side = self.cubes.side();
@@ -291,8 +294,8 @@ impl Reconfigurable {
     /// free.
     ///
     /// Each part lies in one larger part of each size, up to the whole cube. Of the free parts of
-    /// this size, the one with the fewest free larger parts around it is used, so that large free
-    /// parts are kept. Ties go to the first part.
+    /// the requested size, the one that lies in the fewest free larger parts is used, so that large
+    /// free parts are kept. Ties go to the first part.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);

@@ -9,8 +9,8 @@ pub enum Ties {
     Listed,
     /// The first candidate wins, in the order in which a CPython set of them is iterated.
     ///
-    /// RFold's original program works so. This serves to compare results with those of that
-    /// program, job by job.
+    /// RFold's original program breaks ties in this way. The rule serves to compare results with
+    /// those of that program, job by job.
     Original,
 }
 

@@ -116,10 +116,10 @@ pub(super) fn intrepid() -> String {
     format!("cards 32 R[0-4][0-7]-M[0-1]-N[00-15]\n{}\n", lines.join("\n"))
 }
 
-/// List of the partitions of Mira: 96 midplanes of 512 nodes, in each production size.
+/// List of the partitions of Mira, of every size that was in production, from 1 to 96 midplanes.
 ///
-/// Partitions begin at multiples of their size. The actual positions and wires of the partitions
-/// are not known.
+/// A midplane has 512 nodes. Partitions begin at multiples of their size. The actual positions and
+/// wires of the partitions are not known.
 pub(super) fn mira() -> String {
     let mut text = "cards 512 M[00-95]\n".to_owned();
     for midplanes in [1, 2, 4, 8, 16, 24, 32, 48, 64, 96] {

@@ -61,7 +61,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Such a list has about two partitions for each node. All pairs of partitions are compared, so
 /// their number must be limited.
 const MAX_HALVED: u32 = 4096;
-/// Maximum number of partitions in a list of the partitions of a machine.
+/// Maximum number of partitions that the list of a machine may have.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
 /// Immutable part of the allocator, shared by its copies: the partitions of the machine.

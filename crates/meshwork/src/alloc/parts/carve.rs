@@ -9,9 +9,10 @@ use crate::job::{Inside, Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::topology::types::{CORES, MEM, NodeType, OTHER};
 
-/// The resources of a node that `pieces` pieces of a role get, and the amounts left on the node.
+/// The resources that pieces of a role get on a node, and the amounts left on the node.
 ///
-/// A role is one kind of pieces of a job. The pieces must fit on the node.
+/// A role is one kind of pieces of a job. `pieces` is their number on the node, where they must
+/// fit.
 pub(super) fn carve(
     request: &Pieces,
     role: usize,
@@ -46,8 +47,8 @@ pub(super) fn carve(
 
 /// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node.
 ///
-/// `only` is the island on which all pieces of the job must be, if an earlier piece has determined
-/// it. Returns this island, if the pieces must be on one.
+/// If all pieces of the job must be on one island, the choice for the first piece determines which.
+/// The function then returns the island, and the caller passes it as `only` for each further piece.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,

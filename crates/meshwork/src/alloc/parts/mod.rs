@@ -1,10 +1,11 @@
 //! Allocation of parts of nodes, in three steps: a domain, an order of nodes, a choice in each
 //! node.
 //!
-//! The domain divides pieces of jobs (each of which lies on one node) among leaves or groups of the
-//! machine. It corresponds to one of the allocators of whole nodes. Instead of whether a node is
-//! free, it considers how many pieces fit on the node. Within the domain, pieces are placed on
-//! nodes in a given order. In each node, the cores and GPUs are chosen.
+//! A job consists of pieces, each of which lies on one node. The domain is the rule that divides
+//! pieces among leaves or groups of the machine. It corresponds to one of the allocators of whole
+//! nodes, but considers how many pieces fit on a node, not whether the node is free. In each leaf
+//! or group, pieces are placed on nodes in a given order. In each node, the cores and GPUs are
+//! chosen.
 
 pub mod nodes;
 pub mod orders;
@@ -96,10 +97,10 @@ pub struct NodeAllocator {
 impl NodeAllocator {
     /// A placement of `count` nodes among the nodes in `free`; `None` if none is found.
     ///
-    /// If the allocator's answers depend only on which nodes are free, nodes of its own `site` are
-    /// claimed and released until exactly those in `free` are free. Otherwise copies of the
-    /// allocator and of the site are used, and the copied allocator is told that all nodes outside
-    /// `free` have just been claimed. So the answer depends only on the state of the machine.
+    /// If the allocator's answers depend only on which nodes are free, nodes of `site` are claimed
+    /// and released until exactly those in `free` are free. Otherwise copies of the allocator and
+    /// of the site are used, and the copied allocator is told that all nodes outside `free` have
+    /// just been claimed. So the answer depends only on the state of the machine.
     fn choose(
         &mut self,
         count: u32,

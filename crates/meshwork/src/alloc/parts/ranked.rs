@@ -50,8 +50,8 @@ pub(super) struct Ranked {
     room: u64,
 }
 
-/// Number of pieces of a role (kind of pieces of a job) that fit on a node, at most all of its
-/// pieces.
+/// Number of pieces of a role (kind of pieces of a job) that fit on a node. At most the number of
+/// pieces that the role has.
 ///
 /// If the request requires all pieces on one node, or on one island of a node (such as a socket),
 /// the number is 0 unless all pieces of the role fit there. `suits` is whether pieces of the role

@@ -19,7 +19,8 @@ const MOST_CHANGES: usize = 2;
 ///
 /// For later equal requests, the book stores what a request needs and whether its job could ever
 /// start. For a request of several nodes in a tree of switches, it also stores what each node could
-/// give to the job. Then only nodes that have changed since are examined again.
+/// give to the job. For an equal request later, only the nodes that have changed in between are
+/// examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
     holdings: Holdings,

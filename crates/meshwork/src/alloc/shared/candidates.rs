@@ -59,7 +59,7 @@ impl Candidates {
 
     /// Takes the forced candidates, which must be taken first because of their low weight.
     ///
-    /// Returns the result of the attempt if it ends with them, otherwise `None`. Nodes that turn
+    /// Returns the result if the attempt ends with these nodes, otherwise `None`. Nodes that turn
     /// out to be unusable are removed from the forced candidates.
     pub(super) fn take_forced(
         &mut self,

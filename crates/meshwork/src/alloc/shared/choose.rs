@@ -49,12 +49,12 @@ pub(super) struct Attempt<'a> {
     fits: Vec<Fit>,
     /// For each node, the index in `fits` of the cores and GPUs that the job can get of it.
     ///
-    /// The list is empty if a single node is examined.
+    /// The list is empty if only a single node is examined.
     pub slots: Vec<u32>,
     /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
     /// nodes have been examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes of `unexamined` for which it has been computed by now what the job could take.
+    /// Nodes that were in `unexamined`, but whose amounts for the job have been computed since.
     pub examined: Vec<u32>,
     /// Nodes that the next attempt may take; after an attempt, the nodes that it took.
     pub map: NodeSet,
@@ -124,7 +124,7 @@ impl<'a> Attempt<'a> {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken)
     }
 
-    /// Whether the nodes taken so far and `more` further GPUs have all that the whole job requests.
+    /// Whether the GPUs of the taken nodes and `more` further GPUs suffice for the whole job.
     pub(super) fn gpus_suffice(&self, more: u64) -> bool {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }

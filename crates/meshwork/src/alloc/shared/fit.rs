@@ -395,8 +395,8 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05. There, fewer of a job's needs limit what it
-    /// may take of a node.
+    /// Whether cores are selected as by Slurm 22.05. In that version, fewer options of a job limit
+    /// what it may take of a node.
     is_older: bool,
 }
 
@@ -644,9 +644,11 @@ impl Picking<'_> {
         Some(())
     }
 
-    /// Lowers the limit on the cores of a socket by `by`, and the total number `cores` with it.
+    /// Subtracts `by` from the maximum number of cores of a socket, and from `cores`, the total.
     ///
-    /// Cores are only removed from the set when the limit is 0.
+    /// The cores of the socket are removed from the set of usable cores when its maximum is 0. If
+    /// cores are selected as by Slurm 22.05 (`is_older`), the `by` highest cores are removed at
+    /// once.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

@@ -584,7 +584,8 @@ fn of_job(
     pick.picked
 }
 
-/// Keeps `most` of the picked GPUs: the GPU with the best link, and the GPUs best linked to it.
+/// Drops all but `most` picked GPUs. Keeps the GPU with the best link, and the GPUs best linked to
+/// it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();

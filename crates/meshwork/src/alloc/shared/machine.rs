@@ -75,7 +75,7 @@ pub enum Domains {
     Flat,
     /// The nodes are below switches, which form a tree.
     Tree(Tree),
-    /// The nodes are in base blocks (such as racks), of which 2, 4, 8, … are joined to larger
+    /// The nodes are in base blocks (such as racks), of which 2, 4, 8, … are combined into larger
     /// blocks.
     Block(Blocks),
 }

@@ -205,8 +205,9 @@ fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Opt
     best.map(|best| best.leaf)
 }
 
-/// Takes candidates of a leaf, lowest number first; returns the result if the attempt ends with
-/// them.
+/// Takes candidates of a leaf, lowest number first.
+///
+/// Returns the result if the attempt ends with these nodes.
 ///
 /// `taken` is increased by the number of nodes taken.
 fn take_leaf(

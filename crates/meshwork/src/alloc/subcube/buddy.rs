@@ -227,8 +227,8 @@ impl<L: BlockLists> Allocator for Buddy<L> {
 /// Visits the aligned blocks that make up a placement, each by its first node and dimension.
 ///
 /// Each block of the placement is a subcube. Let *k* be the lowest dimension along which the
-/// subcube does not extend. It consists of aligned blocks of dimension *k*, one for each
-/// combination of its coordinates above *k*.
+/// subcube does not extend. The subcube consists of aligned blocks of dimension *k*, one for each
+/// combination of coordinates in its higher dimensions.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);

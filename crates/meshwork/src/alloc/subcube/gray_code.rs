@@ -1,4 +1,4 @@
-//! Gray code: a job gets two free half-blocks that are neighbours in the order of a Gray code.
+//! Gray code: a job gets two free blocks of half its size that are neighbours in a Gray code.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

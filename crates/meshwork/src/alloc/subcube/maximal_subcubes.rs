@@ -59,10 +59,11 @@ const MAX_DIMENSION: u32 = 20;
 
 /// Allocator with the exact maximal set of disjoint free subcubes: see [`ExactPacking`].
 ///
-/// Of the smallest sufficient subcube of the set, a request gets the part without which the maximal
-/// set of the remaining free nodes is greatest. Ties go to the lowest base, then to the lowest mask
-/// (the set of dimensions along which a subcube extends). The set has a subcube of the largest free
-/// dimension, so no free subcube is missed.
+/// A request is served from the smallest sufficient subcube of the set. It gets the part of this
+/// subcube that leaves the greatest maximal set of the remaining free nodes. Ties go to the lowest
+/// base, then to the lowest mask (the set of dimensions along which a subcube extends). The set
+/// always has a subcube of the largest free dimension, so a request fails only if no subcube of its
+/// dimension is free.
 ///
 /// # Complexity
 /// The cost of [`ExactPacking`] for each subcube of the requested dimension within the subcube that
@@ -109,7 +110,8 @@ impl Allocator for Exact {
 /// then to the lowest mask, which is the set of dimensions along which a subcube extends. A request
 /// takes the first of the smallest sufficient subcubes in the set. Of this subcube it takes the
 /// part with the fewest free neighbours outside the subcube, so that few larger free subcubes are
-/// broken. No free subcube is missed, because the largest one is always in the set.
+/// broken. Although the set is approximate, a request fails only if no subcube of its dimension is
+/// free, because the first subcube taken is always one of the largest.
 ///
 /// # Complexity
 /// For each dimension from the largest to the requested one, the smaller of two costs. With *c*

@@ -77,7 +77,7 @@ const MAX_DIMENSIONS: u32 = 20;
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// Masks along which a free subcube extends; a mask is a set of dimensions.
+    /// Sets of dimensions (masks) along which some free subcube extends.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

@@ -77,10 +77,10 @@ const MAX_DIMENSION: u32 = 17;
 ///
 /// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
 /// is chosen by the rule for single subcubes, within those connected components of the free nodes
-/// that have at least *p* nodes. It has the largest available dimension for which a subcube has at
-/// most *p* nodes. Each further one is the largest free subcube that is adjacent to the taken ones
-/// and does not exceed the number of nodes still needed, with ties broken by base and mask as
-/// above. The request succeeds whenever a connected component is large enough.
+/// that have at least *p* nodes. Its dimension is the largest one that is available and gives it at
+/// most *p* nodes. Each further subcube is the largest free one that is adjacent to the taken
+/// subcubes and has no more nodes than are still needed. Ties are broken by base and mask as above.
+/// The request succeeds whenever a connected component is large enough.
 ///
 /// # Complexity
 /// The primes depend only on the free nodes, and are recomputed when these have changed: see
@@ -110,7 +110,7 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of primes that contain `node` besides one of them; `node` must be in a prime.
+    /// Number of primes that contain `node`, minus one. `node` must be in a prime.
     ///
     /// A prime is a free subcube that lies in no larger free one.
     fn others(&self, node: Node) -> u32 {

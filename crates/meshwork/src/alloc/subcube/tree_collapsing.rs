@@ -1,4 +1,6 @@
-//! Tree collapsing: tries subcubes by their dimensions (as a mask), then by their base.
+//! Tree collapsing: tries subcubes in ascending order of mask, then of base.
+//!
+//! The mask of a subcube is the set of dimensions along which it extends, as bits.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};

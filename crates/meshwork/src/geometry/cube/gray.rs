@@ -106,8 +106,9 @@ fn step(changing: &[u32], block: u32) -> u32 {
 /// lexicographic order of the sets. To find the order of a code, the dimensions 0, 1, 2 … are read
 /// as brackets: members of the set are closing brackets, and all other dimensions opening ones. The
 /// order begins with the members that match a bracket. Then come the unmatched dimensions, and last
-/// the matched dimensions that are not in the set. Each of these three parts is ascending. The
-/// order is the symmetric chain through the set, extended to a full chain.
+/// the matched dimensions that are not in the set. Each of these three parts is ascending. The sets
+/// of the first *k* dimensions of the order, for all *k*, are the symmetric chain through the set,
+/// extended to a full chain.
 #[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;

@@ -15,9 +15,9 @@ type Vector = u64;
 ///
 /// Sets of disjoint free subcubes are compared by their number of cubes of the largest dimension,
 /// then by that of the next lower dimension, and so on. The maximal set is the greatest in this
-/// order. Of several maximal sets, one is built step by step. Each step takes the first cube of the
-/// largest dimension, by base and then by mask, that is part of a maximal set together with the
-/// cubes taken before.
+/// order. Of several maximal sets, one is built step by step. Each step considers the cubes that
+/// belong to some maximal set together with the cubes taken before. Of these it takes one of the
+/// largest dimension, the first by base and then by mask.
 ///
 /// # Complexity
 /// The search is exponential, but few branches remain, because an upper bound is often reached

@@ -259,7 +259,7 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
     apart.iter().any(|&word| word != 0)
 }
 
-/// A word with its lower and upper halves along dimension `d`, below 6, exchanged.
+/// A word with its lower and upper halves along dimension `d` exchanged. `d` is less than 6.
 fn flipped(word: u64, d: u32) -> u64 {
     let (by, lower) = (1 << d, LOWER[d as usize]);
     (word & lower) << by | word >> by & lower

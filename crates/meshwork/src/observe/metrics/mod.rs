@@ -101,11 +101,10 @@ pub enum Measure {
     OverTime(Integrand, Integrand),
     /// Mean power of the machine in watts, including the energy of waking processors.
     Power,
-    /// Ratio of two integrals over time. Time that interruptions wasted is subtracted from the
-    /// first.
+    /// Ratio of two integrals over time, without time wasted by interruptions.
     ///
     /// The function returns the time wasted in one run of a job, which has ended or was
-    /// interrupted.
+    /// interrupted. This time is subtracted from the first integral.
     Net(Integrand, Integrand, fn(&Running) -> f64),
     /// Sum of a function of the job over the finished jobs, divided by an integral over time.
     Rate(fn(&Running) -> f64, Integrand),

@@ -44,9 +44,9 @@ impl BestBase {
     /// The free block with the greatest contact with held nodes, in any allowed orientation.
     ///
     /// The function `contact(corner, sides, blocked)` returns the contact of a block. Only the
-    /// faces in `blocked` can touch held nodes, and each node of such a face adds at most `most` to
-    /// the contact. The function `outline` marks the edges of held blocks, at which contact begins
-    /// or ends. It is called at most once.
+    /// faces in `blocked` can touch held nodes, and each node of such a face adds no more than
+    /// `most` to the contact. The function `outline`, which is called at most once, marks the edges
+    /// of held blocks. They limit the bases at which contact can be greatest.
     ///
     /// # Complexity
     /// The cost of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for

@@ -10,8 +10,8 @@ use crate::topology::Grid;
 /// The neighbours beyond one face of a free block form a block of thickness 1. The number of held
 /// nodes in it is its area minus its free nodes. Free nodes are counted 64 at a time, in the words
 /// of a node set. The nodes of a word are consecutive along dimension 0, so this is fast only for
-/// faces that extend along dimension 0. For the faces across dimension 0 there is a second set of
-/// free nodes, in which dimensions 0 and 1 are exchanged.
+/// faces that extend along dimension 0. For the two faces perpendicular to dimension 0 there is a
+/// second set of free nodes, in which dimensions 0 and 1 are exchanged.
 ///
 /// # Complexity
 /// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
@@ -63,7 +63,7 @@ impl Contact {
         }
     }
 
-    /// The number of pairs of a node of a free block and a held neighbour outside the block.
+    /// Number of links between nodes of a free block and held neighbours outside the block.
     ///
     /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
     /// neighbours along the ring. If it covers all but one node of a ring, this node counts on both
@@ -127,7 +127,8 @@ impl Contact {
     }
 }
 
-/// Some of the faces of a block; a block has two faces across each dimension, a low and a high one.
+/// Some faces of a block, which has two faces perpendicular to each dimension: a low and a high
+/// one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faces(u64);
 
@@ -142,7 +143,7 @@ impl Faces {
         all
     }
 
-    /// Adds one of the two faces across dimension `d`, or nothing if `is` is `false`.
+    /// Adds one of the two faces across dimension `d` if the flag `is` is set, otherwise nothing.
     ///
     /// It is the high face if `high` is set, otherwise the low one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {

@@ -53,7 +53,8 @@ impl Edges {
         }
     }
 
-    /// Finds the edges of each held span. Borders between touching spans are edges too.
+    /// Finds the edges of each held span (box of nodes). Borders between touching spans are edges
+    /// too.
     ///
     /// Touching spans may have different weights.
     ///
@@ -91,10 +92,10 @@ impl Edges {
 /// at the corners of held blocks. Here the argument is for sets of nodes. It requires only that no
 /// contact is negative, so that held blocks may have different weights.
 ///
-/// If `corners` is set, ties in contact go to the block with more held nodes around its corners.
-/// Within the range, this number can rise without a change in contact. Then a held block begins
-/// level with the back or the front of the moving block, one step before its back, or one step
-/// beyond its front. Bases at which this is so are candidates too.
+/// If `corners` is set, ties in contact go to the block with more held nodes around its corners. As
+/// the block moves, this number can rise while contact stays equal. It can rise only if the low
+/// edge of a held block is level with the back or the front of the moving block, one step before
+/// its back, or one step beyond its front. Bases with such an edge are candidates too.
 ///
 /// # Complexity
 /// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d* dimensions, for *n*
@@ -118,8 +119,9 @@ pub(super) struct Peaks {
     /// Either the block cannot move further in one of the two directions along this dimension, or
     /// an edge of a held block is level with one of its ends.
     candidates: NodeSet,
-    /// Edge nodes of held blocks, each moved along one dimension to the base of a block level with
-    /// it.
+    /// Nodes that result from edge nodes of held blocks by moving them along one dimension.
+    ///
+    /// Each edge node is moved to where a block that is level with the edge has its base.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -204,7 +206,9 @@ impl Peaks {
         }
     }
 
-    /// Sets `level` to the edge nodes of held blocks, each moved along `d` to a base level with it.
+    /// Moves the edge nodes of held blocks along `d` to bases that are level with the edge.
+    ///
+    /// The result is stored in `level`.
     ///
     /// A base is level with an edge if the block there begins or ends, along `d`, at the coordinate
     /// of the edge.
@@ -219,10 +223,10 @@ impl Peaks {
         }
     }
 
-    /// Adds to the candidates the bases of blocks with a face next to an edge of a held block.
+    /// Adds to the candidates the bases of blocks with a held block beside them.
     ///
-    /// The edge is level with an end of the block along dimension `d`. The face lies across
-    /// another dimension.
+    /// Along dimension `d`, an edge of the held block is level with an end of the block. The two
+    /// blocks touch at a face across another dimension.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {

@@ -1,4 +1,4 @@
-//! Weighted boundary search: free blocks are preferred whose held neighbours weigh the most.
+//! Weighted boundary search: the free block whose held neighbours have the greatest total weight.
 //!
 //! The weight of a held neighbour decreases with the time since it was claimed.
 

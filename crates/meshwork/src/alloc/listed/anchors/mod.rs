@@ -93,7 +93,8 @@ struct Found {
     /// Corner cells (where boxes begin along each axis) of the boxes that no criterion has
     /// rejected.
     bases: NodeSet,
-    /// Cost of these boxes by each criterion that compares boxes of different listed shapes.
+    /// Cost of the boxes in `bases` by each criterion that compares boxes of different listed
+    /// shapes.
     ///
     /// Costs are in the order of the criteria. Lower costs are better.
     key: Vec<i64>,

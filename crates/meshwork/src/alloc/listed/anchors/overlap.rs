@@ -176,7 +176,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// Masks of the bits of a byte, by the byte's value: all ones for a bit 1, and 0 for a bit 0.
+/// For each value of a byte, a mask for each of its bits: all ones if the bit is 1, otherwise 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -246,10 +246,10 @@ fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     numbers
 }
 
-/// Sums, for each of `length` rows of numbers in `from`, the `window` rows around it.
+/// For each row of numbers in `from`, adds up the `window` rows around it.
 ///
-/// A row has `stride` numbers, which are summed position by position; the sums are written to `to`.
-/// The window of a row begins `before` rows earlier and wraps around.
+/// There are `length` rows of `stride` numbers each. Rows are added position by position, and the
+/// sums are written to `to`. The window of a row begins `before` rows earlier and wraps around.
 fn slide<C: Count>(
     from: &[C],
     to: &mut [C],

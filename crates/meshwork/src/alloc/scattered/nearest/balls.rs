@@ -9,10 +9,10 @@ use crate::topology::{Grid, Node};
 /// A ball consists of the nodes within a radius of a centre. A ball *over* some dimensions contains
 /// only the nodes that agree with the centre in all other dimensions. Its count is a sum over the
 /// positions along one of its dimensions. Each position adds the count of a ball over one dimension
-/// fewer, whose radius is smaller by the distance of the position from the centre. If the radius
-/// grows by 1, the sum over the positions on one side of the centre becomes the present sum of the
-/// adjacent centre plus the count of one ball. So each count is computed from a few others, for all
-/// centres in parallel.
+/// fewer, whose radius is smaller by the distance of the position from the centre. The sum has one
+/// part for each side of the centre. If the radius grows by 1, the new part of a centre is the old
+/// part of the adjacent centre on that side, plus the count of one ball. So each count is computed
+/// from a few others, for all centres in parallel.
 ///
 /// For each dimension, the balls over all other dimensions are kept. From them follows how many
 /// nodes of a ball have a given coordinate in this dimension. It is the count of a ball over the
@@ -26,7 +26,7 @@ pub(super) struct Balls {
     free: Vec<u16>,
     /// Tables of counts. Each is computed from `free` or from a table earlier in the list.
     sums: Vec<Sum>,
-    /// For each dimension, the counts of balls over all other dimensions.
+    /// For each dimension, the table of the counts of balls over all other dimensions.
     pub(super) slices: Vec<Source>,
     /// For each lower dimension, the counts of balls over all other lower dimensions.
     pub(super) slices_of_planes: Vec<Source>,
@@ -44,19 +44,19 @@ pub(super) enum Source {
     Sum(usize),
 }
 
-/// Table of counts of balls, computed from the table `of` of balls over one dimension fewer.
+/// Table of counts of balls, computed from the table of balls over one dimension fewer (`of`).
 struct Sum {
     of: Source,
     dimension: usize,
     /// Counts of free nodes in the balls of all radii so far, radius by radius.
     layers: Vec<u16>,
-    /// For each centre, the number of nodes in its ball whose coordinate is not below the centre's.
+    /// For each ball, the number of its free nodes that are not below the centre along `dimension`.
     ///
-    /// The coordinate is along `dimension`, and the ball has the largest radius so far.
+    /// The balls have the largest radius so far.
     ahead: Vec<u16>,
-    /// For each centre, the number of nodes in its ball whose coordinate is below the centre's.
+    /// For each ball, the number of its free nodes that are below the centre along `dimension`.
     ///
-    /// The coordinate is along `dimension`, and the ball has the largest radius so far.
+    /// The balls have the largest radius so far.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
@@ -78,7 +78,9 @@ pub(super) struct Reached {
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
-    /// Creates the tables for a grid whose planes extend along the first `lower` dimensions.
+    /// Creates the tables for a grid.
+    ///
+    /// Nodes of a plane have equal coordinates in all dimensions but the first `lower` ones.
     pub(super) fn new(grid: &Grid, lower: usize) -> Balls {
         let (free, sums) = (Vec::new(), Vec::new());
         let (planes, all) = (Source::Free, Source::Free);
@@ -108,7 +110,7 @@ impl Balls {
         each
     }
 
-    /// The table of balls over `dimension` and the dimensions of the table `of`, created on first
+    /// The table of balls over `dimension` and all dimensions of the table `of`. Created on first
     /// use.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
@@ -118,8 +120,8 @@ impl Balls {
         }))
     }
 
-    /// For every node, the number of free nodes within `radius`. The numbers must have been
-    /// computed.
+    /// For every node, the number of free nodes within `radius`. The counts up to this radius must
+    /// have been computed.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
@@ -195,7 +197,7 @@ impl Balls {
         Some(reached.collect())
     }
 
-    /// Counts the free nodes within the next larger distance of each node.
+    /// Counts the free nodes in the balls of the next larger radius around each node.
     fn widen(&mut self, grid: &Grid) {
         for index in 0..self.sums.len() {
             let (before, sum) = self.sums.split_at_mut(index);
@@ -246,7 +248,7 @@ impl Sum {
 
     /// Computes the counts for the next larger radius.
     ///
-    /// They follow from the counts of balls in the dimensions before `dimension`.
+    /// They are computed from counts of balls that do not extend along `dimension` (`sources`).
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =
@@ -286,7 +288,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Changes each entry of `to` by the entry of `from` that is `places` positions ahead of it.
+    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
+    /// ahead.
     ///
     /// Positions are counted along lines. If lines are rings, counting continues around their ends.
     #[inline]
@@ -305,7 +308,8 @@ impl Lines {
         }
     }
 
-    /// Changes each entry of `to` by the entry of `from` that is `places` positions behind it.
+    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
+    /// behind.
     ///
     /// Positions are counted along lines. If lines are rings, counting continues around their ends.
     #[inline]

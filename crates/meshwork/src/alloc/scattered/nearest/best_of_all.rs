@@ -1,6 +1,6 @@
 //! Search for the best centre of a job's nodes.
 //!
-//! The free nodes around all centres are counted together, shell by shell.
+//! The free nodes around all centres are counted together, distance by distance.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};

@@ -6,9 +6,9 @@ pub(super) const LANES: usize = 32;
 /// One value for each of the centres that are handled at once.
 pub(super) type Lanes<T> = [T; LANES];
 
-/// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) in each lane.
+/// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) for the centre in each vector lane.
 ///
-/// `all` has the sum of `counts` in each lane.
+/// `all` has the sum of `counts` for each centre.
 pub(super) fn hops_side_by_side(
     counts: &[Lanes<u16>],
     all: &Lanes<u16>,
@@ -39,7 +39,9 @@ pub(super) fn hops_side_by_side(
     sums
 }
 
-/// Adds `some` · (`all` − `some`) in each lane: the number of pairs with just one item in `some`.
+/// Adds `some` · (`all` − `some`) for each centre: the number of pairs that a cut separates.
+///
+/// `some` is the number of items on one side of the cut, and `all` the number of all items.
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

@@ -23,7 +23,7 @@ use crate::topology::{Grid, Node};
 pub(super) enum Centres {
     /// Every free node may be a centre.
     Free,
-    /// Every node may be a centre if each of its coordinates occurs among the free nodes.
+    /// A node may be a centre if each of its coordinates is also a coordinate of some free node.
     Crossings,
 }
 
@@ -38,16 +38,16 @@ pub(super) enum Centres {
 /// lowest *l* dimensions. The time has three parts. Counting the nodes around all centres at once
 /// takes **O(d · log d · n · r)**. Counting the nodes at the largest distance, of which only some
 /// are taken, takes **O(n · p · r · l)**. Comparing the centres takes **O(c · (p + l · s))**; one
-/// plane is examined for each centre that may be the best. If there are few centres, they are
-/// handled [one by one](OneByOne). So are the centres of machines so long that counts for all their
-/// radii would need too much memory.
+/// plane is examined for each centre that may be the best. Centres are handled [one by
+/// one](OneByOne) if there are few of them, or if the machine is so long that counts for all radii
+/// would need too much memory.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
     best_of_all: BestOfAll,
 }
 
-/// Number of nodes of the largest supported machine; every node may be a centre.
+/// Number of nodes of the largest supported machine, limited because every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
 /// Number of computed distances, per node and dimension, at which the search method changes.
@@ -96,7 +96,7 @@ impl NearestNodes {
     }
 }
 
-/// The nodes whose coordinates all occur among the free nodes.
+/// The nodes each of whose coordinates is also a coordinate of some free node.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());

@@ -18,8 +18,8 @@ use super::hops::hops_over_pairs;
 /// dimensions of the grid are divided into lower and higher dimensions, and *h* is the number of
 /// combinations in the lower dimensions plus that in the higher dimensions. This is about twice the
 /// square root of the number of nodes. A distance is the sum of two table entries, one for the
-/// lower and one for the higher dimensions. Hops over all pairs follow, dimension by dimension,
-/// from the number of nodes with each coordinate.
+/// lower and one for the higher dimensions. The hops over all pairs of nodes are summed dimension
+/// by dimension. In each dimension they are computed from the number of nodes with each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
     /// Free nodes in ascending order, each with its distance from the centre examined now.
@@ -37,11 +37,12 @@ struct Half {
     are_rings: Vec<bool>,
     /// For each free node, the row-major index of its coordinates in this half of the dimensions.
     at: Vec<u32>,
-    /// For each combination of coordinates, by its index, its distance from the centre.
+    /// Distance of each combination of coordinates from the centre, by the index of the
+    /// combination.
     ///
     /// The distance is along this half of the dimensions.
     apart: Vec<u32>,
-    /// For each combination of coordinates, by its index, the number of taken nodes that have it.
+    /// Number of taken nodes with each combination of coordinates, by the index of the combination.
     counts: Vec<u32>,
 }
 

@@ -21,9 +21,9 @@ use super::lanes::{LANES, Lanes};
 /// nodes are examined only in the one plane that is partly taken.
 ///
 /// # Complexity
-/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each node and plane up to a
-/// radius *r*, as eight nodes are counted in a step. The values for a centre are summed in
-/// [stretches](super::stretch).
+/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each pair of a node and a plane,
+/// up to a radius *r*, because eight nodes are counted in a step. The values for a centre are
+/// summed in [stretches](super::stretch).
 pub(super) struct Planes {
     /// Number of dimensions of a plane.
     lower: usize,
@@ -33,14 +33,15 @@ pub(super) struct Planes {
     all: usize,
     /// For each lower dimension, the number of free nodes at an exact distance from each node.
     ///
-    /// Only nodes are counted that differ from the node in the other lower dimensions alone.
-    /// Indexed by distance, then by node of the grid.
+    /// The counted nodes are in the plane of the node, and have its coordinate in the lower
+    /// dimension. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
     /// For each lower dimension, the counts of balls over all other dimensions.
     ///
-    /// Nodes at the distance of the radius itself count only in the planes in which the whole last
-    /// shell is taken. Indexed by the number of these planes, then by radius plus 1, then by the
-    /// centre in the current plane. The first row has only zeros, for coordinates out of reach.
+    /// A ball's outermost nodes, whose distance equals the radius, are counted only in the first
+    /// planes, from which the whole last shell is taken. The table is indexed by the number of
+    /// these planes, then by radius plus 1, then by the centre in the current plane. The first row
+    /// has only zeros, for coordinates out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -101,8 +102,7 @@ impl Planes {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// For [`LANES`] centres, the number of free nodes of `plane` within `distance`, and the number
-    /// nearer.
+    /// For [`LANES`] centres, the number of free nodes of `plane` up to `distance`, and below it.
     ///
     /// The centres are nodes of the plane examined now, from index `first` on. The first number
     /// includes the nodes at `distance`, the second does not.
@@ -130,8 +130,9 @@ impl Planes {
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane with index `whole`, and the radius within it that is left of
-    /// `distance`.
+    /// The first node of the plane with index `whole`, and the radius of a ball within this plane.
+    ///
+    /// The radius is `distance` minus the distance of the plane from the plane of the centres.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

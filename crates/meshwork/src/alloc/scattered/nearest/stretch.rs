@@ -13,14 +13,17 @@ use super::planes::Planes;
 ///
 /// # Complexity
 /// The cost for each centre is **O(p)** with *p* planes, and one lookup for each coordinate of the
-/// lower dimensions. The planes are counted again for each distinct largest distance among the
-/// centres. One plane is examined for each centre that may be the best.
+/// lower dimensions. The nodes of all planes are counted once for each distinct largest distance
+/// among the centres. One plane is examined for each centre that may be the best.
 pub(super) struct Stretch {
-    /// For each plane, the number of nearest nodes in it, for each centre.
+    /// Number of nodes in a plane that are among the nearest to a centre, by plane and centre.
     by_plane: Vec<Lanes<u16>>,
-    /// For each coordinate of an upper dimension, the number of nearest nodes, for each centre.
+    /// Number of nodes nearest to a centre, by their coordinate along an upper dimension and by
+    /// centre.
+    ///
+    /// Planes differ in upper dimensions. The list is overwritten for each of them.
     along: Vec<Lanes<u16>>,
-    /// For each coordinate of each lower dimension, the number of nearest nodes, for each centre.
+    /// Number of nearest nodes by lower dimension, by their coordinate in it, and by centre.
     ///
     /// In the plane where the nodes at the largest distance are only partly taken, those nodes are
     /// not counted.
@@ -36,12 +39,14 @@ pub(super) struct Stretch {
     above: Lanes<u64>,
     /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
     below: Lanes<u64>,
-    /// For each coordinate of each lower dimension, the number of nearest nodes, for one centre.
+    /// Number of nodes nearest to one centre, by lower dimension and by their coordinate in it.
     counts: Vec<Vec<u32>>,
 }
 
 impl Stretch {
-    /// Creates a stretch for a grid whose planes extend along the first `lower` dimensions.
+    /// Creates a stretch (several adjacent centres) for a grid.
+    ///
+    /// The planes of the grid extend along its first `lower` dimensions.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];

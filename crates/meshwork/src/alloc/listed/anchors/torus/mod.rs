@@ -22,7 +22,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates a listed placement whose box can be at every multiple of its sides along each axis.
+    /// Creates a listed shape whose box can begin at every multiple of its sides along each axis.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
@@ -76,7 +76,8 @@ pub struct Entry {
     bases: NodeSet,
     /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes that can be allocated: those with a different node in every cell.
+    /// Corner cells of the boxes that can be allocated: no cell is a hole, and no two are the same
+    /// node.
     complete: NodeSet,
     overlaps_others: bool,
 }
@@ -101,13 +102,14 @@ impl Entry {
         self.bases.count()
     }
 
-    /// Number of boxes with a different node in every cell. Other boxes are never allocated.
+    /// Number of boxes in which no cell is a hole and no two cells are the same node. Other boxes
+    /// are never allocated.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
     }
 
-    /// Whether a box of this listed shape overlaps another listed box of equal size.
+    /// Whether a box of this listed shape overlaps another box of equal size, of any listed shape.
     #[must_use]
     pub fn overlaps_others(&self) -> bool {
         self.overlaps_others
@@ -293,7 +295,7 @@ impl Torus {
         &self.cells
     }
 
-    /// The cells of a box, given its corner cell and the index of its listed shape.
+    /// The cells of a box, given the corner cell where it begins and the index of its listed shape.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
@@ -328,8 +330,8 @@ impl Torus {
 
     /// The smallest and largest number of boxes of `other` that one box of `entry` overlaps.
     ///
-    /// Both arguments are indices of listed shapes. All nodes of the machine count as free. `None`
-    /// if `entry` has no box with a different node in every cell.
+    /// Both arguments are indices of listed shapes. All nodes of the machine count as free. Only
+    /// boxes of `entry` that can be allocated are considered. `None` if there are none.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
@@ -403,7 +405,7 @@ impl Torus {
         (!bases.is_empty()).then_some(bases)
     }
 
-    /// The corner cell of the box that is tried first, of the boxes with a corner in `bases`.
+    /// The first of the corner cells in `bases`, in the order in which boxes are tried.
     ///
     /// `entry` is the index of the listed shape to which the boxes belong.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {

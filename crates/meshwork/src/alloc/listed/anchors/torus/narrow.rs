@@ -1,4 +1,6 @@
 //! Reduction of the free boxes of a listed shape to those that are best by a criterion.
+//!
+//! A listed shape is a box shape with its possible positions.
 
 use super::super::overlap::{Count, count_meeting, extremes};
 use super::{Shape, Torus, View};
