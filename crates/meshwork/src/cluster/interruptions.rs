@@ -21,9 +21,10 @@ pub(super) struct Interruptions {
 /// A job as submitted, with the interruptions that it has had.
 struct JobHistory {
     job: Job,
-    /// Work of earlier runs that is not lost, in units of time at rate 1.
+    /// Work of earlier runs that is not lost, as the time that it takes at rate 1.
     ///
-    /// Checkpoints saved it, or it was done before the job was suspended.
+    /// Checkpoints saved it, or it was done before the job was suspended. The rate is 1 on the
+    /// requested number of nodes.
     saved: f64,
     interruptions: u32,
     /// Time during which earlier, interrupted runs of the job held processors.
@@ -32,7 +33,7 @@ struct JobHistory {
     suspended: Option<Suspended>,
 }
 
-/// The placement on which a suspended job resumes.
+/// The placement on which a suspended job resumes, with the factor on its run time there.
 #[derive(Clone, Debug)]
 pub(super) struct Suspended {
     pub(super) site: usize,
@@ -159,7 +160,7 @@ impl Interruptions {
         history.waits_as(self.checkpoint.as_ref())
     }
 
-    /// The placement and site on which a waiting job must resume; `None` if it is not suspended.
+    /// The placement on which the job with number `id` must resume; `None` if it is not suspended.
     pub(super) fn suspended(&self, id: JobId) -> Option<&Suspended> {
         self.of.get(&id)?.suspended.as_ref()
     }
@@ -183,7 +184,9 @@ impl Cluster<'_> {
     }
 }
 
-/// Work that a run has done by now, in units of time at rate 1. Writing checkpoints counts as work.
+/// Work that a run has done by now, as the time that it takes at rate 1.
+///
+/// Writing checkpoints counts as work.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }
