@@ -32,8 +32,7 @@ pub(super) struct Seen {
     /// Whether a request fits the nodes of a partition when all of them are free. The key is the
     /// number of the partition and the request.
     fits: BTreeMap<(usize, Request), bool>,
-    /// Number of begin and end times of reservations that have passed, an index into
-    /// [`Gate::edges`].
+    /// Number of reservation begin and end times that have passed: an index into `Gate::edges`.
     edges: usize,
     /// Whether a reservation begins or ends at the current instant, so that further jobs may start.
     pub(super) is_edge: bool,

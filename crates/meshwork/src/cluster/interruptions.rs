@@ -21,10 +21,9 @@ pub(super) struct Interruptions {
 /// A job as submitted, with the interruptions that it has had.
 struct JobHistory {
     job: Job,
-    /// Work of earlier runs that is not lost, as the time that it takes at rate 1.
+    /// Work of earlier runs that is not lost, as the run time that it takes without slowdown.
     ///
-    /// Checkpoints saved it, or it was done before the job was suspended. The rate is 1 on the
-    /// requested number of nodes.
+    /// Checkpoints saved it, or it was done before the job was suspended.
     saved: f64,
     interruptions: u32,
     /// Time during which earlier, interrupted runs of the job held processors.
@@ -184,7 +183,7 @@ impl Cluster<'_> {
     }
 }
 
-/// Work that a run has done by now, as the time that it takes at rate 1.
+/// Work that a run has done by now, as the run time that it takes without slowdown.
 ///
 /// Writing checkpoints counts as work.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {

@@ -93,7 +93,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether no other job or reservation than their owner holds the nodes in this step.
+    /// Whether no job or reservation except the owner of the nodes holds them in this step.
     ///
     /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
     /// free.
