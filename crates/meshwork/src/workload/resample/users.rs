@@ -89,7 +89,9 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     Ok(taken)
 }
 
-/// Assigns a job to a copy of its user. The copy's name is the user's name with a number appended.
+/// Gives a repeated job of a user who was drawn several times to a user with a new name.
+///
+/// The name is the original name with a number appended.
 fn rename(job: &mut Job, copy: u64) {
     if let Some(owner) = &job.owner
         && let Some(user) = &owner.user
