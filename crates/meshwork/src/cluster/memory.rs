@@ -24,8 +24,8 @@ pub struct MemoryWriter {
 
 /// Reader of what a [`MemoryWriter`] wrote.
 ///
-/// Jobs that left the queue meanwhile are left out. Every method fails if the next numbers do not
-/// encode a value of the kind that it reads.
+/// Jobs that have left the queue since then are left out. Every method fails if the next numbers do
+/// not encode a value of the kind that it reads.
 pub struct MemoryReader<'c> {
     cluster: &'c Cluster<'c>,
     /// The jobs that waited when the memory was written, in queue order; `None` for a job that

@@ -145,8 +145,7 @@ impl Cluster<'_> {
 
     /// Whether the power cap forbids a job to hold `held` more nodes.
     ///
-    /// The placements `kept` are kept for other jobs, so those of their nodes that are free count
-    /// as held.
+    /// Free nodes of the placements `kept` count as held, because they are kept for other jobs.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
@@ -169,7 +168,7 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Number of nodes that other jobs may hold under the power cap once a reservation has begun.
+    /// Number of nodes that other jobs may hold under the power cap after a reservation has begun.
     ///
     /// Nodes held by jobs that are still expected to run at that time are already subtracted, as
     /// are the reserved nodes. `u64::MAX` without a power cap.

@@ -54,9 +54,9 @@ const CHUNK: usize = 64;
 /// first use. Most schedulers need neither.
 ///
 /// # Complexity
-/// **O(1)** to append or remove a job, and to read the first or the next one. The [`Line`] and the
-/// [`FormQueues`], once built, add their own time. Memory is proportional to the maximum number of
-/// jobs that waited at once.
+/// **O(1)** to append or remove a job, and to read the first or the next one. The time of the
+/// [`Line`] and of the [`FormQueues`] is added if they have been built. Memory is proportional to
+/// the largest number of jobs that ever waited together.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
@@ -355,8 +355,9 @@ impl Queue {
         ticket
     }
 
-    /// Requeues a job at the end of the queue or at its original position. The original position is
-    /// before all jobs that were requeued at the end meanwhile.
+    /// Requeues a job at the end of the queue or at its original position.
+    ///
+    /// The original position is before all jobs that have been requeued at the end.
     pub(crate) fn put_back(
         &mut self,
         id: JobId,

@@ -117,7 +117,7 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
-    /// Creates the guard of a reservation of a number of nodes of a site, from instant `at` on.
+    /// Creates the guard of a reservation that reserves a number of nodes of a site from `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,

@@ -65,8 +65,7 @@ pub struct Simulation<'a> {
     idles: Option<bool>,
     /// Whether the run has no outages, no access rules and no jobs that follow other jobs.
     only_jobs: bool,
-    /// Number of jobs refused before the first job that fits the machine; `None` once a job has
-    /// fitted.
+    /// Number of jobs refused so far; `None` as soon as one job has fitted the machine.
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,

@@ -105,7 +105,7 @@ pub struct SchedulerEntry {
     pub serves: &'static [Wiring],
     /// Whether the scheduler plans with run time estimates.
     pub plans: bool,
-    /// Whether every job starts in the end, once no more jobs arrive.
+    /// Whether every job starts in the end if no more jobs arrive.
     ///
     /// If `false`, the scheduler may, with some parameters, reject jobs or leave them waiting on an
     /// idle machine.

@@ -48,7 +48,7 @@ impl Fabric {
     /// The links of a machine, for packets with the routing policy of `setting`.
     ///
     /// # Errors
-    /// One sentence if the machine is flat, because a flat machine has no links to simulate.
+    /// If the machine is flat, because it then has no links to simulate. The error is one sentence.
     #[cfg(test)]
     pub(crate) fn new(
         topology: &Topology,

@@ -3,9 +3,9 @@
 //! All waiting jobs that ask for the same number of processors form a class. Gaps that were found
 //! are kept while the profile changes. An interval in which processors become free is searched
 //! again, together with the gaps that it touches. When processors are taken, the known gaps are not
-//! shortened. So every real gap lies within a known gap, but a known gap may be too long. All gaps
-//! are searched anew if the intervals to be searched are more than a quarter as many as the known
-//! gaps.
+//! shortened. So every real gap lies within a known gap, but a known gap may be too long. If the
+//! number of intervals to be searched exceeds a quarter of the number of known gaps, all gaps are
+//! searched anew instead.
 
 use std::ops::Range;
 
