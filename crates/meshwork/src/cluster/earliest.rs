@@ -179,7 +179,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes of a site when at least `wanted` are first free, and this instant.
+    /// Number of free nodes, and the instant, when at least `wanted` nodes of a site are first
+    /// free.
     ///
     /// Jobs and outages are assumed to end when expected. If `wanted` nodes are never free, returns
     /// the number of free nodes after the last expected end on the site, and the instant of that

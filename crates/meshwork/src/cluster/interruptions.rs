@@ -123,9 +123,10 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption, which loses the work since the last checkpoint. `setup` is the time
-    /// at the start of the run that was spent on wiring or waking nodes. Returns the number of
-    /// interruptions so far.
+    /// Records an interruption, which loses the work since the last checkpoint.
+    ///
+    /// `setup` is the time at the start of the run in which the machine's links were switched or
+    /// nodes were woken. Returns the number of interruptions so far.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;
@@ -159,7 +160,8 @@ impl Interruptions {
         history.waits_as(self.checkpoint.as_ref())
     }
 
-    /// The placement on which the job with number `id` must resume; `None` if it is not suspended.
+    /// The placement on which the job with identifier `id` must resume; `None` if it is not
+    /// suspended.
     pub(super) fn suspended(&self, id: JobId) -> Option<&Suspended> {
         self.of.get(&id)?.suspended.as_ref()
     }

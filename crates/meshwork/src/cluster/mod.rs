@@ -113,7 +113,8 @@ pub struct Cluster<'a> {
     ///
     /// A guard is a reservation that other jobs must not delay.
     guards: Cell<u64>,
-    /// Requests known not to fit on what the reservation of the last guard leaves of the nodes.
+    /// Requests known not to fit on the parts of nodes that the last guard's reservation leaves
+    /// free.
     ///
     /// This is used only if the guard protects parts of nodes. The first two values tell for which
     /// state this is known: the number of the guard, and the value of `releases`.

@@ -567,7 +567,7 @@ impl Topology {
     /// Number of links between routers on the route between two nodes; 0 on a flat machine.
     ///
     /// Between groups of a dragonfly, the links of the direct route are counted, although a route
-    /// by a third group may, in rare cases, be shorter.
+    /// through a third group may, in rare cases, be shorter.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         self.wires.as_ref().map_or(0, |wires| wires.distance(a, b))

@@ -23,10 +23,11 @@
 //! before *a*, from which the node is free without a break.
 //!
 //! If no placement for a request is free throughout a span, bisection finds the last step from
-//! which no placement is free up to the end of the span. The interval from this step to this end is
-//! stored with the request. Neither this request nor a larger one has a placement that is free
-//! throughout the interval. When a release leaves nodes free throughout the interval, the failure
-//! is only suspected. The failed request is then tried again before any larger request.
+//! which no placement is free up to the end of the span. The interval from the begin of that step
+//! to the end of the span is stored with the request. Neither the request nor a larger one has a
+//! placement that is free throughout the interval. When a release leaves nodes free throughout the
+//! interval, the failure is only suspected. The failed request is then tried again before any
+//! larger request.
 //!
 //! # Jobs past their estimate
 //! A job past its estimate counts as ended, so its nodes can be reserved again. If the job still
@@ -53,9 +54,11 @@ use crate::job::Time;
 
 /// Plan whose reservations are placements, for allocators that depend only on which nodes are free.
 ///
-/// A reservation is checked only in three cases. Its job may need some of the nodes released since
-/// the last check. It is due but blocked by a job that outruns its estimate. Some nodes are
-/// reserved for two jobs at once.
+/// A reservation is checked only in these cases:
+///
+/// - Its job may need some of the nodes released since the last check.
+/// - It is due, but a job that outruns its estimate still holds its nodes.
+/// - Some nodes are reserved for two jobs at once.
 pub(super) struct Sets {
     space: Space,
     /// Reservations of waiting jobs, in the order in which they were added.
