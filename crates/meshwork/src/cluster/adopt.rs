@@ -74,9 +74,9 @@ impl Cluster<'_> {
         service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Suspended jobs in queue order, each with its site, its nodes and its stretch.
+    /// Suspended jobs in queue order, each with the site and the nodes on which it resumes.
     ///
-    /// It resumes on these nodes. The stretch is the factor on its run time there.
+    /// The last value of each item is the stretch: the factor on the job's run time there.
     pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
             let Suspended { site, placement, stretch } = self.suspended(ticket)?;

@@ -34,7 +34,7 @@ impl Cluster<'_> {
 
     /// Guard that protects the reservation which [`earliest`](Cluster::earliest) returns.
     ///
-    /// Where only node counts matter, one walk along the expected ends finds both.
+    /// Where only node counts matter, one walk along the expected ends finds reservation and guard.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {

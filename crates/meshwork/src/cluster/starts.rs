@@ -44,8 +44,8 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
 
 /// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
 ///
-/// If `beside` is given, it also limits what is free of each node to what the reservation of
-/// `beside` leaves.
+/// If `beside` is given, no more of each node counts as free than the reservation of `beside`
+/// leaves.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);

@@ -355,7 +355,7 @@ pub struct SizeEntry {
 }
 
 impl SizeEntry {
-    /// Creates the entry of a distribution of sizes from their weights.
+    /// Creates the entry of a distribution of sizes that is given by the weight of each size.
     ///
     /// The function returns the smallest size, and the weights of it and of each following size.
     /// Weights need not sum to 1.

@@ -89,9 +89,9 @@ fn apply(own: &Resampling, jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job
     Ok(taken)
 }
 
-/// Gives a repeated job of a user who was drawn several times to a user with a new name.
+/// Changes the user of a job to a copy of that user, for users who are drawn several times.
 ///
-/// The name is the original name with a number appended.
+/// The name of the copy is the user's name with a number appended.
 fn rename(job: &mut Job, copy: u64) {
     if let Some(owner) = &job.owner
         && let Some(user) = &owner.user
