@@ -106,9 +106,9 @@ mod tests {
 
     /// Finds the default block for a number of nodes by its definition, among all blocks that fit.
     ///
-    /// Two blocks are compared, each with the smallest sum of sides: one among the blocks of
-    /// exactly `nodes` nodes, one among those of at least `nodes` nodes. The result is the exact
-    /// block, unless it is elongated compared with the other block.
+    /// Two blocks with the smallest sum of sides are compared: one with exactly `nodes` nodes, and
+    /// one with at least `nodes` nodes. The exact block is the result, unless its diameter exceeds
+    /// 1.25 times the diameter of the other block.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

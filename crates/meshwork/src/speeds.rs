@@ -50,8 +50,8 @@ impl Speeds {
     /// Reads the parameters of random speeds. `weights` has the computing capacity of each site.
     ///
     /// # Errors
-    /// One sentence, if there is only one site and the variance is not 0, or if nearly every set of
-    /// speeds with the requested variance has a speed below 0.1.
+    /// If there is only one site and the variance is not 0, or if nearly every set of speeds with
+    /// the requested variance has a speed below 0.1. The error is one sentence.
     pub fn read(params: &Params, weights: Vec<f64>) -> Result<Speeds, Problem> {
         let (variance, sites) = (params.number("variance"), weights.len());
         let refuse = |message: String| {

@@ -26,13 +26,13 @@ pub(super) struct Gate {
     edges: Vec<Time>,
 }
 
-/// Cache of which requests fit partitions, and the number of reservation begins and ends passed.
+/// State of the access rules in a run: answers found so far, and how many reservation times passed.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Whether a request fits the nodes of a partition when all of them are free. The key is the
     /// number of the partition and the request.
     fits: BTreeMap<(usize, Request), bool>,
-    /// Number of begins and ends of reservations that have passed.
+    /// Number of reservation begin and end times that have passed: an index into `Gate::edges`.
     edges: usize,
     /// Whether a reservation begins or ends at the current instant, so that further jobs may start.
     pub(super) is_edge: bool,

@@ -1,4 +1,4 @@
-//! Jobs that already run or are suspended in the state for which a single decision is made.
+//! Jobs that run or are suspended already when the policy makes a single decision.
 
 use super::ends::End;
 use super::interruptions::Suspended;
@@ -10,15 +10,15 @@ use crate::job::Time;
 use crate::machine::Placement;
 
 impl Cluster<'_> {
-    /// Sets the clock to the instant of the first event, before any event.
+    /// Sets the clock to the first instant of the run. Called before any event.
     pub(crate) fn begin_at(&mut self, now: Time) {
         self.now = now;
     }
 
     /// Starts a waiting job now on the given nodes; returns `false` if these are not free.
     ///
-    /// The last argument has the job's stretch (slowdown on these nodes), its rate of work and its
-    /// expected end.
+    /// The last argument has the job's stretch (factor on its run time on these nodes), its rate of
+    /// work and its expected end.
     pub(crate) fn adopt(
         &mut self,
         ticket: Ticket,
@@ -46,8 +46,9 @@ impl Cluster<'_> {
         true
     }
 
-    /// Slowdown of a job on the nodes of a placement. `None` if the sizing does not allow the job
-    /// this many nodes now.
+    /// Factor by which a job runs longer on the nodes of a placement.
+    ///
+    /// `None` if the sizing does not allow the job this many nodes now.
     fn stretch_of(&self, ticket: Ticket, site: usize, placement: &Placement) -> Option<f64> {
         let held = u64::from(placement.len());
         let sizes = self.facility.sizes(site, self.job(ticket), self.now);
@@ -73,7 +74,9 @@ impl Cluster<'_> {
         service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Suspended jobs in queue order, each with the site, nodes and slowdown with which it resumes.
+    /// Suspended jobs in queue order, each with the site and the nodes on which it resumes.
+    ///
+    /// The last value of each item is the stretch: the factor on the job's run time there.
     pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
             let Suspended { site, placement, stretch } = self.suspended(ticket)?;

@@ -59,9 +59,10 @@ impl Cluster<'_> {
 
     /// The component to blame for a proposal that breaks a contract: an allocator or the selector.
     ///
-    /// It is the selector if the proposed site does not exist. On a machine of several sites, it is
-    /// also the selector if the site's allocator is a standard one that proposes something else
-    /// when asked again. Otherwise it is the allocator of the site.
+    /// Normally it is the allocator of the proposed site. There are two exceptions. If the site
+    /// does not exist, it is the selector. On a machine of several sites, a built-in allocator is
+    /// asked again. If it now proposes something else, the selector has altered the proposal and is
+    /// to blame.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();

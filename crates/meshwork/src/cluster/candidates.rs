@@ -40,8 +40,8 @@ pub struct Startable {
 
 /// Merges the queues of waiting jobs, one queue for each form, into the order of the whole queue.
 ///
-/// A form is a requested size or shape. `firsts` has the first job of each form, and `further` the
-/// successors of the jobs returned so far.
+/// A form is a requested size or shape. `firsts` has the first job of each form. `further` has jobs
+/// whose predecessor of the same form has already been returned.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,

@@ -62,22 +62,24 @@ impl Closures {
 }
 
 impl Cluster<'_> {
-    /// Planned outages not yet fully in effect, and access rules that withhold nodes from a job.
+    /// Closures that restrict a job: planned outages, and access rules that withhold nodes from it.
+    ///
+    /// An outage is left out when all of its nodes are out of service.
     fn closures_for<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         let kept = self.gate.iter().flat_map(|gate| gate.closures(job));
         self.closures().iter().chain(kept)
     }
 
-    /// Planned outages that are not yet fully in effect, in order of their begin.
+    /// Planned outages, in order of their begin, except those whose nodes are all out of service.
     pub(super) fn closures(&self) -> &[Closure] {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
     /// Finds a placement on which a job does not run into a closure.
     ///
-    /// A closure is a planned outage or an access rule. Further proposals are requested, each
-    /// without the nodes of the closures into which the job would run, until a proposal is clear of
-    /// them. `None` if there is none.
+    /// A closure is a planned outage or an access rule. If the job would run into closures as
+    /// proposed, another proposal is requested without the nodes of these closures. This is
+    /// repeated until a proposal is clear of all closures. `None` if there is none.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,

@@ -34,7 +34,7 @@ impl Cluster<'_> {
 
     /// Guard that protects the reservation which [`earliest`](Cluster::earliest) returns.
     ///
-    /// Where only node counts matter, one walk along the expected ends finds both.
+    /// Where only node counts matter, one walk along the expected ends finds reservation and guard.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
@@ -146,7 +146,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a machine whose nodes jobs share.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a machine on which jobs share
+    /// nodes.
     ///
     /// Removes running jobs from a copy of the machine, in order of their expected ends, until the
     /// waiting job fits. The search may stop at `limit`.
@@ -178,10 +179,12 @@ impl Cluster<'_> {
         })
     }
 
-    /// First instant when at least `wanted` nodes of a site are free, and the number free then.
+    /// Number of free nodes, and the instant, when at least `wanted` nodes of a site are first
+    /// free.
     ///
-    /// Returns the number, then the instant. If there is no such instant, both are for the last
-    /// expected end of a job or outage on the site.
+    /// Jobs and outages are assumed to end when expected. If `wanted` nodes are never free, returns
+    /// the number of free nodes after the last expected end on the site, and the instant of that
+    /// end.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -294,10 +297,10 @@ impl Cluster<'_> {
         at
     }
 
-    /// Amounts of the reserved nodes that other jobs may hold beyond the reserved start.
+    /// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
     ///
-    /// `None` if the reservation holds whole nodes rather than parts of nodes, such as some
-    /// processors.
+    /// An amount is a number of processors or GPUs, or some memory. `None` if the reservation holds
+    /// whole nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;

@@ -44,7 +44,9 @@ pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64
     })
 }
 
-/// A hash of a request. Blocks of up to four sides below 65,536 do not collide.
+/// A hash of a request.
+///
+/// Different blocks have different hashes if they have at most four sides, each below 65,536.
 fn number(request: &Request) -> u64 {
     match request {
         Request::Nodes(nodes) => u64::from(*nodes),

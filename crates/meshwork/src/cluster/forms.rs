@@ -62,10 +62,9 @@ impl Forms {
         }
     }
 
-    /// Stores the form of a request (its size and shape for the allocator) and its minimum of
-    /// nodes.
+    /// Stores the form of a request (its size and shape for the allocator), and returns the form.
     ///
-    /// Returns the form.
+    /// `fewest` is the minimum number of nodes that a job with this request needs.
     pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Form {
         let (forms, nodes) = (&mut self.forms, form.nodes());
         let form = *self.numbers.entry(form).or_insert_with_key(|form| {
@@ -100,7 +99,7 @@ impl Forms {
         list[place] = Some(known);
     }
 
-    /// The request for which a form stands, in the size and shape that is put to the allocator.
+    /// The size and shape that a form stands for, as a request to the allocator.
     #[inline]
     pub(super) fn request(&self, form: Form) -> &Request {
         &self.forms[form.number as usize]

@@ -21,7 +21,7 @@ pub(super) struct Interruptions {
 /// A job as submitted, with the interruptions that it has had.
 struct JobHistory {
     job: Job,
-    /// Work of earlier runs that is not lost, in units of time at rate 1.
+    /// Work of earlier runs that is not lost, as the run time that it takes without slowdown.
     ///
     /// Checkpoints saved it, or it was done before the job was suspended.
     saved: f64,
@@ -32,7 +32,7 @@ struct JobHistory {
     suspended: Option<Suspended>,
 }
 
-/// The placement on which a suspended job resumes.
+/// The placement on which a suspended job resumes, with the factor on its run time there.
 #[derive(Clone, Debug)]
 pub(super) struct Suspended {
     pub(super) site: usize,
@@ -123,9 +123,10 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption, which loses the work since the last checkpoint. `setup` is the time
-    /// at the start of the run that was spent on wiring or waking nodes. Returns the number of
-    /// interruptions so far.
+    /// Records an interruption, which loses the work since the last checkpoint.
+    ///
+    /// `setup` is the time at the start of the run in which the machine's links were switched or
+    /// nodes were woken. Returns the number of interruptions so far.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;
@@ -159,7 +160,8 @@ impl Interruptions {
         history.waits_as(self.checkpoint.as_ref())
     }
 
-    /// The placement and site on which a waiting job must resume; `None` if it is not suspended.
+    /// The placement on which the job with identifier `id` must resume; `None` if it is not
+    /// suspended.
     pub(super) fn suspended(&self, id: JobId) -> Option<&Suspended> {
         self.of.get(&id)?.suspended.as_ref()
     }
@@ -183,7 +185,9 @@ impl Cluster<'_> {
     }
 }
 
-/// Work that a run has done by now, in units of time at rate 1. Writing checkpoints counts as work.
+/// Work that a run has done by now, as the run time that it takes without slowdown.
+///
+/// Writing checkpoints counts as work.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }

@@ -24,8 +24,8 @@ pub struct MemoryWriter {
 
 /// Reader of what a [`MemoryWriter`] wrote.
 ///
-/// Jobs that left the queue meanwhile are left out. Every method fails if the next numbers do not
-/// encode a value of the kind that it reads.
+/// Jobs that have left the queue since then are left out. Every method fails if the next numbers do
+/// not encode a value of the kind that it reads.
 pub struct MemoryReader<'c> {
     cluster: &'c Cluster<'c>,
     /// The jobs that waited when the memory was written, in queue order; `None` for a job that
@@ -45,7 +45,7 @@ impl MemoryWriter {
         MemoryWriter { waiting, shares_nodes, numbers: Vec::new(), promises: Vec::new() }
     }
 
-    /// All numbers that were written, and the reservations of waiting jobs that they encode.
+    /// All numbers that were written, and the reservations of waiting jobs among what they encode.
     pub(crate) fn into_parts(self) -> (Vec<u64>, Vec<(Ticket, Reservation)>) {
         (self.numbers, self.promises)
     }
@@ -278,12 +278,11 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Reads the former queue position of a started job, as a ticket that belongs to no waiting
-    /// job.
+    /// Reads the queue position that a started job had, as a ticket that belongs to no waiting job.
     ///
-    /// The ticket stands right behind the last job before this position that still waits; `None` if
-    /// no such job waits. Tickets that are read from one memory must have different values of
-    /// `index`.
+    /// The ticket stands right behind a job that still waits: the last one before this position.
+    /// `None` if no such job waits. Each ticket read from one memory needs its own value of
+    /// `index`, so that no two are equal.
     pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
         let place = self.number()?;
         if place == GONE {

@@ -113,10 +113,11 @@ pub struct Cluster<'a> {
     ///
     /// A guard is a reservation that other jobs must not delay.
     guards: Cell<u64>,
-    /// Requests known not to fit beside the reservation of the last guard for parts of nodes.
+    /// Requests known not to fit on the parts of nodes that the last guard's reservation leaves
+    /// free.
     ///
-    /// The first two values tell for which state this is known: the number of the guard, and the
-    /// value of `releases`.
+    /// This is used only if the guard protects parts of nodes. The first two values tell for which
+    /// state this is known: the number of the guard, and the value of `releases`.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer needs to know what blocks the oldest waiting job.

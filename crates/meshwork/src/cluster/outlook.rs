@@ -18,10 +18,10 @@ use crate::topology::Node;
 
 /// The future if running jobs end at their estimates and planned jobs start as planned.
 ///
-/// The number of free nodes is a step function of time. Where only counts matter, this function
-/// answers queries. Where shape matters, it gives the instants at which a query may succeed. At
-/// such an instant, the allocator is asked on a copy of its site, with the nodes free that will be
-/// free then.
+/// The number of free nodes is a step function of time. Where only counts matter, this step
+/// function answers queries. Where shape matters, it gives the instants at which a query may
+/// succeed. For each such instant, the allocator is asked on a copy of its site, in which those
+/// nodes are free that will be free at the instant.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
@@ -116,7 +116,7 @@ impl Outlook {
     /// time.
     ///
     /// The reservation stays unchanged if there is no such instant before the reserved start. It
-    /// also stays unchanged if it is a number of nodes rather than particular nodes. For such a
+    /// also stays unchanged if it reserves only a number of nodes, not particular ones. For such a
     /// reservation use [`earliest`](Outlook::earliest).
     ///
     /// # Complexity
@@ -175,7 +175,7 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`sooner`](Outlook::sooner) for machines whose nodes are shared by jobs.
+    /// Variant of [`sooner`](Outlook::sooner) for machines on which jobs share nodes.
     ///
     /// Tries to start now, and at every expected end before the reserved start.
     fn sooner_parts(

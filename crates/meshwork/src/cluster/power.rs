@@ -17,7 +17,9 @@ use crate::topology::{Grid, Node};
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Thousandths of free GPUs and of held GPUs, on nodes that are in service and awake.
+    /// Number of free GPUs and of held GPUs, in thousandths of a GPU.
+    ///
+    /// Only nodes that are in service and awake count.
     gpus: [u64; 2],
 }
 
@@ -35,7 +37,7 @@ struct Site {
     grid: Grid,
     /// Numbers of processors and GPUs of each node, where jobs share nodes; otherwise `None`.
     types: Option<Arc<NodeTypes>>,
-    /// Thousandths of GPUs that are out of service, by node.
+    /// GPUs of each node that are out of service, in thousandths of a GPU.
     out: BTreeMap<Node, u64>,
     asleep: NodeSet,
     /// Instant at which each node falls asleep if it stays idle; infinite for a node that is not
@@ -43,7 +45,7 @@ struct Site {
     due: Vec<Time>,
 }
 
-/// Nodes that fall asleep at `at` unless a job uses them before.
+/// Nodes that fall asleep at `at` if no job uses them until then.
 struct IdleNodes {
     at: Time,
     site: usize,
@@ -76,10 +78,10 @@ impl SleepStates {
         woken
     }
 
-    /// Puts to sleep the nodes that fall asleep next, if they do so before `by`.
+    /// Puts to sleep the nodes that are due to fall asleep next, if that is before `by`.
     ///
     /// Returns the instant, the site and the nodes. The list of nodes is empty if jobs have used
-    /// all of them meanwhile.
+    /// all of them since they became idle.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
@@ -143,8 +145,7 @@ impl Cluster<'_> {
 
     /// Whether the power cap forbids a job to hold `held` more nodes.
     ///
-    /// The placements `kept` are kept for other jobs, so those of their nodes that are free count
-    /// as held.
+    /// Free nodes of the placements `kept` count as held, because they are kept for other jobs.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
@@ -167,7 +168,7 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Number of nodes that other jobs may hold under the power cap once a reservation has begun.
+    /// Number of nodes that other jobs may hold under the power cap after a reservation has begun.
     ///
     /// Nodes held by jobs that are still expected to run at that time are already subtracted, as
     /// are the reserved nodes. `u64::MAX` without a power cap.
@@ -257,7 +258,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// Thousandths of GPUs that a placement holds; 0 where jobs do not share nodes.
+    /// Number of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share
+    /// nodes.
     fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
         match (self.site(site).topology().types(), &placement.parts) {
             (Some(types), Some(parts)) => {
@@ -324,7 +326,7 @@ impl Cluster<'_> {
 }
 
 impl Site {
-    /// Number of processors of some nodes, and number of their GPUs in service, in thousandths.
+    /// Number of processors of some nodes, and of their GPUs in service, in thousandths of a GPU.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {

@@ -23,11 +23,12 @@ pub enum Preempted {
 impl Cluster<'_> {
     /// Starts a waiting job at once on nodes freed by preempting some running jobs.
     ///
-    /// Victims are removed in the given order, except those on nodes that the job may never use,
-    /// until the job has a placement. Of the removed jobs, only those that hold nodes of the
+    /// The victims (running jobs that may be preempted) are removed from a copy of the machine in
+    /// the given order, until the waiting job has a placement. Victims on nodes that the job may
+    /// never use are passed over. Of the removed victims, only those that hold nodes of the
     /// placement are preempted. Returns their new tickets. `None` if the job has no placement even
-    /// without all victims, or if the placement conflicts with a planned outage, an access rule or
-    /// the power cap.
+    /// when all victims are removed, or if the placement conflicts with a planned outage, an access
+    /// rule or the power cap.
     ///
     /// # Complexity
     /// The time of a copy of the machine, and of one query to the allocator for each victim until
@@ -78,8 +79,8 @@ impl Cluster<'_> {
 
     /// Selects the victims that must end so that the parts of nodes in a placement are free.
     ///
-    /// Victims are considered in the given order. A victim must end if it holds some of a node's
-    /// resource of which too little is free.
+    /// Victims are considered in the given order. A victim is selected if the placement lacks some
+    /// resource of a node, such as memory, and the victim holds some of it.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.
@@ -131,10 +132,11 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Finds a placement for a waiting job on a machine without the first few victims.
+    /// Finds a placement for a waiting job on a machine from which some victims are removed.
     ///
-    /// The victims are removed from a copy of the machine in the given order. After each of them, a
-    /// placement is sought, until one is found.
+    /// The victims are removed one by one from a copy of the machine, in the given order. After
+    /// each removal a placement is sought, until one is found. A victim on nodes that the waiting
+    /// job may never use is not removed.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

@@ -10,8 +10,10 @@ use crate::job::{Job, Request, Time};
 use crate::observe::JobId;
 use crate::offer::QueueView;
 
-/// Handle of a waiting job, valid until the job leaves the queue. Tickets are ordered like the
-/// queue. This is the order of arrival, except for jobs requeued at the end.
+/// Handle of a waiting job, valid until the job leaves the queue.
+///
+/// The order of tickets is the order of their jobs in the queue. It is the order of arrival, except
+/// for jobs requeued at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
     /// Number that orders the queue; jobs with smaller numbers are ahead.
@@ -52,9 +54,9 @@ const CHUNK: usize = 64;
 /// first use. Most schedulers need neither.
 ///
 /// # Complexity
-/// **O(1)** to append or remove a job, and to read the first or the next one. The [`Line`] and the
-/// [`FormQueues`], once built, add their own time. Memory is proportional to the maximum number of
-/// jobs that waited at once.
+/// **O(1)** to append or remove a job, and to read the first or the next one. The time of the
+/// [`Line`] and of the [`FormQueues`] is added if they have been built. Memory is proportional to
+/// the largest number of jobs that ever waited together.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
@@ -66,8 +68,8 @@ pub(crate) struct Queue {
     form_queues: OnceCell<FormQueues>,
     /// Lower bound of the queue position of the next job to be appended.
     ///
-    /// It is twice the number of the next job to arrive, or more once jobs were requeued at the
-    /// end.
+    /// It is twice the number of the next job to arrive. It is more if jobs have been requeued at
+    /// the end.
     end: u64,
     /// The first ticket that a caller used after its job had left the queue.
     stale: Cell<Option<Ticket>>,
@@ -143,7 +145,9 @@ struct Chunk {
 }
 
 /// Number of removals after which the lower bound on the needs of a chunk's jobs is recomputed.
-/// Removals of jobs that cannot have had the least needs are not counted.
+///
+/// A removal is not counted if the job needed more nodes and more time than the bound, because the
+/// bound then stays the same.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -351,8 +355,9 @@ impl Queue {
         ticket
     }
 
-    /// Requeues a job at the end of the queue or at its original position. The original position is
-    /// before all jobs that were requeued at the end meanwhile.
+    /// Requeues a job at the end of the queue or at its original position.
+    ///
+    /// The original position is before all jobs that have been requeued at the end.
     pub(crate) fn put_back(
         &mut self,
         id: JobId,
@@ -504,7 +509,7 @@ impl Queue {
         self.waiting(ticket).key
     }
 
-    /// The queue as a sizing or a selector sees it that handles the job of `ticket`.
+    /// View of the queue for a sizing or a selector that handles the job of `ticket`.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
@@ -621,7 +626,7 @@ fn take_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket) {
     }
 }
 
-/// The queue as a sizing or a selector sees it that handles one of the waiting jobs.
+/// View of the queue for a sizing or a selector that handles one of the waiting jobs.
 pub(crate) struct Around<'a> {
     queue: &'a Queue,
     ticket: Ticket,

@@ -9,7 +9,7 @@ use crate::sizing::Size;
 pub struct Reservation {
     /// When the reservation starts.
     pub at: Time,
-    /// Run time of the job on the reserved nodes, which is its estimate times `stretch`.
+    /// Run time of the job on the reserved nodes: its estimate times `stretch`.
     pub span: f64,
     /// Run time of the job on the reserved site, divided by its estimate.
     pub stretch: f64,
@@ -37,15 +37,18 @@ impl Reservation {
 
 /// The nodes of a reservation.
 ///
-/// Where shape matters, they are a placement. A promised time alone could be broken by an allocator
-/// that misses free blocks, or by a job that needs a particular shape. Where any nodes will do,
-/// they are a count, as in textbook backfilling.
+/// Where any nodes will do, only their number is reserved, as in textbook backfilling. Where shape
+/// matters, a placement is reserved. If only a number and a start were promised, the job might not
+/// find its block at that start: free nodes may have the wrong shape, or the allocator may miss a
+/// free block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
     /// A fixed placement: exactly these nodes.
     Nodes(Placement),
-    /// A number of nodes, for which any free nodes will do. The request has one of the job's sizes,
-    /// in the form that the site's allocator needs.
+    /// A number of nodes, for which any free nodes will do.
+    ///
+    /// It is given as a request of the size that is reserved, in the form that the site's allocator
+    /// needs.
     Count(Request),
 }
 
@@ -77,9 +80,10 @@ pub struct Guard {
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// Amounts of the reserved nodes that other jobs may hold beyond the reserved start.
+/// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
 ///
-/// For machines whose nodes are shared by jobs.
+/// For machines on which jobs share nodes. An amount is a number of processors or GPUs, or some
+/// memory.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
     /// Number that identifies these limits; copies have the same number.
@@ -89,7 +93,7 @@ pub(super) struct BesideParts {
 }
 
 impl BesideParts {
-    /// Subtracts what a job holds of the reserved nodes from the limits.
+    /// Lowers the limits by what a job holds of the reserved nodes.
     ///
     /// The caller has found that the job runs beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
@@ -113,7 +117,7 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
-    /// Creates the guard of a reservation of a number of nodes of a site, from instant `at` on.
+    /// Creates the guard of a reservation that reserves a number of nodes of a site from `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,

@@ -74,9 +74,9 @@ type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of current outages of the node or GPU by which running jobs are interrupted.
+    /// Number of current outages of the node or GPU that interrupt running jobs.
     ///
-    /// The field `soft` has the number of current outages that let a running job end.
+    /// The field `soft` has the number of current outages that let running jobs end.
     hard: u32,
     soft: u32,
     /// The placement that is out of service: the node or GPU. `None` while a job still runs on it.

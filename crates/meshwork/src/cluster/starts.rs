@@ -32,7 +32,7 @@ impl Without {
     }
 }
 
-/// Number of cores that a job asks for, on a machine whose jobs share nodes.
+/// Number of cores that a job asks for, on a machine on which jobs share nodes.
 ///
 /// Jobs with exclusive nodes count as asking for all cores that they hold.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
@@ -44,7 +44,8 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
 
 /// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
 ///
-/// If `beside` is given, also limits the copy to what that reservation leaves of each node.
+/// If `beside` is given, no more of each node counts as free than the reservation of `beside`
+/// leaves.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);
@@ -82,9 +83,10 @@ pub enum Place<'o> {
     /// The given nodes of the site with this index, if they are free. This is for schedulers that
     /// partition a machine themselves: no component checks whether the nodes suit the job.
     These(usize, &'o Placement),
-    /// The nodes of the departed job at this index of [`departures`](Cluster::departures). They
-    /// must be free. The requests of both jobs must be equal for the allocator, and both jobs must
-    /// have the same slowdown (`stretch`).
+    /// The nodes of a job that has just ended, by its index in [`departures`](Cluster::departures).
+    ///
+    /// They must be free. The requests of both jobs must be equal for the allocator, and both jobs
+    /// must have the same `stretch` (factor on the run time).
     LeftBy(usize),
 }
 
@@ -264,8 +266,10 @@ impl Cluster<'_> {
         self.clear_of_closures(ticket, &kept, beside, proposal)
     }
 
-    /// A proposed placement for a job, with the nodes of `kept` treated as busy. If `beside` is
-    /// given, the placement leaves what that reservation of parts of nodes needs.
+    /// A proposed placement for a job, with the nodes of `kept` treated as busy.
+    ///
+    /// If `beside` is given, the placement leaves the parts of nodes that the reservation of
+    /// `beside` needs.
     #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
@@ -288,10 +292,10 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposes a placement on a machine whose jobs share nodes.
+    /// Proposes a placement on a machine on which jobs share nodes.
     ///
-    /// The nodes of `kept` count as busy, and the placement leaves what the reservation of `beside`
-    /// needs.
+    /// The nodes of `kept` count as busy. The placement leaves the parts of nodes that the
+    /// reservation of `beside` needs.
     fn ask_for_parts(
         &mut self,
         ticket: Ticket,

@@ -12,7 +12,7 @@ use crate::job::{After, Job, Time};
 pub(super) struct Followers {
     /// Held jobs, by the number of the job that they follow.
     of: BTreeMap<u64, Led>,
-    /// Released jobs that have not arrived, in order of arrival, then in the order of the workload.
+    /// Released jobs that have not arrived, by arrival; ties go by their order in the workload.
     due: BTreeMap<(Time, u64), Job>,
     count: u64,
 }

@@ -44,7 +44,7 @@ pub struct PlanMemory {
     pub waiting: Vec<(u64, Time)>,
     /// Suspended jobs that waited after the plan, with the nodes on which they resume.
     ///
-    /// The run time and estimate of each job are those with which it waits to resume.
+    /// The run time and estimate of each job are the remaining ones, with which it waits.
     pub suspended: Vec<HeldNodes>,
     /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,
@@ -87,7 +87,9 @@ pub struct HeldNodes {
     pub job: Job,
 }
 
-/// Decisions of a policy (a setup without its jobs) about the waiting jobs of a given state.
+/// Decisions of a policy about the waiting jobs of a given state.
+///
+/// A policy is a setup: all components of a run except its jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
@@ -363,8 +365,8 @@ struct Known {
     waited: Vec<Option<usize>>,
     /// Arrival of each waiting job.
     arrivals: Vec<Time>,
-    /// Whether every job that ran after the earlier plan still runs or has ended, and no other
-    /// runs.
+    /// Whether the jobs that run now are those that ran after the earlier plan, minus some that
+    /// ended.
     ///
     /// The nodes of the jobs that have ended must be free now.
     is_same_machine: bool,

@@ -20,8 +20,8 @@ const MAX_WAITING_IDLE: usize = 10_000;
 /// The order within one instant is: departures, starts and ends of reservations, repairs, failures,
 /// arrivals, one scheduling pass. With [`Passes::Event`] there is a pass after each departure,
 /// after the outages, and after each arrival. Departures of one instant are ordered by the jobs'
-/// arrival. Jobs arrive in the order of the workload; then jobs arrive whose predecessors have
-/// ended. A job with run time 0 leaves before the next pass of the same instant.
+/// arrival. Jobs arrive in the order of the workload, and after them the jobs whose
+/// predecessors have ended. A job with run time 0 leaves before the next pass of the same instant.
 ///
 /// The run ends when no job is left: neither outages nor a [timer](Scheduler::wake_at) of the
 /// scheduler prolong it. A timer causes a pass and nothing else. If jobs wait and nothing runs or
@@ -57,15 +57,15 @@ pub struct Simulation<'a> {
     /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Whether all jobs (`true`) or at least one (`false`) must have started if the machine is
-    /// idle.
+    /// Which jobs must have started when the machine is idle: all (`true`) or at least one
+    /// (`false`).
     ///
-    /// `None` if none has to, because outages, access rules or energy can keep jobs from starting.
+    /// `None` if none need have started, because outages, access rules or energy can keep jobs from
+    /// starting.
     idles: Option<bool>,
     /// Whether the run has no outages, no access rules and no jobs that follow other jobs.
     only_jobs: bool,
-    /// Number of jobs refused before the first job that fits the machine; `None` once a job has
-    /// fitted.
+    /// Number of jobs refused so far; `None` as soon as one job has fitted the machine.
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,
@@ -83,7 +83,7 @@ struct Ahead {
     instant: Time,
     outage: Option<Time>,
     finish: Option<(Time, RunKey)>,
-    /// Whether further jobs may arrive, or may start when the timer of the scheduler runs out.
+    /// Whether jobs may still arrive, or may still start when the timer of the scheduler runs out.
     goes_on: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The running jobs in the order in which they end, as networks keep them.
+//! The end times of running jobs in ascending order, as networks keep them.
 
 use crate::job::Time;
 
@@ -15,23 +15,23 @@ pub(crate) trait Ending: Copy + PartialEq {
     }
 }
 
-/// Maximum number of ends in a chunk, small enough for quick insertion.
+/// Maximum number of jobs' end times in a chunk of the list, small enough for quick insertion.
 const CHUNK: usize = 64;
 
-/// The ends of running jobs, in order of time.
+/// The end times of running jobs, in order of time.
 ///
-/// The ends are stored in chunks, and on most machines one chunk holds all of them. In each chunk
-/// the earliest end is last. Jobs usually leave in the order of their ends. So an entry is removed
-/// at or near the end of a chunk, and few entries move.
+/// They are stored in chunks, and on most machines one chunk holds all of them. Each chunk is in
+/// descending order, so its earliest end time is its last entry. Jobs usually leave in the order of
+/// their end times. So an entry is removed from the last places of its chunk, and few entries move.
 ///
 /// # Complexity
-/// **O(1)** to read or remove the earliest end, **O(log r + c)** for *r* jobs in chunks of *c* to
-/// insert or remove another end, and up to *r* / *c* moves when a chunk is split or emptied.
+/// **O(1)** to read or remove the earliest end time. **O(log r + c)** for *r* jobs in chunks of *c*
+/// to insert or remove another one. Up to *r* / *c* moves when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
-    /// Chunks of all later ends, in descending order of time; none of them is empty.
+    /// Chunks of all end times that are not in `soonest`, the latest first; none of them is empty.
     ///
-    /// The earliest ends are in the chunk `soonest`.
+    /// The chunk `soonest` has the earliest end times.
     later: Vec<Vec<E>>,
 }
 

@@ -353,8 +353,10 @@ impl Pattern for ToOthers {
     }
 }
 
-/// Value of `index` under a random permutation of the numbers below `count`. No list is stored.
-/// Four rounds of a Feistel network permute the numbers of the next even number of bits, and are
+/// Value of `index` under a random permutation of the numbers below `count`.
+///
+/// No list is stored. Four rounds of a Feistel network permute the numbers of *b* bits, where *b*
+/// is the smallest even number of bits that can represent all numbers below `count`. They are
 /// repeated until the result is below `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);

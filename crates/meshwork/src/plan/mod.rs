@@ -1,14 +1,14 @@
 //! Plans: the future of a machine, with reserved starts of waiting jobs.
 //!
-//! Conservative backfilling keeps a [`Plan`]. A plan has one of three forms, and [`of`] chooses the
-//! fastest one for the machine:
+//! Conservative backfilling keeps a [`Plan`]. There are three implementations, and [`of`] chooses
+//! the fastest one for the machine:
 //!
-//! - `counts`: numbers of free nodes over time, where only these matter;
-//! - `sets`: sets of free nodes over time, for allocators that depend on nothing else;
+//! - `counts`: numbers of free nodes over time, if any free nodes suit a job;
+//! - `sets`: sets of free nodes over time, if the allocator depends only on which nodes are free;
 //! - `forks`: copies of the machine, for all other machines and allocators.
 //!
-//! The forms give equal reservations. EASY backfilling keeps a [`Promise`]: the reservation of one
-//! job.
+//! All of them give equal reservations. EASY backfilling keeps a [`Promise`]: the reservation of
+//! one job.
 
 mod counts;
 mod forks;
@@ -92,7 +92,7 @@ pub trait Plan: Send {
     fn start_due(&mut self, cluster: &mut Cluster<'_>);
 }
 
-/// Creates a plan without reservations, in the form that is fastest for the machine.
+/// Creates a plan without reservations, by the implementation that is fastest for the machine.
 #[must_use]
 pub fn of(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     if cluster.counts_alone() {

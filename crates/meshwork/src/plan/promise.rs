@@ -75,11 +75,13 @@ impl Promise {
 
     /// Guard (limits for other jobs) of the last pass if it is still exact, otherwise `None`.
     ///
-    /// The guard is exact on two conditions. Since the last pass, the reserved job has stayed first
-    /// in the queue, no job has ended, no job or outage has reached its expected end, and no
-    /// reservation of the access rules has begun or ended. The job's reservation cannot depend on
-    /// the allocator's search, because only node counts matter or the allocator finds every free
-    /// block.
+    /// The guard is exact if both of these conditions hold:
+    ///
+    /// - Since the last pass, the reserved job has stayed first in the queue, no job has ended, no
+    ///   job or outage has reached its expected end, and no reservation of the access rules has
+    ///   begun or ended.
+    /// - Only node counts matter, or the allocator finds every free block. So the reservation
+    ///   cannot depend on the allocator's search.
     pub fn unchanged_guard(&mut self, cluster: &Cluster<'_>) -> Option<&mut Guard> {
         let (head, guard) = self.guarded.as_mut()?;
         let late = cluster.runs_late();
@@ -93,7 +95,8 @@ impl Promise {
 
     /// Guard (limits for other jobs) of the kept reservation of `head`, or of a new one.
     ///
-    /// A new reservation is made if none is kept, or if it starts earlier than the kept one can.
+    /// A new reservation is made if none is kept. It is also made if it can start before the nodes
+    /// of the kept reservation are expected to be free.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =

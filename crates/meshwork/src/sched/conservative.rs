@@ -50,8 +50,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
 /// the plan is compressed. In queue order, each reservation is removed and made again among all the
 /// others, so that none gets later. A job past its estimate is expected to end now, and
-/// reservations that wait for its nodes stay late until it ends. On some machines, only
-/// reservations that may have improved are checked. The schedule is then identical.
+/// reservations that wait for its nodes stay late until it ends. On some machines, a pass checks
+/// only the reservations that can have an earlier start now, which gives the same schedule.
 #[derive(Default)]
 struct Conservative(Option<Box<dyn Plan>>);
 

@@ -72,12 +72,14 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 /// Lazy scheduling over any allocator, by size classes.
 ///
-/// Each size class has a queue. While no more jobs of a class wait than run, the waiting jobs wait
-/// for nodes of running jobs of their class. If more wait than run, the allocator is asked for
-/// nodes for the first waiting job of the class. When a job ends, the first waiting job of its
-/// class takes over the nodes. If the nodes do not suit it (its block has other sides or is folded
-/// differently), the allocator is asked. A threshold prevents starvation: if the oldest waiting job
-/// has waited longer than the threshold when a job ends, no other job starts before it.
+/// Each size class has a queue. If more jobs of a class wait than run, the allocator is asked for
+/// nodes for the first waiting job of the class. Otherwise this job waits for the nodes of a
+/// running job of its class. When a job ends, the first waiting job of the same class takes over
+/// its nodes. If the nodes do not suit the waiting job (its block has other sides or is folded
+/// differently), the allocator is asked.
+///
+/// A threshold prevents starvation. If the oldest waiting job has waited longer than the threshold
+/// when a job ends, no other job starts before this oldest job.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
@@ -100,7 +102,7 @@ struct Lazy {
     first_arrival: Time,
 }
 
-/// Threshold on the oldest job's wait. Once it is exceeded, only the oldest job may start next.
+/// Threshold on the oldest job's wait. If the wait exceeds it, only this job may start next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,
@@ -111,10 +113,10 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Values of `release_order`: whether an overdue job is tried before the nodes of an ended job are
-/// released.
+/// Values of `release_order`: when a job that has waited longer than the threshold is tried.
 ///
-/// `true` if it is, as in the paper on lazy scheduling.
+/// `true` (`literal`) if it is tried before the nodes of the ended job are released, as the paper
+/// on lazy scheduling prints it. `false` (`corrected`) if it is tried after their release.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
 /// Values of `rate_from`: the time from which the rate of arrivals is measured.

@@ -58,10 +58,10 @@ pub trait Scheduler: Send {
 
     /// Restores the [memory](Scheduler::memory) that a scheduler with equal parameters wrote.
     ///
-    /// Called once by each [`plan`](crate::engine::plan()), before its pass. It is also called if
-    /// [nothing was written](MemoryReader::is_new). The jobs that then run were started by an
-    /// earlier plan or from outside. Only jobs that the writing scheduler knew are waiting. Newer
-    /// jobs arrive in the first pass as usual.
+    /// Called once by each [`plan`](crate::engine::plan()), before its pass, even if [nothing was
+    /// written](MemoryReader::is_new). At the time of the call, the running jobs have been started
+    /// by an earlier plan or from outside. The queue has only jobs that the writing scheduler knew.
+    /// Newer jobs arrive in the first pass as usual.
     ///
     /// # Errors
     /// If the numbers are not the memory of such a scheduler.
@@ -105,7 +105,7 @@ pub struct SchedulerEntry {
     pub serves: &'static [Wiring],
     /// Whether the scheduler plans with run time estimates.
     pub plans: bool,
-    /// Whether every job starts in the end, once no more jobs arrive.
+    /// Whether every job starts in the end if no more jobs arrive.
     ///
     /// If `false`, the scheduler may, with some parameters, reject jobs or leave them waiting on an
     /// idle machine.

@@ -63,7 +63,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// Otherwise it starts on nodes that the allocator finds and that are not kept for other jobs. A
 /// job that cannot start gets a reservation on three conditions: enough later jobs started before
 /// it, every job before it in the queue has a reservation, and the limit of reservations is not
-/// reached. Estimates of running jobs only break ties.
+/// reached. The nodes to keep are those with the fewest holders. Estimates of running jobs decide
+/// only between equally busy nodes.
 struct Reserving {
     most: usize,
     bypass_limit: u64,

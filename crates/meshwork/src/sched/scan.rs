@@ -76,7 +76,8 @@ struct Scan {
     current: usize,
     /// Number of jobs of the current class that may still start before the scan moves on.
     ///
-    /// It is `usize::MAX` unless the scan is gated.
+    /// If the scan is gated, only the jobs that waited when it reached the class may start.
+    /// Otherwise the number is `usize::MAX`.
     admitted: usize,
     /// Whether no job was left waiting after the last pass.
     ///

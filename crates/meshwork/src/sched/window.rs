@@ -48,13 +48,15 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Writes each started job in `ahead` as the waiting job that preceded it in the queue.
+/// Writes the started jobs in `ahead`, each as the waiting job that was before it in the queue.
 pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     memory.number(ahead.len() as u64);
     ahead.iter().for_each(|ticket| memory.started(*ticket));
 }
 
-/// Reads started jobs, each as a ticket of no job at the started job's position in the queue.
+/// Reads started jobs, each as a ticket that stands for its former position in the queue.
+///
+/// No waiting job has such a ticket.
 pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticket>, RecallError> {
     let started = if memory.is_new() { 0 } else { memory.count()? };
     let read = (0..started).map(|index| memory.started(index).transpose());

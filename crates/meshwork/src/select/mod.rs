@@ -87,7 +87,9 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Test machine of flat sites with given speeds and free processors, and other waiting jobs.
+    /// Test machine of several sites without links, with given speeds and free processors.
+    ///
+    /// It also has other waiting jobs.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,

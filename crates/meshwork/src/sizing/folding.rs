@@ -7,7 +7,7 @@ use crate::form::Asks;
 use crate::job::{Constraints, Request};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Rule for the slowdown of a job on fewer processors than it requested.
+/// Rule for how much longer a job runs on fewer processors than it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
     /// The run time doubles with each halving, even where half of an odd side is rounded up.
@@ -90,7 +90,7 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     Some(Size { request, stretch: size.stretch * slower })
 }
 
-/// Requested size of a job, without slowdown.
+/// Requested size of a job, on which its run time is not multiplied.
 pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }

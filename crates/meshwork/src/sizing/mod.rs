@@ -45,7 +45,7 @@ pub struct QueueCounts {
 pub struct Size {
     /// Request to the allocator, in the form that it requires ([`asks`](Demand::asks)).
     pub request: Request,
-    /// Slowdown: ratio of the job's run time to its run time on the requested size.
+    /// Factor on the job's run time because it gets another size than it requested; 1 otherwise.
     pub stretch: f64,
 }
 
@@ -60,7 +60,7 @@ pub trait Sizing: Send {
     /// free, the allocator is not asked to place the job. Called once for each job.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
-    /// Whether jobs start only with the size that they requested, without slowdown.
+    /// Whether jobs start only with the size that they requested, so that every `stretch` is 1.
     fn is_fixed(&self) -> bool {
         false
     }

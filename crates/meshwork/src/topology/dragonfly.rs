@@ -80,7 +80,7 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// Port of a router that leads to another router of its group.
+    /// Port through which a router reaches another router of its group.
     ///
     /// The two routers are given by their indices within the group.
     fn local_port(from: u32, to: u32) -> u16 {

@@ -1,7 +1,7 @@
-//! Fat trees: levels of switches. The links between two levels together have the bandwidth of all
-//! nodes.
+//! Fat trees: levels of switches, joined by links that lead up and down.
 //!
-//! With a taper, the leaf switches have fewer links upwards.
+//! The links between two neighbouring levels can together carry what all nodes send. With a taper
+//! they cannot, because each leaf switch has fewer links upwards.
 
 use std::sync::Arc;
 

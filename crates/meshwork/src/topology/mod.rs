@@ -196,7 +196,9 @@ impl fmt::Display for Wiring {
     }
 }
 
-/// Sizes of two levels of a topology: leaf and group, sets of consecutive nodes close together.
+/// Sizes of the sets of nodes at two levels of a topology: leaf and group.
+///
+/// The nodes of a set have consecutive numbers and are close together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// Number of nodes at one leaf switch or router.
@@ -235,6 +237,8 @@ pub struct Topology {
 }
 
 /// Leaf and block of each node, listed in a study for a topology without such levels of its own.
+///
+/// A block here is a set of nodes as in Slurm's block topology, not a box of the grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedParts {
     /// Index of the leaf of each node, or `None`; empty if no leaves are listed.
@@ -358,8 +362,8 @@ impl Topology {
     /// A topology with links defined by the caller. `text` describes it with all its parameters.
     ///
     /// Nodes are numbered along a grid with these sides. Strategies treat the topology like others
-    /// of the given `wiring`, which must not be a grid. What they decide depends only on the grid,
-    /// the sizes of leaves and groups (`tiers`), and the distances.
+    /// of the given `wiring`, which must not be a grid. The decisions of strategies depend only on
+    /// the grid, the sizes of leaves and groups (`tiers`), and the distances.
     ///
     /// # Errors
     /// If the wiring is a grid, whose links are known, or a flat machine, which has none. If the
@@ -443,22 +447,25 @@ impl Topology {
         Topology { types: Some(types), ..self }
     }
 
-    /// The topology without types of nodes, so that each node is free or held as a whole.
+    /// The topology without types of nodes, so that jobs do not share nodes.
     #[must_use]
     pub fn without_types(self) -> Topology {
         Topology { types: None, ..self }
     }
 
     /// The topology with listed leaves and blocks, to which a job may confine its pieces.
+    ///
+    /// Pieces are the parts of nodes that a job requests.
     #[must_use]
     pub fn with_parts(self, parts: ListedParts) -> Topology {
         Topology { parts: Some(Arc::new(parts)), ..self }
     }
 
-    /// Index of the part (such as a leaf) of the kind `inside` around a node; `None` if there is
+    /// Index of the part of the machine, such as a leaf, that a node belongs to; `None` if there is
     /// none.
     ///
-    /// For [`Inside::Island`] it is the node itself, since all islands of a node are on the node.
+    /// `inside` is the kind of part. An island is a part of a node, such as a socket, so for
+    /// [`Inside::Island`] the result is the node itself.
     #[must_use]
     pub fn part_of(&self, inside: Inside, node: Node) -> Option<u32> {
         let listed = |parts: &Vec<Option<u32>>| *parts.get(node as usize)?;
@@ -473,7 +480,7 @@ impl Topology {
         }
     }
 
-    /// The types of the nodes; `None` if each node is free or held as a whole.
+    /// The types of the nodes; `None` if jobs do not share nodes.
     #[must_use]
     pub fn types(&self) -> Option<&Arc<types::NodeTypes>> {
         self.types.as_ref()
@@ -560,7 +567,7 @@ impl Topology {
     /// Number of links between routers on the route between two nodes; 0 on a flat machine.
     ///
     /// Between groups of a dragonfly, the links of the direct route are counted, although a route
-    /// by a third group may, in rare cases, be shorter.
+    /// through a third group may, in rare cases, be shorter.
     #[must_use]
     pub fn distance(&self, a: Node, b: Node) -> u32 {
         self.wires.as_ref().map_or(0, |wires| wires.distance(a, b))

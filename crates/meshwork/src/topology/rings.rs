@@ -3,7 +3,7 @@
 use super::wires::{ClassRule, End, Leg, Manner, Route, Router, Wires};
 use super::{Grid, Node};
 
-/// A dimension of a grid with several routers along it, and the ports for it.
+/// A dimension of a grid with several routers along it, and the ports that lead along it.
 #[derive(Clone, Debug)]
 struct Dimension {
     index: usize,

@@ -86,8 +86,7 @@ const PHILLY: Quantiles = &[
     (1.0, 1_437_000.0),
 ];
 
-/// Run times of 10^1.5, 10³ and 10⁴ minutes, in seconds. Before each is the share of jobs that do
-/// not exceed it.
+/// Quantiles with run times of 10^1.5, 10³ and 10⁴ minutes, converted to seconds.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
 /// Mean run time of a distribution that is given by its quantiles.

@@ -17,7 +17,7 @@ pub(super) struct Held {
     /// The workload and its transformation; `None` from the first request for an item on.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
-    /// The study's parameter that requires all jobs in memory, which errors name.
+    /// Name of the study's parameter because of which all jobs are held in memory. Errors name it.
     key: String,
 }
 

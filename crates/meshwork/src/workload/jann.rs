@@ -307,8 +307,11 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Checks that gaps and run times of each class have the measured moments: means within four
-    /// standard errors, and in classes with many jobs other moments within a few percent.
+    /// Checks that the times between arrivals and the run times of each class have measured
+    /// moments.
+    ///
+    /// The means may differ by four standard errors. In classes with many jobs, the other moments
+    /// may differ by a few percent.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();
@@ -354,8 +357,8 @@ mod tests {
 
     /// Checks a finding of the paper of Jann et al. about the number of exponential stages.
     ///
-    /// Distributions of most gaps need a single stage, and some distributions of run times several,
-    /// at most 7. On the current version of the log, one class needs 8.
+    /// Most distributions of times between arrivals need a single stage. Some distributions of run
+    /// times need several, at most 7. On the current version of the log, one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

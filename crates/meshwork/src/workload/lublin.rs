@@ -441,8 +441,9 @@ mod tests {
     ///
     /// The model draws a number of points between two arrivals, and each half hour that passes
     /// consumes as many points as its weight. Weights are 1 on average, so the mean number of half
-    /// hours is the mean number of points. The number of points is e^g for a gamma variate g, which
-    /// is drawn again if it exceeds 13. Its mean is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// hours is the mean number of points. The number of points is e^g for a gamma variate g with
+    /// shape a and scale b, which is drawn again if it exceeds 13. The mean number of points is (1
+    /// − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {

@@ -89,13 +89,13 @@ pub trait Inputs: Sync {
     /// Opens the text file at a path, decompressed if it was compressed.
     ///
     /// # Errors
-    /// One sentence that names the path.
+    /// If the file cannot be opened. The error is one sentence that names the path.
     fn text(&self, path: &str) -> Result<Box<dyn BufRead + Send>, WorkloadError>;
 
     /// Opens the rows of a table of jobs at a path.
     ///
     /// # Errors
-    /// One sentence that names the path.
+    /// If the table cannot be opened. The error is one sentence that names the path.
     fn rows(&self, path: &str) -> Result<Rows, WorkloadError>;
 }
 

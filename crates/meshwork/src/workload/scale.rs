@@ -1,9 +1,9 @@
 //! Scaling of jobs to a given load, by one of several methods.
 //!
 //! Lo, Mache and Windisch (*A comparative study of real workload traces and synthetic workload
-//! models for parallel job scheduling*, JSSPP 1998) show that methods rank schedulers differently;
-//! Frachtenberg and Feitelson (*Pitfalls in parallel job scheduling evaluation*, JSSPP 2005) show
-//! which property of a log each method destroys.
+//! models for parallel job scheduling*, JSSPP 1998) show that the ranking of schedulers depends on
+//! the method. Frachtenberg and Feitelson (*Pitfalls in parallel job scheduling evaluation*, JSSPP
+//! 2005) show which property of a log each method destroys.
 
 use std::collections::BTreeMap;
 
@@ -160,8 +160,9 @@ impl Scaling {
     }
 
     /// Multiplies processor counts by a factor, so that the work is as near as possible to `goal`.
-    /// The factor is found by bisection. A random number for each job decides if its fractional
-    /// processor is rounded up.
+    ///
+    /// The factor is found by bisection. For each job, a random number decides whether its new
+    /// count is rounded up or down.
     fn resize(
         &self,
         jobs: &mut [Job],

@@ -13,8 +13,8 @@ use meshwork::topology::{Node, Topology};
 
 /// Observer that checks the invariants of every run with access rules.
 ///
-/// No job starts outside its partition. By its estimate, no job runs into a reservation of its
-/// nodes for other users. If estimates are exact, no job starts later than promised.
+/// No job starts outside its partition. No job starts on nodes that are reserved for other users
+/// before the job's estimated end. If estimates are exact, no job starts later than promised.
 struct Warden {
     topologies: Vec<Topology>,
     partitions: BTreeMap<&'static str, BTreeSet<(usize, Node)>>,
@@ -93,8 +93,9 @@ fn watched(study: &Scenario, jobs: Vec<Job>, mut warden: Warden) -> (Outcome, Wa
     (outcome, warden)
 }
 
-/// Keys of a machine with two overlapping partitions and a partition of all nodes. The reservations
-/// are optional.
+/// TOML keys of a machine with two overlapping partitions and a partition of all nodes.
+///
+/// The reservations are optional.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
     let reservations = format!(

@@ -368,7 +368,8 @@ fn is_snake_case(name: &str) -> bool {
 }
 
 /// Reads from the table below a heading of `ARCHITECTURE.md` which modules each module may use.
-/// Each used module must have a row above the row of its user.
+///
+/// A module may use only modules whose rows are above its own row.
 fn who_may_know_whom(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
     let text = fs::read_to_string(&page).expect("ARCHITECTURE.md stands at the root");

@@ -1,5 +1,6 @@
-//! Tests that every catalogue entry keeps the rules of `meshwork::conformance`. The checks of the
-//! rules are tested with entries that break a rule.
+//! Tests that every catalogue entry keeps the rules of `meshwork::conformance`.
+//!
+//! The checks of these rules are themselves tested, with entries that break a rule.
 
 use crate::common;
 use std::panic::resume_unwind;

@@ -357,10 +357,10 @@ fn all_subcubes_are_those_of_the_definition() {
     }
 }
 
-/// Tests that the search for free subcubes agrees with its published form.
+/// Tests that the search for free subcubes agrees with the published form of the search.
 ///
-/// That form has a set of free bases for each mask of dimensions, computed from the set for the
-/// mask without its highest dimension.
+/// The published form has a set of free bases for each mask of dimensions. It is computed from the
+/// set for the mask without its highest dimension.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {

@@ -181,8 +181,8 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the last started job's size class has had no waiting job at some instant since that
-    /// start.
+    /// Whether the queue of the last started job's size class has been empty at an instant since
+    /// then.
     emptied: bool,
 }
 
@@ -319,7 +319,7 @@ const SIZINGS: [&str; 7] = [
     "{ name = 'average_limit', average = 'requests' }",
 ];
 
-/// Observer that checks service times. Only a folded job may have a longer one than its run time.
+/// Observer that checks that only folded jobs take longer than their run time.
 #[derive(Default)]
 struct Services {
     folds: bool,

@@ -1,6 +1,7 @@
 //! Tests of energy and power caps.
 //!
-//! References are closed forms, a separate account for each processor, and queueing theory.
+//! Results are compared with closed forms, with a separate account for each processor, and with
+//! queueing theory.
 
 use std::collections::BTreeMap;
 

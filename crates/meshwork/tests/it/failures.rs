@@ -334,7 +334,9 @@ fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<
     diary.0
 }
 
-/// Tests where an interrupted job is requeued, and how much work checkpoints save, in small cases.
+/// Tests, in small cases, where in the queue an interrupted job waits again.
+///
+/// Also tests how much work checkpoints save.
 #[test]
 fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";

@@ -1,9 +1,9 @@
 //! Tests of the rules for blocks, rings, trees and runs against slow reference implementations.
 //!
 //! A reference implementation works on sets of nodes, and can follow each plausible misreading of
-//! its rule. The tests must detect all misreadings. The same misreadings were used to determine the
-//! rules from recorded decisions of a real scheduler, so these tests fix the rules without the
-//! records.
+//! its rule. The tests must detect all misreadings. The rules were determined from recorded
+//! decisions of a real scheduler, by ruling out the same misreadings. So these tests determine the
+//! rules even without the records.
 //!
 //! | misreadings of `topology/…` | test |
 //! |---|---|

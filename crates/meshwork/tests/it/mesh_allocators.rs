@@ -454,9 +454,10 @@ fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
 
 /// Lowest corner of the free position that the busy list strategy takes for a block.
 ///
-/// Only corners on certain planes are tried: the plane at the wall first, then planes behind held
-/// blocks. These are ordered by coordinate, and then by the order of claims. On the first plane
-/// that has a free position, the lowest corner wins.
+/// Only corners on certain planes across dimension 0 are tried: the plane at the lower edge of the
+/// mesh, and each plane right behind a held block. Planes are ordered by coordinate, and then by
+/// the order in which the held blocks were claimed. On the first plane that has a free position,
+/// the lowest corner wins.
 fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
     let grid = state.grid();
     // A base is on the plane behind a block if a node of its block touches that block's low face

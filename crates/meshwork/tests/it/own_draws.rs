@@ -1,5 +1,6 @@
-//! Tests of distributions (of sizes and run times) and patterns of messages that another program
-//! adds.
+//! Tests of distributions and communication patterns that another program adds to the catalogue.
+//!
+//! The distributions are of sizes and of run times.
 
 use meshwork::network::pattern::{Pattern, PatternEntry};
 use meshwork::registry::{About, DefaultValue, Kind, Param, Range};

@@ -219,7 +219,7 @@ fn allocators_place_as_in_the_run() {
     assert!(tried >= 75, "{tried}");
 }
 
-/// Tests that plans make the decisions of the run also on machines whose nodes jobs share.
+/// Tests that plans make the decisions of the run also on machines on which jobs share nodes.
 #[test]
 fn shared_nodes_are_decided_as_in_the_run() {
     let types = "nodes = [{ type = 'a', cpu = 16, mem = 64, gpu = 4, islands = 2, on = '0-5' }, \

@@ -138,7 +138,9 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// Compares an allocator that accepts counts of nodes with a definition that returns nodes by rank.
+/// Compares an allocator that accepts counts of nodes with its definition.
+///
+/// The definition is a function that returns the nodes of the placement in order of rank.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],

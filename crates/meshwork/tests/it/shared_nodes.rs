@@ -970,7 +970,7 @@ fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
     assert_eq!(seen.0, [1, 2]);
 }
 
-/// Tests that an allocator of blocks finds every block of nodes on each of which the pieces fit.
+/// Tests that an allocator of blocks finds every free block whose nodes can all hold the pieces.
 #[test]
 fn blocks_are_made_of_nodes_on_which_pieces_fit() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";

@@ -829,7 +829,7 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }
 
-/// An observer that records the end and the sum of hops of each job's messages.
+/// An observer that records, for each job, its service time and the sum of its messages' hops.
 #[derive(Default)]
 struct Sent(Vec<(u64, f64, u64)>);
 

@@ -1,4 +1,4 @@
-//! Tests that a run made in steps equals a run made at once, for all queries between the steps.
+//! Tests that a run made in steps equals a run made in one go, with any queries between the steps.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -169,7 +169,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Tests that plans of node counts give the same schedule if they are updated or made anew.
+/// Tests that a plan of node counts gives one schedule, whether it is updated or made anew.
 ///
 /// Queues are long, and jobs end early and late.
 #[test]
@@ -331,11 +331,10 @@ fn nor_does_it_where_many_small_jobs_run() {
     }
 }
 
-/// Tests that updated plans give the schedule of new plans if reservations of late jobs are put
-/// off.
+/// Tests that updated plans give the schedule of new plans while reservations wait for late jobs.
 ///
-/// A late job keeps its nodes, so its reservation comes to overlap later ones. Few or many jobs are
-/// late, by little or by much, while most end early.
+/// A late job keeps its nodes. A reservation of these nodes is put off, and comes to overlap later
+/// reservations. Few or many jobs are late, by little or by much, while most end early.
 #[test]
 fn nor_does_it_while_jobs_are_late() {
     for seed in 0..48 {

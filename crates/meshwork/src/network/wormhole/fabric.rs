@@ -1,4 +1,4 @@
-//! The links of a machine as tables of the router behind each port and the length of each link.
+//! The links of a machine as tables: which router is behind each port, and how long each link is.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Fabric {
     /// The links of a machine, for packets with the routing policy of `setting`.
     ///
     /// # Errors
-    /// One sentence if the machine is flat, because a flat machine has no links to simulate.
+    /// If the machine is flat, because it then has no links to simulate. The error is one sentence.
     #[cfg(test)]
     pub(crate) fn new(
         topology: &Topology,
@@ -228,7 +228,7 @@ impl Fabric {
         self.manner.routing == Routing::Ugal && self.wires.classes(&self.manner) > Some(2)
     }
 
-    /// The route between two nodes; if `detour` is set, by a detour through another router group.
+    /// The route between two nodes. If `detour` is set, it passes through another group of routers.
     ///
     /// `detour` matters only if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {

@@ -1,4 +1,4 @@
-//! Messages in a network, and the interface of the load: the source of the messages.
+//! Messages in a network, and the interface of a load: a source of messages.
 
 use super::Cycle;
 use crate::topology::Node;

@@ -8,7 +8,7 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Time interval in which nodes have become free since the plan was last compressed.
+/// Interval of the plan in which more nodes are free than when the plan was last compressed.
 pub(super) struct Freed {
     pub(super) from: Time,
     pub(super) until: Time,
@@ -33,8 +33,8 @@ impl Freed {
     /// Whether nodes that became free in this interval may give a job of `row` an earlier start.
     ///
     /// The job needs a gap (an interval in which enough nodes are free for it) that overlaps this
-    /// interval. If too few nodes are free right before and right after the interval, the gap lies
-    /// within it. Then the interval must be as long as the job's run time, or reach a reserved
+    /// interval. The gap lies within this interval if too few nodes are free right before and right
+    /// after it. In this case the interval must last for the job's run time, or reach a reserved
     /// start of the row.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
@@ -46,12 +46,13 @@ impl Freed {
     }
 }
 
-/// Classes of rows of waiting jobs; the jobs of all rows of a class need equally many nodes.
+/// Classes of rows of waiting jobs. All jobs in the rows of one class need equally many nodes.
 ///
-/// A gap is a time interval in which enough nodes for a job of the class are free. A job that was
-/// checked and could not start sooner needs a gap with nodes released since the check. The gap must
-/// last for the job's run time or until its reserved start. Gaps are searched once for all rows of
-/// a class.
+/// A row is a sequence of waiting jobs with equal node counts and run times. A gap is a time
+/// interval in which enough nodes for a job of the class are free. If a job could not start sooner
+/// when it was last checked, it can do so only in a gap with nodes released since then. The gap
+/// must last for the job's run time, or until its reserved start. Gaps are searched once for all
+/// rows of a class.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -64,9 +65,9 @@ struct Class {
     /// Sequence number of the compression pass in which `gaps` were searched. The gaps of an older
     /// pass are not used.
     pass: u64,
-    /// Number of the pass's freed intervals, in order of release, that were searched for `gaps`.
+    /// Number of intervals in the list of freed nodes that have been searched for `gaps`.
     ///
-    /// Later intervals have not been searched yet.
+    /// The list is in order of release, and the intervals after this number are not searched yet.
     known: usize,
     gaps: Gaps,
 }

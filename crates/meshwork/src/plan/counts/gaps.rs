@@ -1,9 +1,11 @@
-//! Gaps of the profile of free processors: maximal intervals with enough of them for a class.
+//! Gaps of the profile of free processors: maximal intervals in which enough are free for a class.
 //!
-//! All waiting jobs that ask for the same number of processors form a class. The known gaps contain
-//! all real gaps: intervals in which processors became free are searched again, together with the
-//! gaps that they touch, but processors that were taken are not subtracted. All gaps are searched
-//! anew if there are more such intervals than a quarter of the known gaps.
+//! All waiting jobs that ask for the same number of processors form a class. Gaps that were found
+//! are kept while the profile changes. An interval in which processors become free is searched
+//! again, together with the gaps that it touches. When processors are taken, the known gaps are not
+//! shortened. So every real gap lies within a known gap, but a known gap may be too long. If the
+//! number of intervals to be searched exceeds a quarter of the number of known gaps, all gaps are
+//! searched anew instead.
 
 use std::ops::Range;
 
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks that the known gaps contain all real gaps after processors were taken and
+        /// Checks that every real gap lies within a known gap after processors were taken and
         /// released.
         #[test]
         fn all_room_is_known(

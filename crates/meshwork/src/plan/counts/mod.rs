@@ -16,26 +16,31 @@
 //! ```
 //!
 //! The jobs are alike. So the net effect is that the last job moves to the gap (the interval in
-//! which enough processors are free), and that the jobs are renumbered. At each instant at which a
-//! gap begins, one reserved start of the row moves there. It is the last start whose place, joined
-//! with the gap, covers the span from that instant on. Jobs that share this start move together as
-//! far as they fit. The gap must last for the span, or up to the next start of the row. No job
-//! moves before a job of its row that arrived earlier, so the instants are visited once, in order.
+//! which enough processors are free), and that the jobs are renumbered. Gaps are visited once, in
+//! order of time, because no job moves before a job of its row that arrived earlier. For each gap,
+//! one reserved start of the row moves to the begin of the gap:
+//!
+//! - If the gap lasts for the span, the last start of the row moves.
+//! - Otherwise the last start that is not after the end of the gap moves. Its job then uses the gap
+//!   and, after the end of the gap, the processors of its old place.
+//!
+//! If the second case has no such start, the gap is of no use to the row. If several jobs share the
+//! start, those that fit into the gap move together.
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
 //! than will be free. In such an interval, a place given up is of no use to the next job. Only the
 //! next start of the row may move, and the part of its place that it keeps must not be overdrawn.
-//! If processors are released in an overdrawn interval, all rows that hold processors in it are
-//! searched.
+//! When processors are released in an overdrawn interval, all rows with reserved processors in this
+//! interval are searched.
 //!
 //! # Which rows are searched
 //! A job that could not start sooner when it was last examined can do so only in a gap with
 //! processors that have become free since. Gaps are found once per number of processors, for all
-//! rows that ask for this number, and searched again where processors become free. Processors taken
-//! meanwhile stay in the known gaps, which only have to contain all real gaps. A row is searched if
-//! a gap begins before its last reserved start and either lasts for its span or reaches one of the
-//! row's starts.
+//! rows that ask for this number, and searched again where processors become free. When processors
+//! are taken, the known gaps are not shortened, because it is enough that every real gap lies
+//! within a known one. A row is searched if a gap begins before its last reserved start and either
+//! lasts for its span or reaches one of the row's starts.
 
 mod classes;
 mod gaps;
@@ -60,11 +65,12 @@ pub(super) struct Counts {
     /// Rows of similar waiting jobs, in queue order; a row may be empty.
     rows: Vec<Row>,
     classes: Classes,
-    /// Time intervals in which nodes have become free since the reservations were last checked.
+    /// Intervals of the plan in which nodes have become free since the reservations were last
+    /// checked.
     freed: Vec<Freed>,
     /// Upper bound on the first instant from which on the profile is never negative.
     overdrawn_until: Time,
-    /// Intervals in which nodes were released while the profile's number of free nodes was
+    /// Intervals of the plan in which nodes were released while the number of free nodes was
     /// negative.
     mended: Vec<(Time, Time)>,
     /// Lower bound on the earliest reserved start of all waiting jobs.
@@ -107,8 +113,9 @@ impl Counts {
         from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
-    /// Moves reserved starts that have passed to `now`. A start passes unused if a running job
-    /// exceeds its estimate.
+    /// Postpones to `now` each reserved start that lies in the past.
+    ///
+    /// A job misses its reserved start if a running job exceeds its estimate.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
             for (at, jobs) in row.starts_before(now) {
@@ -161,13 +168,15 @@ impl Counts {
 
     /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on.
     ///
-    /// No job moves before an earlier job of its row, because that job would fit there too. An
-    /// instant becomes a start if enough nodes are free from the instant to a later start of the
-    /// row. The moved job leaves its place (its nodes for its time) to the next job of the row, and
-    /// so on to the last job that can use it. Because the jobs are alike, the net effect is that
-    /// only this last job moves. All this holds where the profile is not negative. Where more nodes
-    /// are reserved than will be free, no job can use a place given up, and a job may only move to
-    /// a start before that interval.
+    /// No job moves before an earlier job of its row, because that job would fit there too. A job
+    /// can move to an instant if enough nodes are free from there for its run time, or up to a
+    /// later start of the row. The moved job leaves its place (its nodes for its time) to the next
+    /// job of the row, and so on to the last job that can use the place left to it. Because the
+    /// jobs are alike, the net effect is that only this last job moves.
+    ///
+    /// All this holds where the profile is not negative. Where more nodes are reserved than will be
+    /// free, a place given up is of no use to the next job. Only the job with the next reserved
+    /// start may then move, and the part of its place that it keeps must not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

@@ -30,9 +30,7 @@ pub(super) struct Row {
 }
 
 struct Promised {
-    /// Reservation of one job of a row of waiting jobs.
-    ///
-    /// The reservations of the other jobs of the row differ from it only in their starts.
+    /// Reservation that stands for all jobs of a row, because these differ only in their starts.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.
@@ -52,7 +50,7 @@ impl Row {
         Row { number, class, count, span, first: at, last: at, promised: Box::new(promised) }
     }
 
-    /// End of the reservation of a job of the row that starts at `at`.
+    /// End of the reservation of the row's job that starts at `at`.
     pub(super) fn until(&self, at: Time) -> Time {
         (at + self.span).max(at.next())
     }
@@ -127,13 +125,13 @@ impl Row {
         starts.range(first..).map(|(start, _)| *start)
     }
 
-    /// The row's last reserved start before an instant, which must be after the first start.
+    /// The row's last reserved start before an instant. The row must have a start before it.
     pub(super) fn start_before(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start < instant) - 1].0
     }
 
-    /// The row's last reserved start up to an instant, which must not be before the first start.
+    /// The row's last reserved start at or before an instant. The row must have such a start.
     pub(super) fn start_up_to(&self, instant: Time) -> Time {
         let starts = &self.promised.starts;
         starts[starts.partition_point(|(start, _)| *start <= instant) - 1].0

@@ -30,7 +30,7 @@ pub(super) struct Space {
     is_overdrawn: bool,
     /// Nodes that no running job holds now.
     ///
-    /// `None` if they are the nodes that are expected to be free now.
+    /// `None` if they are exactly the nodes that the plan expects to be free now.
     in_fact: Option<InFact>,
     /// Releases of nodes since some reservation was last checked, oldest first.
     freed: Vec<Freed>,
@@ -72,14 +72,14 @@ impl Planned {
 
 /// Release of nodes, or of some of their holders, over an interval of time.
 enum Freed {
-    /// Nodes became free in an interval in which a reservation or a running job had held them.
+    /// A reservation or a running job gave up nodes for an interval, in which they are now free.
     Nodes {
         placement: Placement,
-        /// Start of the interval in which the nodes were released. `before` is its end.
+        /// Start of the interval for which the nodes were given up. `before` is its end.
         at: Time,
         before: Time,
-        /// Start of the longest interval around the release in which some released node is always
-        /// free.
+        /// Start of the longest interval around this one in which one of the nodes is free all the
+        /// time.
         ///
         /// `until` is its end.
         from: Time,
@@ -312,7 +312,8 @@ impl Space {
 
     /// Reservation of a job from now on, on nodes that no running job holds.
     ///
-    /// `None` if these nodes are as planned, or if the job has no placement on them.
+    /// `None` if these nodes are exactly those that the plan expects to be free now, or if the job
+    /// has no placement on them.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;

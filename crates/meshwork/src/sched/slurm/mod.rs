@@ -182,7 +182,7 @@ impl Slurm {
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
     }
 
-    /// First time after `now` at which the main scheduler passes over the whole queue, if any.
+    /// Time of the next main pass over the whole queue after `now`; `None` if there is none.
     fn next_full(&self, now: Time) -> Option<Time> {
         let (interval, first) = (self.settings.sched_interval?, self.first_full?);
         let passed = ((now - first) / interval).floor();

@@ -133,9 +133,10 @@ impl Order {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Computes priorities as of the last tick at or before `now`. Returns whether one changed.
+    /// Computes priorities as of the last tick at or before `now`.
     ///
-    /// Must be called before the events of this instant are handled.
+    /// Returns whether any priority changed. Must be called before the events of this instant are
+    /// handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);
         if now < next {

@@ -256,9 +256,10 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads the number under `key` in each table of the list that the parameter `list` has.
+    /// Reads one number from each table in a list of tables, which is the value of the parameter
+    /// `list`.
     ///
-    /// Names that are not listed get the value `otherwise`.
+    /// The number is the value of `key`. Names that are not listed get the value `otherwise`.
     ///
     /// # Errors
     /// If a name is listed twice.

@@ -82,11 +82,11 @@ impl HyperErlang {
     /// Returns `None` if no distribution of an order up to [`MAX_ORDER`] has these moments, because
     /// the variation or the third moment is too small.
     ///
-    /// The three moments of a sum of *n* stages follow from powers of the mean stage, multiplied by
-    /// n, n(n + 1) and n(n + 1)(n + 2). So the problem is to find a distribution on two points with
-    /// three given moments. It exists on two conditions: the second moment exceeds the square of
-    /// the first, and the product of the first and third exceeds the square of the second. Its
-    /// points are the roots of a quadratic.
+    /// Let *m* be the mean duration of a stage. The first three moments of a sum of *n* stages are
+    /// n m, n(n + 1) m² and n(n + 1)(n + 2) m³. In the mixture, *m* is drawn from two values. So
+    /// the problem is to find a distribution on two points with three given moments. It exists on
+    /// two conditions: the second moment exceeds the square of the first, and the product of the
+    /// first and third exceeds the square of the second. Its points are the roots of a quadratic.
     ///
     /// # Complexity
     /// **O(1)**: the order is bounded.

@@ -120,8 +120,9 @@ impl Sizes {
 
     /// Exact mean of the number of requested processors, from which the load is computed.
     ///
-    /// If requests for pieces are drawn, it is the mean share of the scarcest resource that a
-    /// request takes, multiplied by the machine's number of cores.
+    /// If requests for pieces are drawn, it follows from the scarcest resource. For each resource,
+    /// the mean amount of a request is divided by the amount of the whole machine. The largest
+    /// quotient is multiplied by the machine's number of cores.
     #[must_use]
     pub fn mean_nodes(&self) -> f64 {
         self.mean_nodes
@@ -129,8 +130,9 @@ impl Sizes {
 
     /// Requests with which to check that the machine supports all requests that can be drawn.
     ///
-    /// Of blocks, there are only those with at most one side above 1, which contain every integer
-    /// that can be drawn. Of other requests, there are all.
+    /// If blocks are drawn, not every block is returned: each returned one has a single drawn side,
+    /// and 1 for the others. Together they contain every integer that can be drawn for a side.
+    /// Requests of other kinds are all returned.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -353,7 +355,7 @@ pub struct SizeEntry {
 }
 
 impl SizeEntry {
-    /// Creates the entry of a distribution of sizes from their weights.
+    /// Creates the entry of a distribution of sizes that is given by the weight of each size.
     ///
     /// The function returns the smallest size, and the weights of it and of each following size.
     /// Weights need not sum to 1.

@@ -62,7 +62,7 @@ impl Stages {
     /// **O(n log n + 400 d)** for *n* sizes of which *d* are different.
     #[must_use]
     pub fn fitted(sizes: &[u64]) -> Stages {
-        /// Base-2 logarithm of 1.5, above which a size is rounded to 2 and not to 1.
+        /// Base-2 logarithm of 1.5. A size whose logarithm is above this is rounded to 2 or more.
         const LOW: f64 = 0.584_962_500_721_156_2;
         const PLACES: u32 = 400;
         let mut parallel: Vec<u64> = sizes.iter().copied().filter(|&size| size > 1).collect();

@@ -1,4 +1,6 @@
-//! Model of estimates by Tsafrir, Etsion and Feitelson: few round values, and often the longest.
+//! Model of estimates by Tsafrir, Etsion and Feitelson, in which users choose few round values.
+//!
+//! The longest permitted value is the most frequent.
 //!
 //! Source: D. Tsafrir, Y. Etsion and D. Feitelson, *Modeling user runtime estimates*, JSSPP 2005.
 //! The constants are taken from the authors' program in the Parallel Workloads Archive.

@@ -130,8 +130,9 @@ fn chosen_jobs(
 
 /// Converts a line of a log to a job, or returns the reason why the line is not a job.
 ///
-/// An invalid line gives the outer error. `count` is the index of the line, from 1, among all lines
-/// without comments. It becomes the job's number if the line gives none.
+/// The outer `Err` is for an invalid line. The inner `Err` is for a line that is not a job, because
+/// it lacks information. `count` is the index of the line, from 1, among all lines without
+/// comments. It becomes the job's number if the line gives none.
 ///
 /// # Errors
 /// The problem with the line, as the end of a sentence that begins with `PATH:LINE:`.

@@ -75,7 +75,7 @@ impl Column {
         COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// Whether the column describes a request for pieces.
+    /// Whether the column describes a request for pieces (parts of nodes).
     #[must_use]
     pub fn is_of_pieces(&self) -> bool {
         OF_PIECES.contains(&self.name) || self.name == "exclusive"
@@ -94,11 +94,12 @@ impl Column {
         (self.get)(job)
     }
 
-    /// Puts a cell of this column into a row. An empty text counts as no cell, and text in a column
-    /// of numbers is parsed.
+    /// Puts a cell of this column into a row.
+    ///
+    /// An empty text counts as no cell. Text in a column of numbers is parsed.
     ///
     /// # Errors
-    /// One sentence without a line number, if the column cannot hold the cell.
+    /// If the column cannot hold the cell. The error is one sentence without a line number.
     pub fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), String> {
         let refused = |cell: &dyn std::fmt::Display| {
             format!("`{}` is `{cell}`, but must be {}", self.name, self.holds.meaning())

@@ -52,8 +52,10 @@ pub(crate) fn free_cubes(free: &NodeSet, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|cube| is_free(*cube, free)).collect()
 }
 
-/// Slow reference implementation of the buddy system with a bitmap. Of all free aligned blocks,
-/// from m 2ᵏ to (m + 1) 2ᵏ − 1, it takes the lowest.
+/// Slow reference implementation of the buddy system with a bitmap.
+///
+/// It takes the lowest free aligned block. An aligned block of dimension *k* has the nodes from m
+/// 2ᵏ to (m + 1) 2ᵏ − 1 for some *m*.
 pub(crate) struct BitmapBuddy;
 
 impl Twin for BitmapBuddy {
@@ -64,8 +66,9 @@ impl Twin for BitmapBuddy {
     }
 }
 
-/// Slow reference implementation of the buddy system with lists. Each list of free blocks is a
-/// vector, and the block listed last is at the end.
+/// Slow reference implementation of the buddy system with lists.
+///
+/// Each list of free blocks is a vector, and a block is appended to the end of its list.
 pub(crate) struct ListBuddy {
     lists: Vec<Vec<u32>>,
     recent: bool,
@@ -171,12 +174,12 @@ impl GrayCodes {
         GrayCodes { orders: vec![(0..n).collect()] }
     }
 
-    /// Creates the multiple Gray codes, each as an order of the dimensions, as published.
+    /// Creates the multiple Gray codes of a hypercube, each given by an order of its dimensions.
     ///
     /// Each code comes from a set of half of the dimensions. In a sequence of brackets, one for
     /// each dimension, the dimensions of the set are closing brackets and the others opening ones.
     /// The order begins with the matched closing brackets. The unmatched brackets follow, then the
-    /// matched opening ones.
+    /// matched opening ones. This follows the publication literally.
     pub(crate) fn multiple(n: u32) -> GrayCodes {
         let mut sets: Vec<Vec<u32>> = (0..1_u32 << n)
             .filter(|mask| mask.count_ones() == n / 2)
@@ -391,8 +394,9 @@ fn add(a: &[usize], b: &[usize]) -> Vec<usize> {
 
 /// The maximal set of disjoint subcubes, built cube by cube.
 ///
-/// Each step takes the first of the largest free cubes that, together with the best cover of the
-/// remaining nodes, has the greatest dimension vector (numbers of cubes by dimension).
+/// A set is better if its dimension vector (numbers of cubes by dimension, the largest first) is
+/// greater. Each step tries the largest free cubes in order. It takes the first one that the best
+/// cover of the remaining nodes completes to a best set.
 pub(crate) fn partition(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let mut known = BTreeMap::new();
@@ -575,12 +579,11 @@ impl Noncubic {
         Noncubic { n, cubes: vec![Subcube { base: 0, mask: (1 << n) - 1 }] }
     }
 
-    /// Chooses the dimension along which to halve a cube: one of `allowed`, a bit for each
-    /// dimension.
+    /// Chooses the dimension along which to halve a cube.
     ///
-    /// A mask is the set of dimensions of a cube. The chosen dimension is the one for which the
-    /// masks of `cubes` and of the half have the fewest distinct values. Ties go to the half with
-    /// the lowest mask.
+    /// `allowed` has a bit for each dimension that may be chosen. A mask is the set of dimensions
+    /// of a cube. For each choice, the distinct masks of `cubes` and of the resulting half are
+    /// counted. The choice with the fewest is taken; ties go to the half with the lowest mask.
     fn split(cubes: &[Subcube], cube: Subcube, allowed: u32) -> u32 {
         let masks_with = |d: &u32| {
             let half = cube.mask & !(1 << d);

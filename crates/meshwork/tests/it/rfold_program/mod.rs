@@ -81,7 +81,8 @@ pub(crate) struct Started {
 struct Waiter {
     /// Whether only an arrival wakes the waiter, because the queue was empty when it began to wait.
     ///
-    /// Otherwise the end of a job wakes it too.
+    /// A waiter is a process of RFold's program that waits for a signal. If `false`, the end of a
+    /// job wakes it too.
     for_arrival: bool,
     job: usize,
 }

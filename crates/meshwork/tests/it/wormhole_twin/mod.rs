@@ -78,7 +78,7 @@ pub(crate) struct Twin<'a> {
     /// router buffers are those of receiving processors.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// Number of flits sent of the first packet in each processor's queue, and its virtual channel.
+    /// State of each processor's first queued packet: number of flits sent, and virtual channel.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
     // Round-robin pointers.

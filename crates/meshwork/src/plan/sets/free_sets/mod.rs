@@ -22,7 +22,8 @@ use crate::topology::Grid;
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer of a search: for each step, the nodes free from it to the end of the search.
+    /// Scratch buffer of a search: for each step of the tried span, the nodes free from it to the
+    /// end.
     throughout: Vec<NodeSet>,
 }
 
@@ -50,19 +51,21 @@ impl Held<'_> {
     }
 }
 
-/// Changes in the sets of free nodes after a reservation or job has released some nodes.
+/// How the sets of free nodes changed when a reservation or job released some nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Start of the longest interval in which some released node may be free without a break.
+    /// Start of the longest interval in which one released node may be free all the time.
+    ///
     /// `until` is its end.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Rise of the counts of free nodes in steps in which nodes had several holders, if there are
-    /// any.
+    /// How the counts of free nodes rose in steps in which nodes had several holders.
+    ///
+    /// `None` if there are no such steps.
     pub(super) eased: Option<Eased>,
 }
 
-/// Rise of the counts of free nodes by a release, in steps in which nodes have several holders.
+/// How a release raised the counts of free nodes, in steps in which nodes had several holders.
 ///
 /// In such a step, the count is the size of the set of free nodes, minus one for each holder of a
 /// node beyond its first.
@@ -142,11 +145,10 @@ impl FreeSets {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// Longest interval around a range of steps in which some node of `nodes` is free without a
-    /// break.
+    /// Longest interval around a range of steps in which one node of `nodes` is free all the time.
     ///
-    /// The result is exact if all of the nodes are free in the range, and may be too long if some
-    /// of them still have holders.
+    /// The result is exact if all of the nodes are free in the range. It may be too long if some of
+    /// them still have holders.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -179,11 +181,11 @@ impl FreeSets {
     /// free. If `own` is given, the wanted span must be at most the length of `own`, and `limit`
     /// must exclude starts after the start of `own`.
     ///
-    /// A failed search stores a blocker: a step and an instant between which the request has no
-    /// placement. The instant is the end of the tried span. The step is the last one from which
-    /// there is no placement up to that instant, as found by bisection. The request needs no
-    /// further query for a span that contains the interval of the blocker. The interval is not
-    /// shortened at its end, because that took more queries than it saved.
+    /// A failed search stores a blocker: the request, and an interval throughout which no placement
+    /// for it is free. The interval ends where the tried span ends. It begins at the last step from
+    /// which no placement is free up to this end, as found by bisection. Later searches for the
+    /// request skip every span that contains the interval. To make the interval shorter by an
+    /// earlier end took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -312,10 +314,10 @@ impl FreeSets {
         None
     }
 
-    /// Last step of a range from which a request is known to have no placement up to `until`.
+    /// Last step in `steps` with a stored blocker that rules out the request up to `until`.
     ///
-    /// This is known from stored blockers (failed requests). Blockers are suspected if nodes became
-    /// free since. They are used only if no certain blocker applies, and each is tried again first.
+    /// A blocker is a failed request. It is suspected if nodes became free since it failed. A
+    /// suspected blocker is tried again before it is used, and only if no certain blocker applies.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -374,8 +376,11 @@ impl FreeSets {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// Splits a step if none begins at the instant, and returns the index of the step that does.
-    /// For an instant before all steps, returns the index of the first step.
+    /// Makes a step begin at `instant`, by a split if necessary, and returns the index of this
+    /// step.
+    ///
+    /// For an instant before all steps, nothing is split and the result is the index of the first
+    /// step.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
@@ -395,8 +400,8 @@ impl FreeSets {
         at
     }
 
-    /// Removes the step with index `at` if it has the free nodes and the holders of the preceding
-    /// step.
+    /// Removes the step with index `at` if its free nodes and holders equal those of the step
+    /// before.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)

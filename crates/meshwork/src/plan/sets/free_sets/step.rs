@@ -17,13 +17,14 @@ pub(super) struct Step {
     /// Nodes with several holders: element 0 has those with two or more, element 1 those with three
     /// or more, etc.
     pub(super) again: Vec<NodeSet>,
-    /// Requests that have no placement from this step on, each until some instant.
+    /// Requests for which no placement is free from this step on until some instant, each its own.
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// Request without a placement on nodes that are free from the begin of a step until an instant.
+/// A failed request: no placement for it is free from the begin of a step until an instant.
 ///
-/// Larger requests fail too, and so does this request in intervals that contain this one.
+/// Larger requests fail too. The request also fails in every longer interval that contains this
+/// one.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
@@ -93,7 +94,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether no other job or reservation than their owner holds the nodes in this step.
+    /// Whether no job or reservation except the owner of the nodes holds them in this step.
     ///
     /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
     /// free.
