@@ -7,8 +7,8 @@ use super::lines::{Handles, Head, Lines, Place};
 use super::record::{RunFindings, RunRecord};
 use super::{RUNS, StoreError, segment};
 
-/// Runs of a results folder, open for reading only. They include runs in segments, to which
-/// processes may still append.
+/// Runs of a results folder, open for reading only. They include the runs in segments, which are
+/// files to which other processes may still append.
 ///
 /// # Complexity
 /// Some 50 bytes of memory per run, however long its line is.
