@@ -65,7 +65,9 @@ pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
-    /// Parts of nodes (cores, memory, GPUs) that the job held. Empty until the job ends.
+    /// Parts of nodes (cores, memory, GPUs) that an ended job has held; empty while the job runs.
+    ///
+    /// They are stored so that the end of the job can be undone.
     parts: Vec<SharedGrant>,
 }
 
@@ -113,7 +115,9 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether a pass that makes recorded starts gives nodes to no other job.
+    /// Whether a pass with recorded starts gives nodes only to the jobs of these starts.
+    ///
+    /// Otherwise other jobs hold the nodes that the model gives them until the end of the pass.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// Number of running tasks of each job array.
@@ -295,10 +299,10 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the node weights as a second submission of the last submitted job would.
+    /// Changes the node weights, as happens in Slurm when an earlier job is submitted again.
     ///
-    /// `with_gpus` tells which job this is: the last submitted job with GPUs, or the last one
-    /// without.
+    /// This job is the last submitted one with GPUs if `with_gpus` is true. Otherwise it is the
+    /// last submitted one without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }

@@ -44,7 +44,9 @@ pub struct JobOutcome {
     pub is_refused: bool,
 }
 
-/// Starts, recorded or from another replay, that a replay repeats before its schedulers decide.
+/// Starts that a replay repeats before its schedulers decide.
+///
+/// They are recorded starts, or the starts of another replay.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.

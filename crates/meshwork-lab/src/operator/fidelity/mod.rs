@@ -28,14 +28,14 @@ use crate::slurm::topology::Structure;
 use given::Given;
 use meshwork::geometry::NodeSet;
 
-/// Fraction of decisions that must equal the recorded ones, for a site to count as modelled.
+/// Smallest fraction of decisions that agree with the recorded ones, for a site to count as
+/// modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// Fraction of starts that must be predicted in the right cycle, for a site to count as modelled.
+/// Smallest fraction of starts predicted in the right cycle, for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Fraction of jobs' node lists that must be places of the topology, for a site to count as
-/// modelled.
+/// Smallest fraction of jobs whose nodes form listed places, for a site to count as modelled.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 /// Agreement of the model with a history.
@@ -49,7 +49,8 @@ pub struct Fidelity {
     pub placements: usize,
     /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
-    /// Number of compared decisions and number of equal decisions, by scheduler.
+    /// For each scheduler, number of compared decisions, and number of those that equal the
+    /// recorded ones.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
     /// Decisions in which the model and the record differ.
     pub differing: Vec<DifferingDecision>,
@@ -136,7 +137,9 @@ pub struct PredictedWaits {
 }
 
 impl Fidelity {
-    /// Number of compared decisions and number of equal decisions, over all schedulers.
+    /// Number of compared decisions, and number of those that equal the recorded ones.
+    ///
+    /// Both are sums over all schedulers.
     #[must_use]
     pub fn all(&self) -> (usize, usize) {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))

@@ -111,7 +111,7 @@ impl Cluster {
         role
     }
 
-    /// Amount on the largest node of the resource that counts as processors.
+    /// Largest amount that a node has of the resource that counts as processors.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)
     }
@@ -171,8 +171,10 @@ impl Cluster {
         Some(vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)])
     }
 
-    /// Writes the switches of the tree, those with nodes first. The name of a switch has the values
-    /// of all labels from the top down to the label of the switch.
+    /// Writes the switches of the tree, those with nodes first.
+    ///
+    /// The name of a switch consists of the values of all labels from the top level down to the
+    /// level of the switch.
     fn switches(&self, out: &mut String) {
         let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (name, node) in &self.nodes {

@@ -332,7 +332,8 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value, by name of a column that tables of jobs do not have.
+    /// Number of jobs with a value in a column that tables of jobs do not have, by name of the
+    /// column.
     absent: BTreeMap<&'static str, u64>,
     /// Number of jobs with a value, for each column in the list `no_place` of the trace's format.
     no_place: Vec<u64>,
