@@ -7,9 +7,10 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
-/// Index of the scenario with which the scenario at `index` is compared. It has the baseline's
-/// value of the compared key, and otherwise the swept values of the scenario at `index`. `None` if
-/// that scenario has the baseline's value itself.
+/// Index of the scenario with which the scenario at `index` is compared.
+///
+/// It differs from the scenario at `index` only in the compared key, of which it has the baseline's
+/// value. The result is `None` if the scenario at `index` has the baseline's value itself.
 ///
 /// Scenarios are in the order of the cross product of the swept values, so the index is computed
 /// from the numbers of values.

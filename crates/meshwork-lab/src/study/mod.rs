@@ -492,7 +492,8 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Command of Meshwork that reads a file whose name shows that it is not a study, such as a log.
+/// Command of Meshwork that reads a file which is not a study, such as a log, judged by its name.
+///
 /// `None` if the file may be a study.
 ///
 /// ```
