@@ -226,9 +226,9 @@ fn differences(
 
 /// Values of a metric in two runs, paired by batches of the same jobs.
 ///
-/// A run with many jobs has larger batches, since it merges them pairwise. If the batches of the
-/// two runs differ in size, the smaller ones are merged to the size of the larger ones. Batches
-/// that only one of the runs has are left out.
+/// A run with many jobs has larger batches, because neighbouring batches are merged during the run.
+/// If the two runs have batches of different sizes, the smaller batches are merged to the size of
+/// the larger ones. Batches that only one of the runs has are left out.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),

@@ -266,8 +266,8 @@ impl<'a> SiteShadow<'a> {
                 let start = self.compare(&look, &before, &queue, &left, job)?;
                 self.summary.add(&start);
                 found.push(start);
-                // Starts of one query are ordered, so this job no longer waits when the next one
-                // starts.
+                // The starts of one query are compared one after the other. So this job no longer
+                // waits when the next start is compared.
                 left.remove(&job.key());
                 queue.retain(|own| own.key() != job.key());
                 before.push(Claim {

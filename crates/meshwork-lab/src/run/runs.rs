@@ -28,7 +28,7 @@ pub struct ScenarioRuns {
     ended: Ended,
     /// Failed runs, each as replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// Findings of the first successful run; `None` if those of another run differ.
+    /// Results of the first successful run; `None` if another successful run has different results.
     same: Option<Box<RunFindings>>,
 }
 

@@ -59,7 +59,8 @@ impl PlacementAgent<'_> {
         Ok(())
     }
 
-    /// Reason why the agent cannot place a parked job; `None` if the agent can place it.
+    /// Reason why the agent cannot place a job of the parking partition; `None` if it can place the
+    /// job.
     fn beyond(&self, job: &QueuedJob) -> Option<String> {
         let asks = |what: &str| Some(format!("it asks for {what}, which is left to Slurm"));
         let numbers = &self.policy.numbers;

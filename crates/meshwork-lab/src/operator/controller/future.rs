@@ -1,4 +1,6 @@
 //! State of the controller model at an instant of a history, from which sampled futures are run.
+//!
+//! A sampled future is a random continuation of the history after the instant.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -661,8 +661,8 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
-        // Queue positions of jobs that could start now next to running jobs, and the smallest time
-        // limit of each kind of request for which the plan leaves no nodes.
+        // Queue positions of jobs that could start now, without the end of a running job. For each
+        // kind of request, also the smallest time limit for which the plan leaves no nodes.
         let mut candidates: Vec<usize> = Vec::new();
         let mut blocked = vec![Second::MAX; self.kinds];
         for (place, pair) in self.pairs.iter().enumerate() {
@@ -816,10 +816,10 @@ impl<'a> Controller<'a> {
     /// plan leaves the nodes to the job until this end. The result is `None` if there are no such
     /// nodes.
     ///
-    /// On a machine whose jobs share nodes, the set is empty, because a job can also use nodes that
-    /// running jobs hold. `blocked` has, for each kind of request, the smallest time limit for
-    /// which no nodes are left. Such an entry stays valid, because the plan leaves ever fewer nodes
-    /// during a pass.
+    /// On a machine whose jobs share nodes, the set is not computed and is left empty, because a
+    /// job can also use nodes that running jobs hold. `blocked` has, for each kind of request, the
+    /// smallest time limit for which no nodes are left. Such an entry stays valid, because the plan
+    /// leaves ever fewer nodes during a pass.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,

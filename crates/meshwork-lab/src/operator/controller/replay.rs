@@ -303,7 +303,8 @@ impl Scheduler for Turn<'_> {
             return None;
         }
         let now = now.units();
-        // First instant of a phase that is not before `time` and is after `now`.
+        // First instant at which a scheduler with this phase runs: not before `time`, and later
+        // than `now`.
         let next = |time: f64, phase: f64| {
             let time = time.max(now);
             let at = (time - phase - ROUNDING).ceil() + phase;

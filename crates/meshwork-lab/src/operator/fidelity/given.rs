@@ -542,8 +542,9 @@ impl<'a> Given<'a> {
 
     /// Improves an order of events by moving single events to the other side of a cycle.
     ///
-    /// This goes on as long as more predictions agree with the recorded starts. It is needed on
-    /// shared nodes, where a job may start although another job on its nodes has not ended.
+    /// Events are moved as long as this increases the number of predictions that agree with the
+    /// recorded starts. It is needed on shared nodes, where a job may start although another job on
+    /// its nodes has not ended.
     fn move_events(
         &mut self,
         at: Second,

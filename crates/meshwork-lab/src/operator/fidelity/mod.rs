@@ -35,7 +35,9 @@ pub const ENOUGH_DECISIONS: f64 = 0.85;
 /// Smallest fraction of starts predicted in the right cycle, for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Smallest fraction of jobs whose nodes form listed places, for a site to count as modelled.
+/// Smallest fraction of node lists that are listed places, for a site to count as modelled.
+///
+/// A listed place is a set of nodes that the topology names, such as a box or a block.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 /// Agreement of the model with a history.

@@ -88,8 +88,8 @@ pub struct RunFindings {
 }
 
 impl RunFindings {
-    /// Extracts the findings of a run. Values that are not finite count as not measured, because
-    /// they could not be stored and a stored run must equal a new one.
+    /// Extracts the findings of a run. Values that are not finite count as not measured. They could
+    /// not be stored, and a run that is read from the store must equal the run as it was made.
     #[must_use]
     pub fn of(outcome: &Outcome) -> RunFindings {
         let finding = |measured: &Measured, with_batches: bool| RunMetric {

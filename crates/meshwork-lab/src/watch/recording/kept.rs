@@ -59,7 +59,7 @@ const LATER: u8 = 8;
 /// For an event with a request, they give its form: count, block, subcube or pieces. For an event
 /// with a placement, they say whether it has parts of nodes.
 const REQUEST: u32 = 4;
-/// Form of a request for pieces of nodes, which is stored as text.
+/// Form of a request for pieces (equal parts of nodes), which is stored as text.
 const PIECES: u8 = 3;
 /// Flag of a recorded placement with parts of nodes. The parts are stored after the placement.
 const PARTS: u8 = 1;

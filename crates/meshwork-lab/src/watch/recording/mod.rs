@@ -396,7 +396,8 @@ impl Recording {
         }
     }
 
-    /// Completes the recording of a run that ended at `end` with the events of its tape.
+    /// Completes the recording of a run that ended at `end`, with the events that were kept during
+    /// the run.
     fn filled(
         mut self,
         subject: Subject<'_>,
