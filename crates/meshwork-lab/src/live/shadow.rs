@@ -24,7 +24,7 @@ use crate::slurm::live::QueuedJob;
 
 /// Largest number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest number of a job's nodes for which the routes between all pairs of them are considered.
+/// Largest job, in nodes, for which the routes between all pairs of its nodes are considered.
 const ALL_PAIRS: usize = 64;
 
 /// Agreement of the policy with one start by Slurm.

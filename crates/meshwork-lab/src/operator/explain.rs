@@ -54,7 +54,8 @@ impl WaitReason {
     }
 }
 
-/// Listed place of a waiting job's size, with the running jobs that must end on it.
+/// Place that the topology lists for a waiting job's size, with the running jobs that must end on
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the box, block or switch, as the topology file gives it.

@@ -7,7 +7,7 @@ use super::history::JobRecord;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// Treatment of jobs of unlisted sizes.
+/// Treatment of jobs whose number of nodes is a size that the topology does not list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
     /// The job requests the next larger listed size. Slurm refuses the job if there is none.

@@ -34,8 +34,10 @@ const MAX_PANELS: usize = 6;
 /// Each value of a key has a panel. In the default view, at most [`MAX_PANELS`] panels are drawn.
 const MAX_TURNED: usize = 24;
 
-/// Maximum ratio between absolute values on a linear axis with numbers of 0 or less. A larger ratio
-/// would need a logarithmic scale, which cannot show these numbers.
+/// Maximum ratio of the largest to the smallest absolute value on an axis with 0 or negative
+/// numbers.
+///
+/// A larger ratio would need a logarithmic scale, which cannot show these numbers.
 const MAX_RATIO: f64 = 50.0;
 
 /// Minimum number of values of a key for which the points along it are joined to a line.

@@ -86,7 +86,8 @@ pub(super) struct Queue(Vec<Pair>);
 
 /// Recorded starts in one scheduler pass, by job: index of the partition, and nodes.
 ///
-/// The pass decides on each job as if all recorded starts earlier in the queue had been made.
+/// When the pass decides on a job, it assumes that the recorded starts of all jobs ahead in the
+/// queue have been made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
 /// Whether the recorded start of a job is in the given partition.

@@ -421,7 +421,8 @@ impl WaitReasons {
         }
     }
 
-    /// Current wait reason of a job; `None`, as in Slurm, until its arrival or a pass sets one.
+    /// Current wait reason of a job. It is `None`, as in Slurm, before the first reason is
+    /// recorded.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

@@ -83,13 +83,13 @@ impl Cluster {
         most.map_or_else(|| "cpu".to_owned(), |(name, _)| name)
     }
 
-    /// Amount on a node, at least 1, of the resource that counts as processors.
+    /// Amount of the resource that counts as processors, on one node; at least 1.
     pub(super) fn processors(&self, node: &str) -> u32 {
         let found = self.nodes.get(node).and_then(|node| node.allocatable.get(&self.resource));
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Amount that each pod of a set requests of the resource that counts as processors.
+    /// Amount of the resource that counts as processors, as requested by each pod of a set.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }

@@ -75,7 +75,7 @@ impl Archive {
         RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// Runs at the given indices of the list of all runs in the order of their keys.
+    /// Runs at the given indices. An index is a position among all runs in the order of their keys.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();
