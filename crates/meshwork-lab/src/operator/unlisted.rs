@@ -35,7 +35,8 @@ pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-/// Records of jobs as the jobs would be submitted on a machine, where sizes may be rounded up.
+/// Job records with the requests that the jobs would make on a machine, where sizes may be rounded
+/// up.
 #[must_use]
 pub fn submitted<'a>(
     machine: &SlurmMachine,

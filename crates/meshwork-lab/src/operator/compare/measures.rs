@@ -33,7 +33,8 @@ pub enum ReplayMeasure {
     PaddingNodeHours,
     /// Fraction of the machine's node-time that jobs use, not counting nodes beyond their requests.
     Utilization,
-    /// Mean spread of a job's nodes on the site's own topology, for example in leaf switches.
+    /// Mean spread of a job's nodes on the site's own topology, for example as a number of leaf
+    /// switches.
     Span,
 }
 

@@ -85,9 +85,9 @@ struct Order {
     moved: Vec<(usize, usize)>,
     /// Repeated submissions of earlier jobs, which change the node weights ([`NearGpus`]).
     ///
-    /// An element is the index of the cycle that follows the repeated submission, and a flag for
-    /// the repeated job. The flag is true for the last submitted job with GPUs, and false for the
-    /// last one without.
+    /// An element is the index of the cycle that follows the repeated submission, and a flag that
+    /// tells which job is submitted again. The flag is true for the last submitted job with GPUs,
+    /// and false for the last one without.
     last_submitted: Vec<(usize, bool)>,
 }
 
@@ -543,8 +543,8 @@ impl<'a> Given<'a> {
     /// Improves an order of events by moving single events to the other side of a cycle.
     ///
     /// Events are moved as long as this increases the number of predictions that agree with the
-    /// recorded starts. It is needed on shared nodes, where a job may start although another job on
-    /// its nodes has not ended.
+    /// recorded starts. Such moves are needed on shared nodes, where a job may start although
+    /// another job on its nodes has not ended.
     fn move_events(
         &mut self,
         at: Second,

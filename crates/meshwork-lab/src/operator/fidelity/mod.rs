@@ -284,7 +284,7 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` gets the progress of the prediction of starts and of the replay together.
+/// `report` is called with one progress for both steps, the prediction of starts and the replay.
 ///
 /// # Complexity
 /// The time of [`verdict`], and the time of [`ControllerReplay::run`] for each copy of the history.

@@ -76,9 +76,10 @@ pub struct ListProposal {
     pub held_against: Option<Interval>,
     /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
     pub waits: Option<(f64, f64)>,
-    /// Mean spans of jobs under the site's own and the best lists, with the unit of a span.
+    /// Mean spans of jobs (how far their nodes are spread), with the unit of a span.
     ///
-    /// Both means are over the history's second half.
+    /// The first mean is under the site's own lists, the second under the best lists. Both are over
+    /// the history's second half.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 

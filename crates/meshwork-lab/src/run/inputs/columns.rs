@@ -153,7 +153,7 @@ impl Read for Filter {
     }
 }
 
-/// Places where [`Filter`] left out lines, one for each run of consecutive lines.
+/// Places where [`Filter`] left out lines, one for each group of consecutive lines.
 ///
 /// The first number of a place is the number of lines before it that were passed on. The second is
 /// the number of lines left out from the start of the text to the end of the place.

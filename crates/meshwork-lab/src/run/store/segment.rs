@@ -44,7 +44,7 @@ pub enum Note {
         /// Number of runs assigned to the shard.
         ///
         /// For a scenario that is assigned as a whole, the number of replications may grow later.
-        /// It counts with the number that is known at the start.
+        /// Such a scenario counts with the number that is known at the start.
         runs: u64,
     },
     /// Note on the end of a run, in the line after the results of the run.
