@@ -13,8 +13,10 @@ use crate::findings::statistics::{half_width, mean, t_quantile};
 use crate::run::inputs::Files;
 use crate::study::Refused;
 
-/// Highest load, in per cent, at which results are taken. The load is the number of GPUs that all
-/// tasks which have arrived so far requested, relative to the machine's number of GPUs.
+/// Highest load, in per cent, at which results are taken.
+///
+/// The load is the sum of the GPUs that all tasks requested up to then, including ended tasks, in
+/// relation to the machine's number of GPUs.
 pub const MOST_LOAD: usize = 130;
 
 /// First of the consecutive seeds; the published runs use the seeds 42 to 51.

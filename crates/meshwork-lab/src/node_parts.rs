@@ -20,7 +20,8 @@ pub struct NodePartText {
     pieces: u32,
     /// Number of cores of the node that the job holds.
     cpu: u32,
-    /// Number of cores on each island (such as a socket); may be left out if there is only one.
+    /// Number of cores on each island (such as a socket); may be left out if the node has only one
+    /// island.
     #[serde(default)]
     islands: Vec<u32>,
     /// Memory of the node that the job holds, in MiB.

@@ -30,7 +30,8 @@ struct StateText {
     waiting: Vec<Map<String, Json>>,
     #[serde(default)]
     withheld: Vec<WithheldText>,
-    /// State that the policy keeps between plans, as an earlier plan has written it under this key.
+    /// State that the policy keeps between plans. An earlier plan has written it under the key
+    /// `memory`.
     #[serde(default)]
     memory: Option<MemoryText>,
 }

@@ -1,11 +1,11 @@
 //! Measures the winner of a race again, on fresh replications and on a held-out part of a log.
 //!
-//! The winner is the best candidate on the data of the race, so its lead on these data is too
-//! large. Here it is compared with the baseline on other data. Fresh replications use the next
-//! seed; the interval of the change comes from a fixed number of pairs of replications. The
-//! held-out part is the end of the log, which the race did not read. Winner and baseline run it
-//! once each, from an empty machine, and the interval of the change comes from batches of the same
-//! jobs.
+//! The winner was chosen because it is the best candidate on the data of the race, so its lead on
+//! these data overestimates its true lead. Here it is compared with the baseline on other data.
+//! Fresh replications use the next seed; the interval of the change comes from a fixed number of
+//! pairs of replications. The held-out part is the end of the log, which the race did not read.
+//! Winner and baseline are each simulated once on this part, from an empty machine, and the
+//! interval of the change comes from batches of the same jobs.
 
 use std::sync::Mutex;
 
@@ -29,7 +29,7 @@ const FRESH: u64 = 20;
 /// Largest number of classes of job sizes for which the change from the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// Whole logs of the candidates, and the time at which the held-out end of each log begins.
+/// Whole logs of the candidates, and the time at which the held-out part of each log begins.
 pub(crate) struct Held {
     begins: Vec<f64>,
     /// Candidates with their whole logs.

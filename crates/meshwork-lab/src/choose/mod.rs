@@ -463,7 +463,7 @@ pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }
 
-/// Arrival times of the jobs in a scenario's log, from which the start of its held-out end follows.
+/// Arrival times of the jobs in a scenario's log, which determine where the held-out part begins.
 pub(crate) use windows::arrivals;
 
 #[cfg(test)]

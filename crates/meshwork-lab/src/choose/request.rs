@@ -17,7 +17,8 @@ use crate::study::{Refused, Study, same};
 /// Options of a choice among candidates, as texts that are not parsed yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
-    /// Indifference zone: `2%`, or a number in units of the metric on the raw scale.
+    /// Indifference zone: a percentage such as `2%`, or, on the raw scale, a number in the metric's
+    /// unit.
     pub within: String,
     /// Confidence level of the guarantee: `95%` or `0.95`.
     pub confidence: String,
@@ -25,7 +26,7 @@ pub struct ChoiceRequest {
     pub budget: Option<String>,
     /// Constraints on metrics, such as `p95_wait <= 4 h`.
     pub constraints: Vec<String>,
-    /// Length of the time at the end of a log that the race must not read, such as `8w`.
+    /// Length of the last part of a log, which the race must not read, such as `8w`.
     pub hold_out: Option<String>,
     /// Settings `KEY=VALUE` of swept keys that identify one candidate as the baseline.
     pub baseline: Vec<String>,
@@ -194,7 +195,7 @@ impl ChoiceRequest {
         })
     }
 
-    /// Length of the held-out time at the end of a log, in seconds.
+    /// Length in seconds of the last part of a log, which is held out from the race.
     ///
     /// # Errors
     /// If the text is not a time.

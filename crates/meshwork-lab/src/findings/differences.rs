@@ -7,9 +7,10 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
-/// Index of the scenario with which the scenario at `index` is compared. It has the baseline's
-/// value of the compared key, and otherwise the swept values of the scenario at `index`. `None` if
-/// that scenario has the baseline's value itself.
+/// Index of the scenario with which the scenario at `index` is compared.
+///
+/// It differs from the scenario at `index` only in the compared key, of which it has the baseline's
+/// value. The result is `None` if the scenario at `index` has the baseline's value itself.
 ///
 /// Scenarios are in the order of the cross product of the swept values, so the index is computed
 /// from the numbers of values.
@@ -225,9 +226,9 @@ fn differences(
 
 /// Values of a metric in two runs, paired by batches of the same jobs.
 ///
-/// A run with many jobs has larger batches, since it merges them pairwise. If the batches of the
-/// two runs differ in size, the smaller ones are merged to the size of the larger ones. Batches
-/// that only one of the runs has are left out.
+/// A run with many jobs has larger batches, because neighbouring batches are merged during the run.
+/// If the two runs have batches of different sizes, the smaller batches are merged to the size of
+/// the larger ones. Batches that only one of the runs has are left out.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),

@@ -1,4 +1,4 @@
-//! Notes that warn of or explain results. The terminal and the HTML page show the same notes.
+//! Notes on results: warnings and explanations. The terminal and the HTML page show the same notes.
 
 use toml::Value;
 
@@ -120,8 +120,7 @@ fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Opti
     })
 }
 
-/// Notes on the runs that explain the numbers and are shown after them. Each is one sentence
-/// without a full stop.
+/// Explanations of the numbers, to be shown after them. Each is one sentence without a full stop.
 #[must_use]
 pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summary) -> Vec<String> {
     let mut notes: Vec<String> = counted(

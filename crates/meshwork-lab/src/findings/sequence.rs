@@ -115,12 +115,13 @@ impl FromIterator<f64> for RunningMoments {
     }
 }
 
-/// Test of which of two sides has the smaller values, from counts of the pairs that each side wins.
-/// The test may be looked at after every pair.
+/// Test of which of two compared sides has the smaller values. It may be looked at after every
+/// pair.
 ///
-/// The test does not assume a distribution of the values. Its statistic *E* compares ½, the
-/// probability of winning if the sides are alike, with all other probabilities: it is the mean of
-/// their likelihood ratios, weighted by Jeffreys' prior.
+/// A side wins a pair of values if its value is the smaller one. Only the numbers of won pairs
+/// count, so that no distribution of the values is assumed. The statistic *E* is the mean of
+/// likelihood ratios, weighted by Jeffreys' prior. Each ratio compares a possible probability of
+/// winning with ½, which is the probability of winning if the sides are alike.
 ///
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -123,7 +123,7 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 /// autoregressive process of first order. Let *ρ* be the correlation of consecutive batches,
 /// corrected for its bias in short series, and at least 0. Then *n* batches are equivalent to *n*
 /// (1 − *ρ*) / (1 + *ρ*) independent ones. If they are equivalent to fewer than 4, the quantile *t*
-/// is that for 4, but the standard error is not limited.
+/// is that of 4 batches, but the standard error is computed with the smaller number.
 ///
 /// # Reference
 /// Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; for the bias: Marriott & Pope,

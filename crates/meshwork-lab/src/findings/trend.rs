@@ -7,8 +7,8 @@
 //! independent batches, but the batches of a queue are correlated. So τ is compared with its
 //! distribution at critical load, where exactly as much work arrives as can be done. At that load,
 //! an initially empty queue of any jobs tends to reflected Brownian motion, and τ does not depend
-//! on the scale of the queue. So this distribution is the same for all machines. A machine below
-//! critical load raises fewer alarms.
+//! on the scale of the queue. So this distribution is the same for all machines. Below critical
+//! load, fewer queues are reported to grow.
 
 /// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches. With more
 /// batches the exact threshold is slightly lower. The value is simulated; a test of this module

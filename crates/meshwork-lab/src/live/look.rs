@@ -14,7 +14,7 @@ use crate::slurm::live::{
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
 /// Largest number of job ids in one query of Slurm.
 ///
-/// If the minimum node counts of more new jobs are needed, all jobs of the partition are queried.
+/// If more jobs must be queried, the query is for all jobs of the partition instead.
 const MANY: usize = 200;
 
 /// State of jobs, nodes and reservations, as Slurm's commands print it at one time.

@@ -220,8 +220,8 @@ impl LivePolicy {
 
 /// Names of the nodes of a study's machine, in the order of its node numbers.
 ///
-/// If the study's machine is read from Slurm files, the order is that of these files. Otherwise it
-/// is the order of the partition's nodes in `slurm.conf`.
+/// If the study reads its machine from Slurm files, the study's node numbers follow these files.
+/// Otherwise the nodes have the order of the partition in `slurm.conf`.
 ///
 /// # Errors
 /// One sentence, if there is no such partition.

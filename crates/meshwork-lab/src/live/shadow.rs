@@ -24,7 +24,7 @@ use crate::slurm::live::QueuedJob;
 
 /// Largest number of waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Number of nodes up to which the routes between all pairs of a job's nodes are considered.
+/// Largest job, in nodes, for which the routes between all pairs of its nodes are considered.
 const ALL_PAIRS: usize = 64;
 
 /// Agreement of the policy with one start by Slurm.
@@ -118,7 +118,8 @@ pub struct ShadowSummary {
     /// Number of queries that found several new starts at once. The order of these starts is
     /// uncertain.
     pub ambiguous: usize,
-    /// Number of starts of multi-node jobs that the policy would also have started, on any nodes.
+    /// Number of starts of multi-node jobs for which the policy also decided a start, on any nodes.
+    ///
     /// The sums of the measures are over these starts.
     pub both: usize,
     distance: (f64, f64),
@@ -265,8 +266,8 @@ impl<'a> SiteShadow<'a> {
                 let start = self.compare(&look, &before, &queue, &left, job)?;
                 self.summary.add(&start);
                 found.push(start);
-                // Starts of one query are ordered, so this job no longer waits when the next one
-                // starts.
+                // The starts of one query are compared one after the other. So this job no longer
+                // waits when the next start is compared.
                 left.remove(&job.key());
                 queue.retain(|own| own.key() != job.key());
                 before.push(Claim {
@@ -383,8 +384,9 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes (powers of two) for which the policy finds nodes. The nodes of `claims` and the
-    /// nodes `nodes` are occupied.
+    /// Job sizes (powers of two) for which the policy finds nodes.
+    ///
+    /// The nodes of `claims` and the nodes in `nodes` count as occupied.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {

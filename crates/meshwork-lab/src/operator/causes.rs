@@ -18,13 +18,13 @@ pub struct WaitsByCause {
 }
 
 impl WaitsByCause {
-    /// Seconds for which the job waited for one cause.
+    /// Seconds that the job waited because of one cause.
     #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
         self.seconds[cause as usize]
     }
 
-    /// Seconds that the job waited for all causes together.
+    /// Seconds that the job waited, summed over all causes.
     #[must_use]
     pub fn all(&self) -> Second {
         self.seconds.iter().sum()

@@ -16,7 +16,9 @@ use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 use crate::trace::SlurmPieces;
 
-/// Maximum number of reported places that are nearest to being free for a waiting job.
+/// Number of listed places, nearest to being free first, that are reported for a waiting job.
+///
+/// A listed place is a set of nodes that the topology names, such as a box or a block.
 const NEAREST: usize = 3;
 
 /// Reason why a job waits on a Slurm machine.
@@ -26,7 +28,8 @@ pub enum WaitReason {
     Never(String),
     /// Too few nodes are free, or a required node is not free.
     Nodes(String),
-    /// Enough nodes are free, but they do not form a suitable place.
+    /// Enough nodes are free, but they do not form a place that the topology lists for the job's
+    /// size.
     Shape(String),
     /// Slurm holds the job back for a reason other than nodes and other jobs.
     HeldBack(HeldBack),
@@ -51,7 +54,8 @@ impl WaitReason {
     }
 }
 
-/// Listed place of a waiting job's size, with the running jobs that must end on it.
+/// Place that the topology lists for a waiting job's size, with the running jobs that must end on
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the box, block or switch, as the topology file gives it.
@@ -59,7 +63,9 @@ pub struct NearestPlace {
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
-    /// Number of nodes of the place that are down; 0 if the job fits on the remaining nodes.
+    /// Number of down nodes because of which the job cannot get the place.
+    ///
+    /// It is 0 if the job fits on the other nodes of the place.
     pub down: u32,
     /// Latest end of the jobs that must end, by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,

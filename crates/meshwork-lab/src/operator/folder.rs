@@ -42,7 +42,7 @@ pub(crate) const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 #[derive(Clone, Debug)]
 pub struct SlurmMachine {
     pub reading: Reading,
-    /// Partitions by name. A job that names no partition runs in the one in the field `default`.
+    /// Partitions by name. The field `default` names the partition of jobs that request none.
     partitions: BTreeMap<String, SlurmSite>,
     default: SlurmSite,
     /// Texts of the machine's files, by file name.

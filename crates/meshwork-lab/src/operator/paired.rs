@@ -62,9 +62,10 @@ pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
 
 /// Mean of consecutive values, with its 95 % interval, from several replayed copies of a history.
 ///
-/// `copies` has a list of values for each copy, in the same order. The half width combines two
-/// others as the root of the sum of their squares. One is that of the batch means of values
-/// averaged over copies, the other that of the means of the copies.
+/// `copies` has a list of values for each copy, in the same order. The half width is the root of
+/// the sum of two squares. The first is the square of the half width by batch means, after
+/// averaging each value over the copies. The second is the square of the half width of the mean of
+/// the copies' means.
 ///
 /// # Complexity
 /// **O(c n)** for *c* copies of *n* values.

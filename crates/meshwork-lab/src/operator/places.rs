@@ -19,11 +19,11 @@ pub enum PlaceKind {
 
 /// Classifies the nodes of a job by the listed places of the machine.
 ///
-/// A place of a torus is a listed box. A place of a ring is a run of consecutive nodes. A place of
-/// blocks is a set of nodes in one aggregated block of the smallest listed size that holds the job.
-/// Trees and flat machines list no places, so any nodes of the partition are a place. A single node
-/// is always a place of rings, blocks and trees, because their placement rules do not apply to a
-/// single node.
+/// A place of a torus is a listed box. A place of a ring is a sequence of consecutive nodes. A
+/// place of blocks is a set of nodes in one aggregated block of the smallest listed size that holds
+/// the job. Trees and flat machines list no places, so any nodes of the partition are a place. A
+/// single node is always a place of rings, blocks and trees, because their placement rules do not
+/// apply to a single node.
 ///
 /// # Complexity
 /// **O(a k)** on a torus, for *a* boxes of the size and *k* segments; **O(n)** for *n* nodes
@@ -102,7 +102,8 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     })
 }
 
-/// All places of a size, with their names: boxes, runs of rings, and aggregated blocks.
+/// All places of a size, with their names: boxes, sequences of nodes on rings, and aggregated
+/// blocks.
 ///
 /// Boxes have no holes, and have the sides `sides` if these are given. Aggregated blocks hold at
 /// least `size` nodes, and are returned whole.
@@ -178,7 +179,7 @@ fn boxes_within<'a>(
     }))
 }
 
-/// All runs of `length` consecutive nodes of a ring.
+/// All sequences of `length` consecutive nodes of a ring.
 fn windows(ring: &[Node], length: u32) -> impl Iterator<Item = Vec<Node>> + '_ {
     let length = length as usize;
     let starts = if length <= ring.len() { ring.len() } else { 0 };

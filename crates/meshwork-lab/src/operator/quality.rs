@@ -1,4 +1,6 @@
-//! Quality of a history: which data are present or missing, and whether jobs used listed places.
+//! Quality of a history: which data are present, and whether jobs used listed places.
+//!
+//! A listed place is a set of nodes that the topology names, such as a box or a block.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -451,13 +451,13 @@ impl MachineState {
         queue
     }
 
-    /// Wait reasons and queue order from a replay of the past, with running jobs before waiting
-    /// ones.
+    /// Wait reasons and queue order, from a replay of the past that is made once.
     ///
-    /// The replay has the running jobs, then the eligible waiting jobs, then the ended jobs. It is
-    /// made once. The result is `None` if the past is unknown or the replay failed. Priorities are
-    /// computed from the tables of the site, if it has them: the recorded priority of a job is its
-    /// last one, not the one at the instant.
+    /// The replayed records are those of the running jobs, then of the eligible waiting jobs, then
+    /// of the ended jobs. Job indices in the result refer to this order. The result is `None` if
+    /// the past is unknown or the replay failed. Priorities are computed from the tables of the
+    /// site, if it has them, because the recorded priority of a job is its last one, not the one at
+    /// the instant.
     fn replayed(&self) -> Option<&ReplayedReasons> {
         let past = self.past.as_ref()?;
         let replay = || {

@@ -7,7 +7,7 @@ use super::history::JobRecord;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// Treatment of jobs of unlisted sizes.
+/// Treatment of jobs whose number of nodes is a size that the topology does not list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
     /// The job requests the next larger listed size. Slurm refuses the job if there is none.
@@ -35,7 +35,8 @@ pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-/// Records of jobs as the jobs would be submitted on a machine, where sizes may be rounded up.
+/// Job records with the requests that the jobs would make on a machine, where sizes may be rounded
+/// up.
 #[must_use]
 pub fn submitted<'a>(
     machine: &SlurmMachine,

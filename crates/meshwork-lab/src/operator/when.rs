@@ -145,10 +145,11 @@ impl<'a> RunTimes<'a> {
     }
 }
 
-/// Ratios of real to predicted waits at earlier instants, for each time of a [`StartInterval`].
+/// Ratios of real to predicted waits at earlier instants.
 ///
-/// Effects that the model ignores make all predictions too early or too late by some factor. The
-/// earlier predictions show this factor.
+/// There is a list of ratios for each of the three times of a [`StartInterval`]. Effects that the
+/// model ignores make all predictions too early or too late by some factor. The earlier predictions
+/// show this factor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
     /// Ratios of real to predicted waits, ascending, each with a flag: whether the start is known.
@@ -227,9 +228,8 @@ impl PastRatios {
 
     /// Corrects a predicted interval by the ratios of earlier predictions.
     ///
-    /// The median may move in both directions, but the interval only becomes longer. Earlier
-    /// intervals that were too long do not show that a shorter interval would be enough for this
-    /// prediction.
+    /// The median may become earlier or later, but the interval never becomes shorter. If earlier
+    /// intervals were too long, this does not show that a shorter interval would be enough now.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;

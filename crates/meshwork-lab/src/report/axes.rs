@@ -5,17 +5,18 @@
 //!
 //! 1. *Contrasted* keys are those whose values the study compares, in a claim or in `[compare]`.
 //! 2. A key with at least three numbers runs along the plot, or else a key with at least three
-//!    blocks, such as `machine.dims`. Of several such keys, uncontrasted ones come before
-//!    contrasted ones, and then keys with more values. The last of equal keys is chosen. Without
-//!    such a key the plot has bars, along the uncontrasted key with most values.
-//! 3. A key with more names (values that are no numbers) than there are colours runs along the
-//!    plot before any other key, because a plot can have any number of rows. Of several such keys,
-//!    contrasted ones come first. In this case, no key has colours.
-//! 4. Of the remaining keys with up to ten values, one has colours: contrasted before others, then
-//!    the one with most values.
+//!    blocks, such as `machine.dims`. Of several such keys, an uncontrasted one is preferred to a
+//!    contrasted one, then one with more values, then the last one. Without such a key the plot has
+//!    bars, along the uncontrasted key with most values.
+//! 3. A key with more names (values that are no numbers) than there are colours runs along the plot
+//!    before any other key, because a plot can have any number of rows. Of several such keys, a
+//!    contrasted one is preferred. In this case, no key has colours.
+//! 4. Of the remaining keys with up to ten values, one has colours. A contrasted key is preferred,
+//!    then the key with most values.
 //! 5. Of the remaining keys with up to six values, one has panels, chosen in the same way.
-//! 6. Any other key can be selected to run along the plot. The rest then get colours and panels
-//!    by rules 4 and 5; if no key has few enough values for panels, one with up to 24 has panels.
+//! 6. The reader of the page can select any other key to run along the plot. In such a view,
+//!    colours and panels are assigned again to the other keys, by rules 4 and 5. If no key has few
+//!    enough values for panels, a key with up to 24 values has panels.
 
 use toml::Value;
 
@@ -28,12 +29,15 @@ const MAX_COLOURS: usize = 10;
 /// Maximum number of values of a key that has a panel per value.
 const MAX_PANELS: usize = 6;
 
-/// Maximum number of panels, one per value of a key, once the user has put another key on the x
-/// axis.
+/// Maximum number of panels in views whose x axis is a key that the user selects.
+///
+/// Each value of a key has a panel. In the default view, at most [`MAX_PANELS`] panels are drawn.
 const MAX_TURNED: usize = 24;
 
-/// Maximum ratio between absolute values on a linear axis with numbers of 0 or less. A larger ratio
-/// would need a logarithmic scale, which cannot show these numbers.
+/// Maximum ratio of the largest to the smallest absolute value on an axis with 0 or negative
+/// numbers.
+///
+/// A larger ratio would need a logarithmic scale, which cannot show these numbers.
 const MAX_RATIO: f64 = 50.0;
 
 /// Minimum number of values of a key for which the points along it are joined to a line.
@@ -106,8 +110,9 @@ impl Axis {
 
     /// Numbers of a numeric axis; `None` if its values are shown side by side.
     ///
-    /// These are names, fewer than three numbers, and numbers with a wide range that include
-    /// non-positive ones, which a logarithmic scale cannot show.
+    /// Values are shown side by side if they are names, or fewer than three numbers. The same holds
+    /// for numbers of a wide range if some are 0 or negative, because a logarithmic scale cannot
+    /// show them.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -164,8 +169,9 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Layouts for the views in which the user has put another key along the plot, one per such
-    /// key.
+    /// Layouts for views in which another key runs along the plot than in this layout.
+    ///
+    /// There is one layout for each such key, which the user selects in the page.
     pub(super) fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! Marks the bounds that claims set for a metric in the plots of this metric.
+//! Marks bounds in the plots of a metric. The bounds are those that claims set for this metric.
 
 use toml::Value;
 
@@ -10,7 +10,7 @@ use crate::findings::columns::Meanings;
 use crate::findings::statistics::Interval;
 use crate::study::{ClaimCheck, Relation, Test, same};
 
-/// Adds the bounds that claims set for a metric to the plots of this metric.
+/// Adds bounds to the plots of a metric. The bounds are those that claims set for this metric.
 pub(super) fn mark(
     figures: &mut [Figure],
     judgements: &[Judgement],
@@ -96,9 +96,7 @@ impl Own<'_> {
         self.study.sweep[at].values.iter().position(|other| same(other, value))
     }
 
-    /// Label of the value that a swept key has where the claim is checked.
-    ///
-    /// A key with a single value has this value everywhere.
+    /// Label of the value that a swept key has in the cell in which the claim is checked.
     fn label(&self, key: &str) -> Option<&str> {
         let axis = self.axes.iter().find(|axis| axis.key == key)?;
         let place = self.place(key).or((axis.count() == 1).then_some(0))?;

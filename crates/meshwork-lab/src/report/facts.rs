@@ -25,7 +25,8 @@ pub struct Fact {
 /// Maximum number of messages of failed runs that a section of the report lists.
 const MAX_FAILURES: usize = 100;
 
-/// Note that a study was run in its quick form.
+/// Note that a study was run in its quick form, which is made by the settings in its table
+/// `[quick]`.
 pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
                                 whole study.";
 
@@ -206,8 +207,9 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// Settings that the user gave in addition to those of the study's quick form. `None` if the study
-/// was not run in its quick form.
+/// Settings that the user gave in addition to those of the study's table `[quick]`.
+///
+/// `None` if the study was not run with the settings of this table.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }

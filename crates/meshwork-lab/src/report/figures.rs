@@ -27,7 +27,7 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points of a section in views with another key along the plot than the default.
+/// Maximum number of points of a section in views whose x axis is not the default one.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
@@ -45,8 +45,8 @@ struct Plan<'a> {
     expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
-    /// Function that returns the ratio of a metric to its value in the baseline, if there is one.
-    /// Its arguments are the metric, and the index of the scenario's value on each axis.
+    /// Function that returns the ratio of a metric to its value in the baseline, if there is a
+    /// baseline. Its arguments are the metric, and the index of the scenario's value on each axis.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
     /// Index of the initially selected value of each axis.
     first: &'a [usize],
@@ -239,9 +239,10 @@ fn lowered(heading: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Makes a figure; `None` if there is nothing to draw. `left` is the number of points that may
-/// still be added to the section. `turned` is this number for views with another key along the plot
-/// than the default.
+/// Makes a figure; `None` if there is nothing to draw.
+///
+/// `left` is the number of points that may still be added to the section. `turned` is the number of
+/// points that may still be added in views whose x axis is not the default one.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -348,8 +349,8 @@ impl Plan<'_> {
 
 /// Label of a swept key, such as `load` for `workload.load`.
 ///
-/// It leaves out the names of the tables that are listed here, but not of others:
-/// `allocator.rotation` becomes `allocator rotation`.
+/// The names of some tables, such as `workload` and `machine`, are left out. The names of others
+/// are kept: `allocator.rotation` becomes `allocator rotation`.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),

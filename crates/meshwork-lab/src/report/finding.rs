@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-12;
 /// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics in the sentence on metrics that are best at another value.
+/// Maximum number of metrics in the sentence on metrics whose best value differs from the first's.
 const MAX_METRICS: usize = 4;
 
 /// Maximum number of settings of a page's selectors that get a summary sentence of their own.
@@ -249,8 +249,9 @@ impl Question<'_> {
         }
     }
 
-    /// Sentence on metrics that are best at another value of the key than the first metric. It
-    /// names only metrics that share one best value.
+    /// Sentence on metrics whose best value of the key differs from that of the first metric.
+    ///
+    /// It names only metrics that share one best value.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,

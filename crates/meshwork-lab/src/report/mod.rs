@@ -423,7 +423,7 @@ fn lowered(title: &str) -> String {
 
 /// Makes the titles of sections unique.
 ///
-/// Each title that occurred before gets words of its section's id.
+/// If an earlier section has the same title, words of the section's id are appended to the title.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         let same = sections[..i].iter().filter(|other| other.title == sections[i].title);

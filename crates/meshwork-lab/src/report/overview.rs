@@ -6,7 +6,7 @@ use super::Section;
 use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
-/// Verdicts in the order of the columns of the table of verdicts by paper.
+/// Verdicts in column order, for the table of verdicts by paper.
 const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::BorneOut,
     ClaimVerdict::NotBorneOut,

@@ -63,7 +63,7 @@ fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     names.map(|(name, &colour)| (&*view.x.key, colour, &**name)).collect()
 }
 
-/// First of the names of a line that several values share, which gives the line its colour.
+/// Name that decides the colour of a line: the first one, if several values share the line.
 fn first_name(name: &str) -> &str {
     name.split(EQUAL).next().unwrap_or(name)
 }

@@ -24,7 +24,7 @@ const MAX_LINES: usize = 6;
 /// Number of lines that must remain if the plot of the race omits the candidates dropped first.
 const MIN_LINES: usize = 2;
 
-/// Ratio of largest to smallest value on an axis of a trade-off above which it is logarithmic.
+/// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
 const SPREAD: f64 = 4.0;
 
 /// Maximum number of rows of the table of candidates.

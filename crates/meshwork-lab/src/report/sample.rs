@@ -9,10 +9,10 @@ pub(super) const MAX: usize = 10;
 
 /// Selects the scenarios whose runs are recorded and drawn together.
 ///
-/// They differ in the key whose values are compared, and in further keys of names as long as there
-/// are at most [`MAX`] scenarios. All other keys have the values that [`held`] returns. If no key
-/// is compared, the scenarios are spread over the longest axis. A study with one scenario has a
-/// sample of one.
+/// They differ in the key whose values are compared. They also differ in further keys whose values
+/// are names, as long as there are at most [`MAX`] scenarios. All other keys have the values that
+/// [`held`] returns. If no key is compared, the scenarios are spread over the longest axis. A study
+/// with one scenario has a sample of one.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let Some(along) = along(&axes) else { return vec![0] };
@@ -47,7 +47,9 @@ pub(super) fn along(axes: &[Axis]) -> Option<usize> {
     compared(axes).or_else(|| several.max_by_key(|&i| axes[i].count()))
 }
 
-/// Axis whose values the study compares in a claim or in `[compare]`, else an axis of names.
+/// Axis whose values the study compares, in a claim or in `[compare]`.
+///
+/// Without such an axis, it is an axis whose values are names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
@@ -56,12 +58,14 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Index of a fixed value on each axis except `but`. An ordered axis is fixed at its last value,
-/// which is usually the hardest, and an axis of names at its first value.
+/// Index of the value at which each axis except `but` is fixed.
+///
+/// An axis whose values have an order is fixed at its last value, which is usually the hardest. An
+/// axis whose values are names is fixed at its first value.
 ///
 /// `is_overloaded` returns whether the queue of a scenario grows to the end, so that its waits
-/// depend on the length of the run. The first ordered axis that has values without such scenarios
-/// is fixed at the last of these values, and all other axes as above.
+/// depend on the length of the run. Such scenarios are avoided if possible: the first ordered axis
+/// that has a value without such scenarios is fixed at the last value of this kind.
 pub(super) fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

@@ -153,8 +153,8 @@ pub struct Dates {
     pub start: i64,
 }
 
-/// Separator between the names of values with equal points, which share a line. No name contains
-/// it.
+/// Separator of names in the name of a line that several values share, because their points are
+/// equal. No value has it in its name.
 pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 
 /// A line, or the bars of one colour, in a panel of a plot.

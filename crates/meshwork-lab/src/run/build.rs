@@ -1,9 +1,9 @@
-//! Build of the program that made a run, which is a digest of the program's code.
+//! Build of the program that made a run: a digest of the program's code.
 //!
-//! A stored run may be reused only if the same code would produce it. The model version suffices
-//! for users of releases, but a developer who edits a strategy builds the same version repeatedly.
-//! So a digest of the model's source is part of a run's key. A program with strategies of its own
-//! has code outside the model, so its digest covers the whole executable.
+//! A stored run may be reused only if the same code would produce it. The version of the model is
+//! not enough to tell: a developer who edits a strategy compiles different code under the same
+//! version. So a digest of the model's source is part of a run's key. If a program adds strategies
+//! that are not part of the model, the digest covers its whole executable instead.
 
 use std::fs::File;
 
@@ -32,8 +32,9 @@ pub fn standard() -> String {
     SOURCE.to_owned()
 }
 
-/// Returns the build of a program with strategies of its own: a digest of the executable. If the
-/// executable cannot be read, returns the build of the model.
+/// Returns the build of a program that adds strategies to the model: a digest of the executable.
+///
+/// If the executable cannot be read, returns the build of the model.
 #[must_use]
 pub fn own() -> String {
     let digest = || {

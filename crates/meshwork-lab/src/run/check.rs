@@ -89,7 +89,8 @@ impl From<Problem> for RepeatError {
 
 /// Replays up to `sample` stored runs of a folder on `threads` threads (0: one per processor).
 /// Names of strategies in the runs are looked up in `catalogue`. The sample is the same every time.
-/// It is spread evenly over the sorted keys, which are as good as random.
+/// It is spread evenly over the sorted keys. Keys are digests, so this is as good as a random
+/// choice.
 ///
 /// # Errors
 /// If the folder has no readable store, or the threads cannot be started.

@@ -1,9 +1,10 @@
-//! Columnar storage of the numbers of many runs. Each number takes eight bytes, since no run needs
-//! a name or list of its own.
+//! Columnar storage of the numbers of many runs.
+//!
+//! Each number takes eight bytes, because the names of metrics are stored only once for all runs.
 
 use std::collections::BTreeMap;
 
-/// Number stored for a metric that a row has without a value.
+/// Number stored for a metric of a row if there was nothing to measure.
 const NOTHING: f64 = f64::NAN;
 
 /// Number stored for a metric that a row does not have at all. It cannot be mistaken for a measured
@@ -76,7 +77,7 @@ impl PartialEq for Metrics {
 /// Metrics by class of jobs in each run. A class is a job size, a user or another owner.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
-    /// Index of each class of jobs, by the common size or owner of its jobs.
+    /// Map from the common size or owner of a class of jobs to the index of the class.
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
     /// Index of the class of each row.
@@ -136,7 +137,7 @@ impl<K: Ord + Clone> Classes<K> {
             .map(|row| (&self.kinds[self.of[row] as usize], self.jobs[row], self.metrics.row(row)))
     }
 
-    /// All classes of jobs, in order of first appearance, each with its rows of all runs.
+    /// All classes of jobs, in order of first appearance. Each has its rows from all runs.
     pub(super) fn gathered(&self) -> Vec<Class<'_, K>> {
         let of_kind = |kind| Class {
             kind,
@@ -169,7 +170,7 @@ pub struct Class<'a, K> {
 }
 
 impl<'a, K> Class<'a, K> {
-    /// Names of the metrics of the class, in the order of the first run that has it.
+    /// Names of the metrics of the class, in the order of the first run with jobs of the class.
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         let first = self.rows.first().map_or(usize::MAX, |row| *row);
         self.metrics.row(first).map(|(name, _)| name)

@@ -1,4 +1,4 @@
-//! Checks, before the first run, that a workload's `from` and `until` leave jobs of its log.
+//! Checks, before the first run, that `from` and `until` of a workload do not exclude all jobs.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use crate::study::{Refused, Study};
 
 const KEYS: [&str; 2] = ["until", "from"];
 
-/// Checks that every `from` and `until` in a study leaves at least one job of its log. Other
+/// Checks that at least one job of each log is between the workload's `from` and `until`. Other
 /// problems of a log are reported by the run that reads it.
 ///
 /// # Errors
-/// One sentence on the first `from` or `until` that leaves no job, with the place of the setting in
-/// the study.
+/// One sentence on the first `from` or `until` that excludes all jobs, with the place of the
+/// setting in the study.
 ///
 /// # Complexity
-/// For each distinct workload, the log is read up to the first job that is left.
+/// For each distinct workload, the log is read up to the first job that is not excluded.
 pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Result<(), Refused> {
     let mut seen = BTreeSet::new();
     for (index, point) in points.iter().enumerate() {

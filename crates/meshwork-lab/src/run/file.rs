@@ -167,10 +167,10 @@ pub(crate) fn plain(word: &str) -> String {
     if word.is_empty() { "host".to_owned() } else { word }
 }
 
-/// Size limit in bytes of a file with a description, such as a study, a machine or a list.
+/// Size limit in bytes of a description, such as the file of a study, a machine or a list.
 pub const MAX_TEXT: u64 = 64 << 20;
 
-/// Size limit in bytes of a file with events that is read as a whole: a history or a state.
+/// Size limit in bytes of a file of records that is read as a whole, such as a history or a state.
 pub const MAX_RECORDS: u64 = 1 << 30;
 
 /// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read

@@ -11,8 +11,10 @@ pub(crate) struct PointKeys<'a> {
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// Part of the key that all replications share. `None` if each replication is a window of the
-    /// log.
+    /// Part of the key that all replications share.
+    ///
+    /// `None` if each replication is a window of the log, since its scenario then has its own
+    /// dates.
     shared: Option<Keys>,
 }
 

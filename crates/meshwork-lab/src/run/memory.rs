@@ -40,7 +40,7 @@ const BYTES_PER_METRIC: u64 = 16;
 /// Number of metrics assumed for a study that names none.
 const USUAL_METRICS: u64 = 20;
 
-/// Checks that the results of all runs fit in memory at once. With `precision`, its maximum number
+/// Checks that the results of all runs fit in memory at once. With `precision`, the maximum number
 /// of replications is assumed.
 ///
 /// # Errors
@@ -62,7 +62,7 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that tables of jobs and shuffled logs, which are read into memory as a whole, fit in it.
+/// Checks that tables of jobs and shuffled logs fit in memory, into which they are read as a whole.
 ///
 /// # Errors
 /// If the jobs do not fit, or a file cannot be read.
@@ -101,7 +101,8 @@ pub fn check_inputs(
     Ok(())
 }
 
-/// Checks that concurrent runs fit in memory if each is as large as the study's largest run.
+/// Checks that concurrent runs fit in memory. Each is assumed to be as large as the study's largest
+/// run.
 ///
 /// # Errors
 /// One sentence with the estimate, if it exceeds the limit.

@@ -88,9 +88,9 @@ pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
 /// Number of replications that a scenario needs, given its `runs` so far. It depends on results
 /// only, not on the number of threads.
 ///
-/// With `precision`, the number is estimated from the current interval, whose width falls about
-/// with the square root of the number. An early estimate is poor, so each call at most doubles the
-/// number.
+/// With `precision`, the number is estimated from the width of the current interval, which is about
+/// inversely proportional to the square root of the number of replications. An early estimate is
+/// poor, so the result is at most twice the number of runs so far.
 #[must_use]
 pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;

@@ -399,9 +399,10 @@ impl Runner<'_> {
 /// large that the idle time of threads at the end of a loop is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Panic payload that makes a run fail with its sentence, which is not a fault of the program. It
-/// is passed to [`resume_unwind`](std::panic::resume_unwind) if an external strategy cannot go on,
-/// or if an observer ends the run.
+/// Panic payload that ends a run with an error message, without a fault of the program.
+///
+/// It is passed to [`resume_unwind`](std::panic::resume_unwind) if an external strategy cannot go
+/// on, or if an observer ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
@@ -606,7 +607,8 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// Tests that intervals of `precision` cover the mean although they are checked after each run.
+    /// Tests that intervals of `precision` contain the true mean although they are checked after
+    /// each run.
     ///
     /// With ordinary intervals, 61 of the 1000 simulated studies would stop with an interval that
     /// does not contain the mean.

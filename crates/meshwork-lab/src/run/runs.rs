@@ -11,9 +11,11 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of successful runs, from the first, whose results by batch are kept. A batch is a group
-/// of consecutive jobs. Batches are used only if a scenario has a single run, or if two scenarios
-/// have a single pair of runs. Several runs are more informative than the batches of one.
+/// Number of successful runs, from the first, whose results by batch are kept.
+///
+/// A batch is a group of consecutive jobs. Intervals are computed from batches only for a scenario
+/// with a single run, or for two compared scenarios with a single pair of runs. In all other cases
+/// they are computed from the runs, which are more informative than batches.
 const WITH_BATCHES: usize = 16;
 
 /// Runs of one scenario, in order of replications.
@@ -26,7 +28,7 @@ pub struct ScenarioRuns {
     ended: Ended,
     /// Failed runs, each as replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// Findings of the first successful run; `None` if those of another run differ.
+    /// Results of the first successful run; `None` if another successful run has different results.
     same: Option<Box<RunFindings>>,
 }
 

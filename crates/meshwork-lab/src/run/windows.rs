@@ -108,8 +108,9 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span of a log from the first to the last arrival. It includes the indices of the windows in
-/// which no job arrives.
+/// Time span of a log from the first to the last arrival, with the indices of its empty windows.
+///
+/// A window is empty if no job arrives in it.
 ///
 /// # Errors
 /// If there are fewer than two windows in which jobs arrive, or too many windows.

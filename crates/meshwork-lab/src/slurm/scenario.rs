@@ -42,11 +42,11 @@ pub(crate) const KEYS: [&[&str]; 2] =
 /// host list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one
 /// that places jobs as Slurm does. Other machines are left unchanged.
 ///
-/// A torus without holes that is the whole partition becomes a torus whose processors are its
-/// nodes, so that strategies for grids can be compared. Any other topology becomes a flat machine.
-/// On a torus, jobs of sizes that the topology file does not list are refused, as by Slurm. If jobs
-/// come from a table, the allocator gets the names by which jobs may require and exclude nodes and
-/// name partitions.
+/// If the partition consists of exactly one torus without holes, the machine becomes a torus with
+/// one processor for each of Slurm's nodes, so that strategies for grids can be compared. Any other
+/// topology becomes a flat machine. On a torus, jobs of sizes that the topology file does not list
+/// are refused, as by Slurm. If jobs come from a table, the allocator gets the names by which jobs
+/// may require and exclude nodes and name partitions.
 ///
 /// # Errors
 /// If a file cannot be read, Slurm would not start with it, or a key is unknown.
@@ -195,8 +195,8 @@ fn types_of(
 
 /// Type of nodes as an entry of a machine's key `nodes`, without the list of its nodes.
 ///
-/// Sockets are islands if they divide the GPUs of a node equally. The result is `None` if a node
-/// has GPUs of several types.
+/// Each socket is an island (a group of cores and GPUs in a node) if the sockets have equally many
+/// GPUs. The result is `None` if a node has GPUs of several types.
 fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<Table> {
     let own: BTreeSet<Option<u16>> = kind.gpus.iter().map(|gpus| gpus.model).collect();
     if own.len() > 1 {
@@ -281,8 +281,8 @@ fn names_table(workload: Option<&Value>) -> bool {
 
 /// Gives an allocator the names by which jobs refer to nodes and partitions.
 ///
-/// A job may name a partition other than the one that is the machine. All nodes of the other
-/// partition must be in this one, and both must have the same topology.
+/// The machine has the nodes of one partition. A job may name another partition if all its nodes
+/// are in the machine, and both partitions have the same topology.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());

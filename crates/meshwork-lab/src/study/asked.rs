@@ -15,11 +15,11 @@
 //! beside = "../log.swf.gz"
 //! ```
 //!
-//! `place` is the path of the log, and `beside` the same path relative to the results folder. So
-//! the study in `experiment.toml` finds the log from any working directory, and also after folder
-//! and log were moved together. The text of some files, such as a topology, becomes part of
-//! scenarios. These files are copied to [`FILES`], since without them the requested runs could not
-//! be identified.
+//! The record gives two paths of a log: `place` is the path at which it was read, and `beside` is
+//! this path relative to the results folder. So the study in `experiment.toml` finds the log from
+//! any working directory, and also after folder and log were moved together. The text of some
+//! files, such as a topology, becomes part of scenarios. These files are copied to [`FILES`], since
+//! without them the requested runs could not be identified.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::{Axis, same};
 
-/// Claim of a paper, with the test that decides whether the study's runs bear it out.
+/// Claim of a paper, with the test that decides whether the study's runs support it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperClaim {
     /// Text of the claim for readers of the report.
@@ -22,7 +22,10 @@ pub struct PaperClaim {
 pub enum ClaimCheck {
     /// The claim is not checked. The variant holds the reason.
     No(String),
-    /// The claim is tested in each cell, a combination of the swept values that it does not fix.
+    /// The claim is tested in each of its cells.
+    ///
+    /// A cell is a combination of values of the swept keys for which the claim does not fix a
+    /// value.
     Cells(Test),
 }
 
@@ -45,8 +48,9 @@ pub struct Test {
 /// Swept keys, each with one of its values.
 pub type SweptValues = Vec<(String, Value)>;
 
-/// Relation that must hold in a cell if the claim is to hold in it. In all variants, `of` gives the
-/// swept values of the judged scenarios.
+/// Relation that must hold in a cell, so that the claim holds in this cell.
+///
+/// In all variants, `of` gives the swept values of the judged scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
     /// A number lies within bounds. The number is the metric of the judged scenario, or its ratio
@@ -66,7 +70,9 @@ pub enum Relation {
         of: SweptValues,
         /// Whether the metric must be the lowest; otherwise it must be the highest.
         lowest: bool,
-        /// Relative distance by which the metric may miss the best of the other scenarios' metrics.
+        /// Tolerance, as a fraction of the best metric among the other scenarios.
+        ///
+        /// The metric may be worse than that best metric by this fraction.
         within: f64,
     },
     /// The metric, or its ratio to the metric of a reference scenario, rises or falls along a swept
@@ -188,8 +194,9 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of job sizes, judged and reference, one for each size in the key `sizes`. The reference
-/// size is the key `than_size`, or without this key the judged size itself.
+/// Pairs of job sizes: a judged size from the key `sizes`, and the reference size `than_size`.
+///
+/// Without the key `than_size`, the reference size of each pair is the judged size itself.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");

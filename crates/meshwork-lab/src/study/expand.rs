@@ -233,9 +233,10 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
 /// Command line setting that causes a problem of a scenario. `None` if the scenario has the problem
 /// without settings too.
 ///
-/// Among the settings in the same top-level table as the problem, it is the last one without which
-/// the problem disappears. If there is none, it is the last setting in this table, or else the last
-/// setting of all. For example, setting another topology may require keys that the file lacks.
+/// Settings in the same top-level table as the problem are considered first. Of these, it is the
+/// last one whose removal alone solves the problem, or else the last one. If the table has no
+/// settings, it is the last setting of all. For example, setting another topology may require keys
+/// that the file lacks.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],

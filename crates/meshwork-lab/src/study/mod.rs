@@ -492,8 +492,9 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Command of Meshwork that reads a file whose name shows that it is not a study, such as a log.
-/// `None` if the file may be a study.
+/// Returns the command of Meshwork that reads a file of another kind than a study, such as a log.
+///
+/// The kind is recognized by the file's name. `None` if the file may be a study.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;

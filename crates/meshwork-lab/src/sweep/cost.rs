@@ -24,9 +24,10 @@ const JOBS_OF_A_LOG: f64 = 100_000.0;
 
 /// Estimates the duration in seconds of one run of each scenario, from measured runs.
 ///
-/// The estimate for a scenario with measured runs is their mean duration. For other scenarios, it
-/// is the nominal cost times a factor: the measured seconds per unit of nominal cost, over all
-/// measured runs. If nothing was measured, returns the nominal costs.
+/// The estimate for a scenario with measured runs is their mean duration. For any other scenario,
+/// it is the nominal cost, computed from the numbers of jobs and nodes, times a factor. The factor
+/// is the measured seconds per unit of nominal cost, over all measured runs. If nothing was
+/// measured, returns the nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);

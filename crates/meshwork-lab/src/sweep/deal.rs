@@ -36,7 +36,8 @@ pub struct Deal {
 
 /// Whether a scenario is a single unit of work.
 ///
-/// It is one if its number of replications depends on the results of its first ones.
+/// It is a single unit if its number of replications depends on the results of its first
+/// replications.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {

@@ -78,7 +78,8 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Prefix of the names of the shard's segments: `3of20`, or `3of20d2` for the shard in deal 2.
+    /// Prefix of the names of the shard's segments: `3of20`, or `3of20d2` if deal 2 assigns its
+    /// runs.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));

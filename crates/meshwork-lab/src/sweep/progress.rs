@@ -44,8 +44,9 @@ pub struct SweepProgress {
     /// Number of attempts at shards that are still writing, and number of silent attempts. A silent
     /// attempt stopped writing before it ended.
     pub attempts: (u64, u64),
-    /// Number of runs that end per second, in all attempts that are still writing. `None` if no run
-    /// of such an attempt has ended.
+    /// Number of runs that end per second, summed over all attempts that are still writing.
+    ///
+    /// `None` if no run of these attempts has ended.
     pub rate: Option<f64>,
     /// Estimated seconds until all runs have ended. The estimate assumes that the threads of the
     /// attempts that are still writing share the remaining runs evenly.
@@ -286,9 +287,10 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
     ))
 }
 
-/// Current time by the clock that sets the modification times of files in a folder. On a shared
-/// file system, this clock may differ from this computer's own clock. The own clock is used only if
-/// the folder cannot be written.
+/// Current time by the clock that sets the modification times of files in a folder.
+///
+/// On a shared file system, this clock may differ from the clock of this computer. The clock of
+/// this computer is used only if the folder cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

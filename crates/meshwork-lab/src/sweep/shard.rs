@@ -23,8 +23,10 @@ pub struct ShardWork<'a> {
     /// Results folder, shared by all shards.
     pub folder: PathBuf,
     pub shard: Shard,
-    /// File of the deal, which assigns runs to shards. With `None`, all runs of the study are
-    /// assigned, by nominal costs.
+    /// File of the deal, which assigns runs to shards.
+    ///
+    /// With `None`, all runs of the study are divided among the shards, by costs that are estimated
+    /// without measured durations.
     pub deal: Option<PathBuf>,
     /// Number of threads; 0 uses one per processor.
     pub threads: usize,
@@ -51,8 +53,9 @@ pub struct Ended {
     pub failures: Vec<String>,
 }
 
-/// Runs those runs of a shard that earlier attempts have not finished. Appends finished runs to the
-/// segment of this attempt.
+/// Runs a shard, except its runs that earlier attempts have finished.
+///
+/// Finished runs are appended to the segment of this attempt.
 ///
 /// # Errors
 /// If the study, its inputs, the deal or the folder are invalid. In that case nothing has run.

@@ -149,23 +149,25 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns with texts in a table of jobs and numbers in a log, each with the index of the log's
-/// field.
+/// Columns that hold text in a table of jobs but numbers in a log.
+///
+/// Each has the index of the field in the log.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether tables of jobs have no column for the log's field with this index, from 0. Index 4, the
-/// allocated processors, is never reported, since its warning depends on a comparison with the
-/// requested processors.
+/// Whether tables of jobs have no column for a field of the log, given by its index from 0.
+///
+/// The result is always false for the allocated processors (index 4). Their warning depends on a
+/// comparison with the requested processors.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
 
 /// Warnings about attributes of jobs that the output format `form` cannot store.
 ///
-/// If the format is a log, names in the lines of `kept` are replaced by numbers.
+/// If the format is a log, the function also replaces names in the lines of `kept` by numbers.
 pub(super) fn without_place(
     form: Form,
     of_log: bool,

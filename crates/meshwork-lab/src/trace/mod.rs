@@ -69,7 +69,7 @@ impl From<String> for TraceError {
     }
 }
 
-/// Statistics of a file, which its name identifies as a log or as a table of jobs.
+/// Statistics of a log or of a table of jobs. The file's name tells which of them the file is.
 ///
 /// # Errors
 /// One sentence, with file and line.

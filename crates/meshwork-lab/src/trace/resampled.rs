@@ -36,7 +36,7 @@ pub struct ResampledStatistic {
 }
 
 impl ResampledStatistic {
-    /// Whether the log's value is outside the range of the method of resampling with this index.
+    /// Whether the log's value is outside the range for a method of resampling, given by its index.
     #[must_use]
     pub fn is_outside(&self, way: usize) -> bool {
         let [low, high] = self.bands[way];

@@ -95,8 +95,8 @@ pub struct Effect {
     pub candidates: u64,
     /// Number of replications over which the means are taken.
     ///
-    /// They are the first ones, which all candidates have run, except candidates with growing
-    /// queues or failed runs.
+    /// They are the first replications, which all candidates have run. Candidates with growing
+    /// queues or failed runs do not count here.
     pub replications: u64,
 }
 
@@ -482,10 +482,10 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 /// Mean effect of each value of each swept key on the metric.
 ///
 /// Candidates with growing queues or failed runs do not count. The means are over the replications
-/// that all other candidates have. These candidates are grouped so that the candidates of a group
-/// differ only in this key. A group counts only if it has a candidate for every value of the key.
-/// Otherwise the effect of a value would look too good if the worst candidates with this value are
-/// missing because their queues grow.
+/// that all other candidates have run. For each key, these candidates are divided into groups whose
+/// candidates differ only in this key. A group counts only if it has a candidate for every value of
+/// the key. The reason is that the worst candidates with some value may be missing because their
+/// queues grow. Without this rule, the effect of that value would look too good.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =

@@ -35,8 +35,9 @@ pub const MAX_REPLICATIONS: u64 = 10_000;
 /// The race then continues only to find out which survivors are equally good.
 const MAX_TIES: usize = 8;
 
-/// Smallest number of runs in a round of the race. It keeps several threads busy even if there are
-/// only a few survivors.
+/// Smallest number of runs in a round of the race.
+///
+/// A round of this size keeps several threads busy even if only a few survivors are left.
 const ROUND: usize = 16;
 
 /// Rules of a race: error probability, indifference zone and numbers of replications.
@@ -363,9 +364,10 @@ impl Race {
     ///
     /// A survivor is certain if its bound is within the indifference zone. Once the leader is
     /// certain, the race only continues to find out which other survivors are certain too. It then
-    /// ends if all are, if there are too many survivors for this, or at twice the number of pairs
-    /// at which the leader became certain. It also ends without survivors, after an error, and
-    /// after the largest number of replications.
+    /// ends in one of three cases: all survivors are certain, there are too many survivors to find
+    /// this out, or the number of pairs is twice that at which the leader became certain. The race
+    /// also ends if there are no survivors, after an error, and after the largest number of
+    /// replications.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;

@@ -586,9 +586,8 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// State of a claim that a metric is lowest or highest, from its differences to one other scenario.
-///
-/// The mean alone decides. The claim also holds if both scenarios are equal.
+/// State of a claim that a metric is lowest or highest, from its differences from one other
+/// scenario.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,

@@ -1,7 +1,9 @@
-//! Agent that places parked jobs by a policy, and returns placed jobs that do not start.
+//! Agent that places the jobs of a parking partition by a policy, and returns jobs that do not
+//! start.
 //!
-//! Users submit jobs to a parking partition, which is closed. The agent places a parked job: it
-//! moves the job to the run partition, and makes it require the chosen nodes.
+//! Users submit jobs to a parking partition, which is closed. Its jobs are called parked. The agent
+//! places a parked job: it moves the job to the run partition, and makes it require the chosen
+//! nodes.
 //!
 //! Slurm holds all state that a restarted agent needs. A running or completing job holds its nodes.
 //! A pending job in the run partition holds the nodes that it requires. A parked job holds no
@@ -35,13 +37,15 @@ pub struct AgentSettings {
     pub park: String,
     /// Run partition, into which the agent moves a parked job so that it starts.
     pub run: String,
-    /// Partition for jobs that Slurm places itself; `None` if such jobs stay parked.
+    /// Partition for jobs that Slurm places itself. If `None`, such jobs stay in the parking
+    /// partition.
     pub pass: Option<String>,
     /// Whether the agent only logs its decisions, and changes nothing in Slurm.
     pub dry_run: bool,
     /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
-    /// Time in seconds for which a placed job must look stuck before it is parked again.
+    /// Time in seconds for which a placed job must look stuck before it returns to the parking
+    /// partition.
     ///
     /// It looks stuck, for example, if one of its nodes is busy, or if Slurm's wait reason is
     /// `Dependency`.
@@ -81,8 +85,9 @@ struct BackOff {
     next: f64,
 }
 
-/// Agent that places a partition's parked jobs by a policy, cycle by cycle. A
-/// [`cycle`](PlacementAgent::cycle) reads Slurm's state once, and moves each job at most once.
+/// Agent that places jobs of a parking partition by a policy, cycle by cycle.
+///
+/// A [`cycle`](PlacementAgent::cycle) reads Slurm's state once, and moves each job at most once.
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
@@ -100,8 +105,10 @@ pub struct PlacementAgent<'a> {
     unsuited: BTreeMap<Key, String>,
     /// Running jobs for which the agent has checked that Slurm uses the nodes that the agent chose.
     verified: BTreeSet<Key>,
-    /// Jobs whose decision has been logged, so that it is logged only once. A job that a dry run
-    /// would place has the chosen nodes, and a job that the agent does not place has an empty list.
+    /// Jobs about which the agent has logged a decision, so that it is logged only once.
+    ///
+    /// The list has the chosen nodes if a dry run would place the job. It is empty if the agent
+    /// does not place the job.
     said: BTreeMap<Key, Vec<u32>>,
 }
 

@@ -1,4 +1,4 @@
-//! Parked jobs that the agent does not place: they move to another partition, or stay parked.
+//! Jobs of the parking partition that the agent does not place: they are moved, or stay there.
 
 use serde_json::json;
 
@@ -15,9 +15,10 @@ impl PlacementAgent<'_> {
         self.unsuited.entry(job.key()).or_insert(why);
     }
 
-    /// Moves the jobs that the agent does not place to the partition `pass`.
+    /// Moves jobs to the partition `pass` if the agent does not place them.
     ///
-    /// If there is no such partition, the jobs stay parked, which is logged once for each job.
+    /// If there is no such partition, the jobs stay in the parking partition, which is logged once
+    /// for each job.
     pub(super) fn pass_on(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -58,7 +59,8 @@ impl PlacementAgent<'_> {
         Ok(())
     }
 
-    /// Reason why the agent cannot place a parked job; `None` if the agent can place it.
+    /// Reason why the agent cannot place a job of the parking partition; `None` if it can place the
+    /// job.
     fn beyond(&self, job: &QueuedJob) -> Option<String> {
         let asks = |what: &str| Some(format!("it asks for {what}, which is left to Slurm"));
         let numbers = &self.policy.numbers;

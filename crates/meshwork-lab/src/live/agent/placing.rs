@@ -10,8 +10,9 @@ use crate::slurm::hostlist;
 use crate::slurm::live::{OwnWishes, QueuedJob, place_line, read_job};
 
 impl PlacementAgent<'_> {
-    /// Parked jobs that the policy considers, each as Slurm lists it and as the policy reads it.
-    /// They are in Slurm's order of priority.
+    /// Jobs of the parking partition that the policy considers, in Slurm's order of priority.
+    ///
+    /// Each is given as Slurm lists it, and as a candidate of the policy.
     pub(super) fn candidates<'l>(
         &mut self,
         commands: &mut dyn SlurmCommands,

@@ -33,7 +33,8 @@ pub enum ReplayMeasure {
     PaddingNodeHours,
     /// Fraction of the machine's node-time that jobs use, not counting nodes beyond their requests.
     Utilization,
-    /// Mean spread of a job's nodes on the site's own topology, for example in leaf switches.
+    /// Mean spread of a job's nodes on the site's own topology, for example as a number of leaf
+    /// switches.
     Span,
 }
 
@@ -178,7 +179,9 @@ pub(super) enum Scope {
     MeanOfTime,
 }
 
-/// Counts the time of nodes that jobs share. Time during which several jobs use a node counts once.
+/// Counter of the node-time in use on nodes that jobs share.
+///
+/// Time during which several jobs use a node counts once.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Time up to which the use of each node has been counted.
@@ -188,8 +191,8 @@ pub(super) struct Shared {
 impl Shared {
     /// Counts the node-time of a job. Jobs must be passed in the order of their starts.
     ///
-    /// `add` is called for each node that has uncounted time, with the time at which this uncounted
-    /// time begins.
+    /// On each node, the time up to `until` that no earlier job has used is counted. If there is
+    /// such time on a node, `add` is called with the node and the beginning of this time.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,

@@ -139,7 +139,8 @@ pub struct ReplayOptions {
 /// Result of replaying the jobs under one topology.
 #[derive(Clone, Debug)]
 pub struct TopologyReplay {
-    /// Records of the jobs as they were submitted in the replay, where sizes may be rounded up.
+    /// Job records with the requests of the replay, in which sizes may be rounded up to listed
+    /// ones.
     pub submitted: Vec<JobRecord>,
     /// Outcome of each job in the replay.
     pub outcomes: Vec<JobOutcome>,
@@ -156,8 +157,8 @@ pub struct TopologyReplay {
 impl TopologyReplay {
     /// Replays one copy of the jobs of a site on a machine; see [`ControllerReplay`].
     ///
-    /// Spans of jobs are measured on the topology of `site`. `report` is called with the number of
-    /// started jobs.
+    /// The spans of jobs (how far their nodes are spread) are measured on the topology of `site`.
+    /// `report` is called with the number of started jobs.
     ///
     /// # Complexity
     /// The time of [`ControllerReplay::run_with_waits`].

@@ -2,7 +2,7 @@
 
 use super::rules::SchedulerParameters;
 
-/// Last cycle of each scheduler, with flags for the changes since this cycle.
+/// Time of the last cycle of each scheduler, and flags for events since this cycle.
 #[derive(Clone, Debug, Default)]
 pub(in crate::operator) struct Cycles {
     last_main: Option<f64>,
@@ -17,7 +17,7 @@ pub(in crate::operator) struct Cycles {
 }
 
 impl Cycles {
-    /// Registers the start of the controller, from which cycles over the whole queue recur at
+    /// Registers the start of the controller. From then on, cycles over the whole queue recur at
     /// intervals.
     pub(in crate::operator) fn started(
         &mut self,

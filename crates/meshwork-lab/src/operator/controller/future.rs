@@ -1,4 +1,6 @@
 //! State of the controller model at an instant of a history, from which sampled futures are run.
+//!
+//! A sampled future is a random continuation of the history after the instant.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -18,10 +20,11 @@ const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(in crate::operator) struct ReplayState<'a> {
-    /// Controller model at the instant. Futures run on copies, because searches change node
-    /// weights.
+    /// Controller model at the instant. Each future runs on a copy of it.
+    ///
+    /// Copies are needed because every search for nodes changes the model's node weights.
     controller: Mutex<Controller<'a>>,
-    /// Whether each running or waiting job is in the model's queue at the instant.
+    /// For each job that runs or waits at the instant, whether the model has it in its queue.
     is_queued: Vec<bool>,
     cycles: Cycles,
     next_tick: Option<Second>,
@@ -49,8 +52,8 @@ pub(in crate::operator) type LaterJob = (usize, Second, Second);
 impl<'a> ReplayState<'a> {
     /// State just before the second `at`, after all earlier starts and ends of the recording.
     ///
-    /// The first `present` records are of the jobs that run or wait at this second. The jobs of the
-    /// further records have ended.
+    /// The first `present` records belong to jobs that run or wait at this second. All other
+    /// records belong to jobs that have ended.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.
@@ -153,8 +156,9 @@ impl<'a> ReplayState<'a> {
 
     /// Start of each running or waiting job in one sampled future; `None` if not before `end`.
     ///
-    /// `runs` has the run time of each of these jobs in seconds: from its start if it waits, from
-    /// the instant on if it already runs. `later` are the jobs that are submitted afterwards.
+    /// `runs` has a run time in seconds for each of these jobs. For a waiting job, it is the run
+    /// time from the job's start. For a running job, it is the time that the job still runs after
+    /// the instant. `later` are the jobs that are submitted after the instant.
     ///
     /// # Errors
     /// One sentence, if the simulation engine cannot run.

@@ -65,7 +65,9 @@ pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
-    /// Parts of nodes (cores, memory, GPUs) that the job held. Empty until the job ends.
+    /// Parts of nodes (cores, memory, GPUs) that an ended job has held; empty while the job runs.
+    ///
+    /// They are stored so that the end of the job can be undone.
     parts: Vec<SharedGrant>,
 }
 
@@ -84,7 +86,8 @@ pub(super) struct Queue(Vec<Pair>);
 
 /// Recorded starts in one scheduler pass, by job: index of the partition, and nodes.
 ///
-/// The pass decides on each job as if all recorded starts earlier in the queue had been made.
+/// When the pass decides on a job, it assumes that the recorded starts of all jobs ahead in the
+/// queue have been made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
 /// Whether the recorded start of a job is in the given partition.
@@ -113,7 +116,9 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes whose job has ended, but which are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether a pass that makes recorded starts gives nodes to no other job.
+    /// Whether a pass with recorded starts gives nodes only to the jobs of these starts.
+    ///
+    /// Otherwise other jobs hold the nodes that the model gives them until the end of the pass.
     pub(super) leaves_others: bool,
     sums: RunningSums,
     /// Number of running tasks of each job array.
@@ -295,10 +300,10 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the node weights as a second submission of the last submitted job would.
+    /// Changes the node weights, as happens in Slurm when an earlier job is submitted again.
     ///
-    /// `with_gpus` tells which job this is: the last submitted job with GPUs, or the last one
-    /// without.
+    /// This job is the last submitted one with GPUs if `with_gpus` is true. Otherwise it is the
+    /// last submitted one without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -657,8 +662,8 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
-        // Queue positions of jobs that could start now next to running jobs, and the smallest time
-        // limit of each kind of request for which the plan leaves no nodes.
+        // Queue positions of jobs that could start now, without the end of a running job. For each
+        // kind of request, also the smallest time limit for which the plan leaves no nodes.
         let mut candidates: Vec<usize> = Vec::new();
         let mut blocked = vec![Second::MAX; self.kinds];
         for (place, pair) in self.pairs.iter().enumerate() {
@@ -812,10 +817,10 @@ impl<'a> Controller<'a> {
     /// plan leaves the nodes to the job until this end. The result is `None` if there are no such
     /// nodes.
     ///
-    /// On a machine whose jobs share nodes, the set is empty, because a job can also use nodes that
-    /// running jobs hold. `blocked` has, for each kind of request, the smallest time limit for
-    /// which no nodes are left. Such an entry stays valid, because the plan leaves ever fewer nodes
-    /// during a pass.
+    /// On a machine whose jobs share nodes, the set is not computed and is left empty, because a
+    /// job can also use nodes that running jobs hold. `blocked` has, for each kind of request, the
+    /// smallest time limit for which no nodes are left. Such an entry stays valid, because the plan
+    /// leaves ever fewer nodes during a pass.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,

@@ -41,8 +41,8 @@ pub(in crate::operator) struct LackingParts {
 impl<'a> Controller<'a> {
     /// Controller model with running jobs on their nodes, and with waiting jobs.
     ///
-    /// The recorded priority of a waiting job is assumed to be the one at its recorded start or
-    /// end, or at `now` if it has neither.
+    /// The recorded priority of a waiting job is assumed to be its priority at its recorded start.
+    /// If it has no recorded start, the recorded end is used, and `now` if it has neither.
     pub(in crate::operator) fn at(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -197,11 +197,14 @@ impl<'a> Controller<'a> {
 
     /// Records the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
     ///
-    /// The starts of the pass have been made. Other jobs may still find nodes. If `starts` is true,
-    /// such a job gets the reason `Priority` and takes its nodes from later jobs. Otherwise it
-    /// counts as a job that finds no nodes. A job that the pass does not reach keeps its reason. A
-    /// job in a partition that an earlier job blocks also keeps it, except that `None`, `Resources`
-    /// and [`RESERVED_NODES`] become `Priority`.
+    /// The starts of the pass have already been made. Nevertheless the model may find nodes for a
+    /// job that still waits. If `starts` is true, this job gets the reason `Priority`, and its
+    /// nodes are not available to later jobs. Otherwise it is treated like a job for which no nodes
+    /// are found.
+    ///
+    /// A job that the pass does not reach keeps its reason. In a partition that an earlier job
+    /// blocks, the reasons `None`, `Resources` and [`RESERVED_NODES`] become `Priority`, and other
+    /// reasons are kept.
     ///
     /// # Complexity
     /// A query to the placement rule for each partition and each job that could start.
@@ -285,8 +288,8 @@ impl<'a> Controller<'a> {
     /// Notes the wait reason of a job that arrives in the queue, before any scheduler pass.
     ///
     /// A job that becomes eligible after its submission gets `BeginTime` or `Dependency`, and keeps
-    /// it until a pass reaches the job. The tasks of an array share one reason, which an arriving
-    /// task changes only from `None`.
+    /// it until a pass reaches the job. The tasks of an array share one reason. An arriving task
+    /// changes it only if it is `None`.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
         let is_task = WaitReasons::array(self, job).is_some();
@@ -310,8 +313,9 @@ impl<'a> Controller<'a> {
     /// Notes the wait reason of a job at its submission, before any scheduler pass has reached it.
     ///
     /// Slurm tests at once whether the job would find nodes, and whether it comes first in the
-    /// queue. Of several partitions it considers the one of the highest tier. Parts that other jobs
-    /// hold count as free in this test, but not nodes that a job holds alone.
+    /// queue. If the job names several partitions, Slurm considers the one of the highest tier. If
+    /// the job may share nodes, a node counts as free in this test unless another job holds the
+    /// whole node.
     fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let own = &self.jobs[job];
         let mut pairs = self.pairs.iter().filter(|pair| pair.job == job);
@@ -417,7 +421,8 @@ impl WaitReasons {
         }
     }
 
-    /// Current wait reason of a job; `None`, as in Slurm, until its arrival or a pass sets one.
+    /// Current wait reason of a job. It is `None`, as in Slurm, before the first reason is
+    /// recorded.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

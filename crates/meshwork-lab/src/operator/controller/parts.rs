@@ -37,7 +37,8 @@ pub(super) struct PartsDesk {
 impl PartsDesk {
     /// Allocator of parts of nodes on a machine, before any job runs.
     ///
-    /// It is `None` if no jobs share nodes, or if parts of the machine's nodes are not modelled.
+    /// It is `None` if no jobs share nodes, or if the model does not cover shared nodes on this
+    /// machine.
     pub(super) fn of(
         machine: &SlurmMachine,
         rules: &SiteRules,
@@ -99,10 +100,10 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights as a second submission of the last submitted job would.
+    /// Changes the node weights, as happens in Slurm when an earlier job is submitted again.
     ///
-    /// `with_gpus` tells which job this is: the last submitted job with GPUs, or the last one
-    /// without.
+    /// This job is the last submitted one with GPUs if `with_gpus` is true. Otherwise it is the
+    /// last submitted one without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
@@ -186,7 +187,8 @@ impl PartsDesk {
 
     /// Gives a job parts of the given nodes.
     ///
-    /// If the placement rule chooses exactly these nodes, its choice of parts is used.
+    /// If the placement rule chooses exactly these nodes for the job, the job gets the parts that
+    /// the rule chooses. Otherwise it gets parts of the given nodes even if they are not free.
     pub(super) fn hold(
         &mut self,
         job: usize,

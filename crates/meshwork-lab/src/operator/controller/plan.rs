@@ -118,7 +118,9 @@ impl BackfillPlan {
         }
     }
 
-    /// Reserves nodes from a job's start to the end of its time limit, rounded to the resolution.
+    /// Reserves nodes from a job's start to the end of its time limit.
+    ///
+    /// Both times are rounded down to the resolution of the plan.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
@@ -141,14 +143,15 @@ impl BackfillPlan {
     ///
     /// Candidate starts are tried in order. From a candidate start on, the job gets nodes that no
     /// reservation of the plan covers during its time limit, once running jobs have released them.
-    /// If there are no such nodes, or only after some reservation has ended, the end of this
-    /// reservation is the next candidate start. The result is `None` if reservations leave too few
-    /// nodes at every candidate start. Such a job does not count as tested.
+    /// If there are no such nodes before some reservation ends, the end of this reservation is the
+    /// next candidate start. The result is `None` if reservations leave too few nodes at every
+    /// candidate start. Slurm does not count such a job in its limits on the number of tested jobs.
     ///
     /// `gone` are nodes of running jobs that the planned job may preempt. `parts` are the parts of
-    /// nodes that running jobs hold. `now` searches the nodes that are free now, except the nodes
-    /// passed to it. `reserved` adds the nodes that the site's reservations withhold from the job
-    /// at a start, and returns the first end of these reservations.
+    /// nodes that running jobs hold. The function `now` gets a set of nodes, and searches for the
+    /// job's nodes among all other nodes that are free now. The function `reserved` adds the nodes
+    /// that the site's reservations withhold from the job at a start, and returns the first end of
+    /// these reservations.
     ///
     /// # Complexity
     /// One query to the placement rule for each attempt, and **O(log t)** attempts for each

@@ -144,9 +144,10 @@ pub(super) struct SeenBy {
 /// Priority of a job in a partition; 0 if jobs are ordered by submission.
 ///
 /// `tick` is the last time at which priorities were computed; it is `None` if the job was submitted
-/// after that. `seen` are the schedulers that have considered the job. The job's age counts once
-/// any of them has. The job's size includes all processors of its nodes once backfill has
-/// considered it. `machine` is the machine's number of nodes and its number of processors.
+/// after that. `seen` are the schedulers that have considered the job. The job's age counts as soon
+/// as one of them has considered it. The job's size includes all processors of its nodes once
+/// backfill has considered it. `machine` is the machine's number of nodes and its number of
+/// processors.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

@@ -44,7 +44,9 @@ pub struct JobOutcome {
     pub is_refused: bool,
 }
 
-/// Starts, recorded or from another replay, that a replay repeats before its schedulers decide.
+/// Starts that a replay repeats before its schedulers decide.
+///
+/// They are recorded starts, or the starts of another replay.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
     /// Outcomes of all records, or of the first records only.
@@ -301,7 +303,8 @@ impl Scheduler for Turn<'_> {
             return None;
         }
         let now = now.units();
-        // First instant of a phase that is not before `time` and is after `now`.
+        // First instant at which a scheduler with this phase runs: not before `time`, and later
+        // than `now`.
         let next = |time: f64, phase: f64| {
             let time = time.max(now);
             let at = (time - phase - ROUNDING).ceil() + phase;

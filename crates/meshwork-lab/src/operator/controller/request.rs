@@ -71,10 +71,10 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Replaces the job's nodes, their number and `is_hopeless` by those of a request for parts of
-    /// nodes.
+    /// Adapts this request to a request for parts of nodes.
     ///
-    /// `parts` is `None` if this request can never be met.
+    /// The job's possible nodes, their number and `is_hopeless` are replaced by those of the
+    /// request `parts`. It is `None` if this request can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -110,7 +110,7 @@ impl ResolvedRequest {
 pub(super) struct ControlledJob {
     pub(super) user: usize,
     pub(super) account: usize,
-    /// Index of the job's association, followed by all associations above it.
+    /// Index of the job's association, followed by the indices of all associations above it.
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
@@ -287,7 +287,7 @@ fn number(stay: &JobRecord) -> (Option<Second>, u64, u64) {
     (stay.submit, parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// Index of a job's association, followed by all associations above it.
+/// Index of a job's association, followed by the indices of all associations above it.
 fn chain(rules: &SiteRules, stay: &JobRecord) -> Vec<usize> {
     let of = |own: &super::rules::Association| own.account == stay.account && own.user == stay.user;
     let mut next = rules.associations.iter().position(of);

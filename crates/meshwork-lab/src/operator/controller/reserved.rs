@@ -60,8 +60,8 @@ fn since(
 /// Nodes of a reservation, derived from the history.
 ///
 /// These are the nodes on which the reservation's own jobs ran. If they have too few processors,
-/// further nodes are added on which no other job started during the reservation. The result is
-/// `None` if these are still too few.
+/// nodes on which no other job started during the reservation are added. The result is `None` if
+/// all these nodes together still have too few processors.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,

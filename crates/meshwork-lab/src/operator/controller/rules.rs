@@ -21,7 +21,8 @@ pub struct SiteRules {
     pub qos: Vec<QosRules>,
     /// Associations. Each account precedes its users and its sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations and QOS are enforced, and users charged for ended jobs.
+    /// Whether limits of associations and QOS are enforced, and whether users are charged for ended
+    /// jobs.
     pub enforces_limits: bool,
     /// Type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,

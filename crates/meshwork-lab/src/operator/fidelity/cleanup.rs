@@ -14,10 +14,8 @@ use meshwork::geometry::NodeSet;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Smallest share of all gaps that a length of gaps must have to count as the shortest length.
-///
-/// A gap is the time from the end of a job to the next start on its nodes. Rare gaps may be even
-/// shorter than the clean-up time, because some nodes of a job may be freed before others.
+/// Smallest share of all gaps that must have a certain length for it to count as the shortest
+/// length.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for the nodes.

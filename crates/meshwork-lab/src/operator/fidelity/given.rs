@@ -46,49 +46,48 @@ enum Event {
 /// Time in seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// All pairs of two truth values: one for each of the two cycles that a clock second may have.
+/// All pairs of truth values, for the two cycles that can run within one clock second.
 ///
-/// The cycles are one of the main scheduler and one of backfill.
+/// One value is for the first of these cycles, the other for the second. One cycle is of the main
+/// scheduler, the other of backfill.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
 /// Maximum number of changes to the order of events that are tried for one clock second.
 const MOST_MOVES: usize = 64;
 
-/// Points in the score of an order of events for each predicted start that was also recorded. They
-/// count twice if the predicted nodes are the recorded ones.
+/// Points that an order of events scores for each predicted start that was also recorded.
+///
+/// The points count twice if the predicted nodes are the recorded ones.
 const FOUND: usize = 8;
-/// Points in the score of an order of events that leads to no wrong predictions. Each predicted
-/// start that was not recorded costs one of these points, until none is left.
+/// Points that an order of events scores if all its predicted starts were recorded.
+///
+/// Each predicted start that was not recorded costs one of these points, until none is left.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
 #[derive(Clone, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before the cycles of the second, and not after them.
+    /// Whether priorities are computed before the scheduler cycles of this clock second, not after
+    /// them.
     ticked: bool,
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// Whether all events of the clock second come before its first cycle, and before its second.
-    ///
-    /// Otherwise, an event comes before a cycle only if a recorded start of this cycle or of an
-    /// earlier one requires it.
+    /// For the first and the second cycle, whether all events of the clock second come before it.
     all: [bool; 2],
-    /// Whether all nodes of ended jobs are available in the first cycle, and in the second cycle.
-    ///
-    /// Otherwise, a node of an ended job is available only if a recorded start of this cycle or of
-    /// an earlier one uses it.
+    /// For the first and the second cycle, whether all nodes of ended jobs are available in it.
     all_back: [bool; 2],
-    /// Exceptions from `all`, as pairs of a cycle and an event.
+    /// Exceptions from the field `all`, as pairs of the indices of a cycle and an event.
     ///
-    /// For this cycle and all later ones, the event comes after the cycle instead of before it, or
-    /// vice versa.
+    /// If the event comes before this cycle and all later ones by the other rules, it comes after
+    /// them instead, and vice versa.
     moved: Vec<(usize, usize)>,
     /// Repeated submissions of earlier jobs, which change the node weights ([`NearGpus`]).
     ///
-    /// An element is the index of the following cycle, and whether the repeated submission is that
-    /// of the last submitted job with GPUs (`true`) or of the last one without.
+    /// An element is the index of the cycle that follows the repeated submission, and a flag that
+    /// tells which job is submitted again. The flag is true for the last submitted job with GPUs,
+    /// and false for the last one without.
     last_submitted: Vec<(usize, bool)>,
 }
 
@@ -300,7 +299,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Second of the main scheduler's next cycle that an event causes; `None` without an event.
+    /// Clock second of the main scheduler's next cycle after an event; `None` without an event.
     fn main_at(&self) -> Option<Second> {
         self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
@@ -543,8 +542,9 @@ impl<'a> Given<'a> {
 
     /// Improves an order of events by moving single events to the other side of a cycle.
     ///
-    /// This goes on as long as more predictions agree with the recorded starts. It is needed on
-    /// shared nodes, where a job may start although another job on its nodes has not ended.
+    /// Events are moved as long as this increases the number of predictions that agree with the
+    /// recorded starts. Such moves are needed on shared nodes, where a job may start although
+    /// another job on its nodes has not ended.
     fn move_events(
         &mut self,
         at: Second,

@@ -28,14 +28,16 @@ use crate::slurm::topology::Structure;
 use given::Given;
 use meshwork::geometry::NodeSet;
 
-/// Fraction of decisions that must equal the recorded ones, for a site to count as modelled.
+/// Smallest fraction of decisions that agree with the recorded ones, for a site to count as
+/// modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// Fraction of starts that must be predicted in the right cycle, for a site to count as modelled.
+/// Smallest fraction of starts predicted in the right cycle, for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Fraction of jobs' node lists that must be places of the topology, for a site to count as
-/// modelled.
+/// Smallest fraction of node lists that are listed places, for a site to count as modelled.
+///
+/// A listed place is a set of nodes that the topology names, such as a box or a block.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
 /// Agreement of the model with a history.
@@ -49,7 +51,8 @@ pub struct Fidelity {
     pub placements: usize,
     /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
-    /// Number of compared decisions and number of equal decisions, by scheduler.
+    /// For each scheduler, number of compared decisions, and number of those that equal the
+    /// recorded ones.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
     /// Decisions in which the model and the record differ.
     pub differing: Vec<DifferingDecision>,
@@ -136,7 +139,9 @@ pub struct PredictedWaits {
 }
 
 impl Fidelity {
-    /// Number of compared decisions and number of equal decisions, over all schedulers.
+    /// Number of compared decisions, and number of those that equal the recorded ones.
+    ///
+    /// Both are sums over all schedulers.
     #[must_use]
     pub fn all(&self) -> (usize, usize) {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
@@ -279,7 +284,7 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` gets the progress of the prediction of starts and of the replay together.
+/// `report` is called with one progress for both steps, the prediction of starts and the replay.
 ///
 /// # Complexity
 /// The time of [`verdict`], and the time of [`ControllerReplay::run`] for each copy of the history.

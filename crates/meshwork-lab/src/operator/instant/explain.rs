@@ -224,7 +224,7 @@ impl Instant {
         Some(NearestPlacement { site, placement, jobs, until: until.flatten() })
     }
 
-    /// Placements on all sites that are possible after the fewest ends of running jobs.
+    /// Placements on all sites that become possible if as few running jobs as possible end.
     fn nearest(&self, job: &Job, ways: &[Option<Vec<CandidateBlock>>]) -> Vec<NearestPlacement> {
         let mut all: Vec<NearestPlacement> = Vec::new();
         for site in 0..self.sites.len() {
@@ -274,8 +274,10 @@ impl Instant {
         found
     }
 
-    /// Nearest placements of a job that can run on every choice of enough free nodes. One is
-    /// possible after the fewest ends of jobs, another after the earliest ends.
+    /// Nearest placements of a job that can run on every choice of enough free nodes.
+    ///
+    /// One placement needs the ends of the fewest running jobs. The other is possible at the
+    /// earliest instant. They may be the same.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -308,8 +310,8 @@ impl Instant {
     /// Nearest placements of a job whose nodes must meet a constraint, but need not be a single
     /// block.
     ///
-    /// The placements are possible after the ends of the smallest sets of jobs that let the waiting
-    /// job start, and after the ends of the set with the earliest ends.
+    /// Some placements need the ends of the fewest running jobs. The last one is possible at the
+    /// earliest instant.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());

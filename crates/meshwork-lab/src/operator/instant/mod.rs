@@ -1,9 +1,10 @@
 //! State of a machine with any allocator at one instant: running jobs with their ends, and queue.
 //!
-//! The state comes from a `stored` run, or from the `saved` state of `meshwork place`. All results
-//! come from the allocator itself, which is queried on copies of the machine. On a copy, some jobs
-//! have ended or have been moved. `ways` selects the copies that are worth a query. [`explain`]
-//! finds why a job waits, and [`defrag`] finds moves of jobs that would let it start.
+//! The module `stored` reads the state from a stored run, and `saved` reads it from a saved state
+//! of `meshwork place`. All results come from the allocator itself, which is queried on copies of
+//! the machine. On a copy, some jobs have ended or have been moved. The module `ways` selects the
+//! sets of jobs for which such a copy is worth a query. [`explain`] finds why a job waits, and
+//! [`defrag`] finds moves of jobs that would let it start.
 
 pub mod defrag;
 pub mod explain;

@@ -29,10 +29,7 @@ pub(super) struct CandidateBlock {
     pub(super) jobs: Vec<usize>,
 }
 
-/// All blocks of a site that a job may get, for a job that gets a single block of its shape.
-///
-/// The blocks begin at all corners, and have their sides in all orders that the allocator may try.
-/// The result is `None` if a placement may have another form, or if there are too many blocks.
+/// All blocks of a site that a job may get, if the allocator gives it a single block of its shape.
 ///
 /// # Complexity
 /// **O(n · a · o)** for *n* nodes, blocks of *a* nodes, and *o* orders of sides.

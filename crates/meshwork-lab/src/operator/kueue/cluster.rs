@@ -83,13 +83,13 @@ impl Cluster {
         most.map_or_else(|| "cpu".to_owned(), |(name, _)| name)
     }
 
-    /// Amount on a node, at least 1, of the resource that counts as processors.
+    /// Amount of the resource that counts as processors, on one node; at least 1.
     pub(super) fn processors(&self, node: &str) -> u32 {
         let found = self.nodes.get(node).and_then(|node| node.allocatable.get(&self.resource));
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Amount that each pod of a set requests of the resource that counts as processors.
+    /// Amount of the resource that counts as processors, as requested by each pod of a set.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
@@ -111,7 +111,7 @@ impl Cluster {
         role
     }
 
-    /// Amount on the largest node of the resource that counts as processors.
+    /// Largest amount that a node has of the resource that counts as processors.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)
     }
@@ -171,8 +171,10 @@ impl Cluster {
         Some(vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)])
     }
 
-    /// Writes the switches of the tree, those with nodes first. The name of a switch has the values
-    /// of all labels from the top down to the label of the switch.
+    /// Writes the switches of the tree, those with nodes first.
+    ///
+    /// The name of a switch consists of the values of all labels from the top level down to the
+    /// level of the switch.
     fn switches(&self, out: &mut String) {
         let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (name, node) in &self.nodes {

@@ -103,8 +103,9 @@ impl<'a> Snapshots<'a> {
     ///
     /// A request has two parts. The first is the resources of the workload's pods in the notation
     /// of the column `roles` of tables of jobs. The second is `node` or `leaf` (the lowest level
-    /// above the nodes) if all pods must lie in one such domain. It is `None` if the pods may be
-    /// anywhere, if only a higher level is required, or if there are several sets of pods.
+    /// above the nodes) if all pods must lie in one such domain. The second part is `None` if the
+    /// pods may be anywhere, if only a higher level is required, or if there are several sets of
+    /// pods.
     #[must_use]
     pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
         let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));

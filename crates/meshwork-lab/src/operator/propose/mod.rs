@@ -30,10 +30,14 @@ use search::{SearchEnd, Trial, Tried, search};
 /// Confidence with which lists must be better than the site's own before they are proposed.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// Fraction of the time budget that the search gets. The race of the best lists gets the rest.
+/// Fraction of the time budget that the search gets.
+///
+/// The rest is for the race, in which the best lists are compared on resampled histories.
 const SEARCH_PART: f64 = 0.6;
 
-/// Fraction of the reduction of waits that must remain when unimportant changes are undone.
+/// Fraction of a proposal's reduction of waits that must be kept when changes in it are undone.
+///
+/// A change of the lists is undone if the proposal keeps at least this fraction without it.
 const WORTH: f64 = 0.98;
 
 /// Smallest number of jobs that each half of the history must have.
@@ -72,9 +76,10 @@ pub struct ListProposal {
     pub held_against: Option<Interval>,
     /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
     pub waits: Option<(f64, f64)>,
-    /// Mean spans of jobs under the site's own and the best lists, with the unit of a span.
+    /// Mean spans of jobs (how far their nodes are spread), with the unit of a span.
     ///
-    /// Both means are over the history's second half.
+    /// The first mean is under the site's own lists, the second under the best lists. Both are over
+    /// the history's second half.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 

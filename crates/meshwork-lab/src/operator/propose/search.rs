@@ -34,9 +34,9 @@ pub(super) const FEWEST_JOBS: usize = 100;
 /// Number of best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// Factor by which waits in a trial may exceed those under the site's own list.
+/// Factor by which waits in a trial may exceed the waits under the site's own list.
 ///
-/// Beyond this factor, plus ten minutes for each job, the trial is aborted.
+/// The trial is aborted if its waits exceed this multiple, plus ten minutes for each job.
 const PATIENCE: f64 = 1.5;
 
 /// Jobs and rules with which placement lists are tried.

@@ -420,9 +420,7 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs whose run time exceeds the whole period of the jobs with shorter run times.
-///
-/// Jobs that waited for the end of such a job are missing in the history.
+/// Warns of jobs that run longer than the whole period that the jobs with shorter run times cover.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

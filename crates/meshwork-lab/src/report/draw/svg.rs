@@ -96,7 +96,7 @@ pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
     path(out, &[vec![back(4.0), [x, y], back(-4.0)]], stroke, 1.5, "");
 }
 
-/// Dash patterns by index of colour, which distinguish lines for those who see no colours.
+/// Dash pattern for each colour, so that lines can be told apart without seeing colours.
 const DASHES: [&str; 10] =
     ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 

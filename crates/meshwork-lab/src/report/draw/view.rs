@@ -134,7 +134,7 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 /// Range of the scale of measured values. It contains all means; wide intervals may extend beyond
 /// it.
 ///
-/// A logarithmic scale of differences is that of their ratios to the baseline, in percent.
+/// If the scale is logarithmic, a difference in percent is placed by the ratio to the baseline.
 pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     if log && view.differences {
         let ratio = |point: &Point| Point {

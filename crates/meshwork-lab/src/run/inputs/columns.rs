@@ -110,8 +110,10 @@ pub(crate) fn is_tsv(path: &str) -> bool {
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")
 }
 
-/// Reader of a text that leaves out blank lines and comments. The CSV reader could skip such lines
-/// too, but would then report wrong line numbers for the rows after them.
+/// Reader that passes on a text without its blank lines and comments.
+///
+/// The CSV reader could skip such lines too, but would then report wrong line numbers for the rows
+/// after them.
 struct Filter {
     text: Box<dyn BufRead + Send>,
     line: Vec<u8>,
@@ -151,8 +153,10 @@ impl Read for Filter {
     }
 }
 
-/// Positions at which [`Filter`] left out lines. Each has the number of lines passed on before it,
-/// and the number of lines left out up to and including it.
+/// Places where [`Filter`] left out lines, one for each group of consecutive lines.
+///
+/// The first number of a place is the number of lines before it that were passed on. The second is
+/// the number of lines left out from the start of the text to the end of the place.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 

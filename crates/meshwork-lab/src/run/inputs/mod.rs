@@ -52,7 +52,7 @@ pub(crate) struct Companion {
 }
 
 impl Files {
-    /// Files of a study whose relative paths are looked up in `folder` first.
+    /// Files of a study. Relative paths of the files are looked up in `folder` first.
     #[must_use]
     pub fn beside(folder: &Path) -> Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }

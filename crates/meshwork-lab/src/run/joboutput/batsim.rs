@@ -1,9 +1,9 @@
 //! Per-job output in the columns of Batsim's `jobs.csv`, which evalys and other simulators read.
 //!
 //! Processors are numbered from 0 like the nodes of the machine: along dimension 0 first, and
-//! consecutively over all sites. The cell for energy, which Batsim measures and Meshwork does not,
-//! is empty. Attributes without a column are in `metadata`, as `column=cell` for each column of a
-//! table of jobs, such as `block=3x5` or `segment=4`.
+//! consecutively over all sites. The cell for the energy of a job is empty, because Meshwork
+//! measures no energy by job. Attributes without a column are in `metadata`, as `column=cell` for
+//! each column of a table of jobs, such as `block=3x5` or `segment=4`.
 
 use std::io::{self, Write};
 

@@ -90,7 +90,7 @@ pub fn optional() -> impl Iterator<Item = Part> {
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
 }
 
-/// Path in a results folder of the per-job output of the run with the key `key`.
+/// Path of a run's per-job output in a results folder. The run has the key `key`.
 #[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.ending()))

@@ -7,8 +7,8 @@ use super::lines::{Handles, Head, Lines, Place};
 use super::record::{RunFindings, RunRecord};
 use super::{RUNS, StoreError, segment};
 
-/// Runs of a results folder, open for reading only. They include runs in segments, to which
-/// processes may still append.
+/// Runs of a results folder, open for reading only. They include the runs in segments, which are
+/// files to which other processes may still append.
 ///
 /// # Complexity
 /// Some 50 bytes of memory per run, however long its line is.
@@ -75,7 +75,7 @@ impl Archive {
         RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// Runs at the given indices of the list of all runs in the order of their keys.
+    /// Runs at the given indices. An index is a position among all runs in the order of their keys.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();

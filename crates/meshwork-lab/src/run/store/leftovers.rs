@@ -55,7 +55,7 @@ fn is_unfinished(name: &str) -> bool {
     WHOLE.contains(&without_process(name))
 }
 
-/// Name without the number of a process at its end, which is absent in files of older versions.
+/// File name without the process number at its end. Files of older versions have no such number.
 fn without_process(name: &str) -> &str {
     name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name)
 }

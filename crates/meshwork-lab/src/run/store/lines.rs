@@ -97,7 +97,8 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// Number of bytes of a file that are scanned at once, in parallel; a longer line is read whole.
+/// Number of bytes of a file that are read at once, so that their lines can be scanned in parallel.
+/// A longer line is read whole.
 const BLOCK: u64 = 4 << 20;
 
 /// Minimum number of lines that one thread scans.
@@ -222,8 +223,8 @@ impl Lines {
         }
     }
 
-    /// Compares two lines of the same run. If only the earlier one is unreadable, the later one
-    /// replaces it.
+    /// Compares two lines of the same run. If the earlier line is unreadable and the later one is
+    /// not, the later line replaces the earlier one.
     fn compare(
         &mut self,
         handles: &mut Handles,

@@ -102,8 +102,8 @@ pub struct Store {
     handles: Handles,
     /// Length of the file of runs, in bytes.
     bytes: u64,
-    /// Digests of requested runs made by another build or model version, for
-    /// [`Store::is_known_elsewhere`].
+    /// Runs that another build or model version has made, as digests that do not depend on the
+    /// build. See [`Store::is_known_elsewhere`].
     elsewhere: BTreeSet<u128>,
     /// Segments (files of runs of single processes) that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
@@ -372,15 +372,16 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records that another build made a run, by the digest of the requested run. Only the lines of
-/// such runs are read completely.
+/// Records the digest of a run if another build or model version made it.
+///
+/// Only the lines of such runs are read completely.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
     }
 }
 
-/// Digest of a requested run, which is the same for all builds of the program.
+/// Digest of a run without its build, so that the digest is the same for all builds of the program.
 fn request(record: &RunRecord) -> Option<u128> {
     let digest = record.input.as_ref().map(Input::digest);
     lines::digits(&record::request(record.scenario.clone(), digest.as_deref(), record.replication))

@@ -88,8 +88,8 @@ pub struct RunFindings {
 }
 
 impl RunFindings {
-    /// Extracts the findings of a run. Values that are not finite count as not measured, because
-    /// they could not be stored and a stored run must equal a new one.
+    /// Extracts the findings of a run. Values that are not finite count as not measured. They could
+    /// not be stored, and a run that is read from the store must equal the run as it was made.
     #[must_use]
     pub fn of(outcome: &Outcome) -> RunFindings {
         let finding = |measured: &Measured, with_batches: bool| RunMetric {
@@ -343,7 +343,9 @@ impl Keys {
     }
 }
 
-/// Digest of a requested run. It is the same for all builds of the program, unlike the run's key.
+/// Digest of the scenario, the input and the replication of a run.
+///
+/// Unlike the run's key, it is the same for all builds of the program.
 pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) -> String {
     let text = format!("{}{replication}\n", digested(scenario, input));
     short(&blake3::hash(text.as_bytes()))
@@ -373,7 +375,9 @@ pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// Parsed line of `runs.jsonl`. The type `S` of the scenario can be one that ignores its content.
+/// Parsed line of `runs.jsonl`. The type `S` is that of the scenario.
+///
+/// It can be a type that ignores the content of the scenario, if only other fields are needed.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

@@ -41,8 +41,10 @@ pub enum Note {
         /// Name of the computer on which the attempt runs.
         host: String,
         threads: usize,
-        /// Number of runs assigned to the shard. A scenario assigned as a whole counts with the
-        /// replications that it needs in any case.
+        /// Number of runs assigned to the shard.
+        ///
+        /// For a scenario that is assigned as a whole, the number of replications may grow later.
+        /// Such a scenario counts with the number that is known at the start.
         runs: u64,
     },
     /// Note on the end of a run, in the line after the results of the run.
@@ -124,7 +126,8 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// Opens a segment, which may have received its final name since the folder was listed.
+/// Opens a segment. Its name may have changed from the temporary to the final one since the folder
+/// was listed.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path).or_else(|error| match error.kind() {
         io::ErrorKind::NotFound if is_segment(path) => File::open(whole_of(path)),

@@ -170,8 +170,10 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Seed with which jobs are drawn from the model to measure distances. It is an unusual number,
-/// since a log drawn from the model with the same seed would be compared with itself.
+/// Seed with which jobs are drawn from the model to measure distances.
+///
+/// It is an unusual number. If the log itself was drawn from the model with the same seed, it would
+/// be compared with the same jobs.
 const SEED: u64 = 20_051_997;
 
 /// Draws the jobs of a workload for a flat machine with `processors` processors.

@@ -109,8 +109,9 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         class.insert("p_largest".to_owned(), rounded(top as f64 / places.len() as f64));
         let gaps = gaps(places.iter().map(|&place| sample.arrivals[place]));
         let run_times: Vec<f64> = places.iter().map(|&place| sample.run_times[place]).collect();
-        // The jobs of a class may all be in one part of the log. Their mean gap is taken as the
-        // span of the whole log divided by their number, which keeps this number.
+        // The jobs of a class may all be in one part of the log. So the mean gap is the span of the
+        // whole log divided by the number of jobs. Then the model submits equally many jobs of the
+        // class in this span.
         let every = sample.span() / places.len() as f64;
         for (of, values, mean) in [("gap", gaps, Some(every)), ("run", run_times, None)] {
             let (moments, widened) = possible(&values);

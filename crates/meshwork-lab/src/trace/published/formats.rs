@@ -433,5 +433,7 @@ pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("partition", Of("partition")),
 ];
 
-/// Number of columns, at the start of [`HISTORY_COLUMNS`], on requests for parts of nodes.
+/// Number of columns in [`HISTORY_COLUMNS`] that describe requests for parts of nodes.
+///
+/// These columns come first in the list.
 pub(super) const SHARED_COLUMNS: usize = 7;

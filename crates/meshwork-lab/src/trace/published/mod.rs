@@ -90,11 +90,12 @@ enum Source {
     Limit(&'static str),
     /// The cell is the amount of memory, in MB, that a column has in Slurm's format.
     SlurmMemory(&'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It is
-    /// computed from a column of Slurm's trackable resources.
+    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. Pieces
+    /// are equal parts of nodes. The cell is computed from a column of Slurm's trackable resources.
     Tres(&'static str, &'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. It is
-    /// computed from a column with options of the command `salloc`.
+    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. Pieces
+    /// are equal parts of nodes. The cell is computed from a column with options of the command
+    /// `salloc`.
     Options(&'static str, &'static str),
     /// The cell is the same number in all rows.
     Always(f64),
@@ -332,7 +333,8 @@ struct Reading<'a> {
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value, by name of a column that tables of jobs do not have.
+    /// Number of jobs with a value in a column that tables of jobs do not have, by name of the
+    /// column.
     absent: BTreeMap<&'static str, u64>,
     /// Number of jobs with a value, for each column in the list `no_place` of the trace's format.
     no_place: Vec<u64>,

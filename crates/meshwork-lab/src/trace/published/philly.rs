@@ -85,7 +85,9 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// Roles of a job, by number of GPUs on a machine; `None` if all machines have equally many.
+    /// Roles of a job, one for each occurring number of GPUs on a machine.
+    ///
+    /// It is `None` if the job has equally many GPUs on all its machines.
     fn unequal(&self) -> Option<String> {
         let mut machines: BTreeMap<usize, usize> = BTreeMap::new();
         for machine in &self.detail {

@@ -92,8 +92,9 @@ impl SlurmPieces {
     /// Pieces that the options of `salloc` request; `None` without options.
     ///
     /// With GPUs for each task, a piece is a task. With GPUs for each node, it is the part of the
-    /// job on one node. With GPUs for the whole job, it is a GPU, unless the nodes divide them
-    /// equally. Without GPUs, it is a node's part if nodes are requested, and otherwise a task.
+    /// job on one node. With GPUs for the whole job, it is the part on one node if the number of
+    /// GPUs is a multiple of the number of nodes, and otherwise one GPU. Without GPUs, it is the
+    /// part on one node if nodes are requested, and otherwise a task.
     pub(crate) fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;

@@ -54,10 +54,12 @@ const END: u8 = 7;
 const KINDS: u8 = 7;
 /// Flag of an event that is later than the previous one. The changed bits of the time follow.
 const LATER: u8 = 8;
-/// Position, in an event's first byte, of the bits for the form of a request: count, block, subcube
-/// or pieces. For an event with a placement, these bits say whether it has parts of nodes.
+/// Position of some bits in the first byte of an event.
+///
+/// For an event with a request, they give its form: count, block, subcube or pieces. For an event
+/// with a placement, they say whether it has parts of nodes.
 const REQUEST: u32 = 4;
-/// Form of a request for pieces of nodes, which is stored as text.
+/// Form of a request for pieces (equal parts of nodes), which is stored as text.
 const PIECES: u8 = 3;
 /// Flag of a recorded placement with parts of nodes. The parts are stored after the placement.
 const PARTS: u8 = 1;
@@ -81,9 +83,10 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Selects the runs to record of a study with the results folder `folder`. `record` is the
-    /// study's setting: `true` records all scenarios, `false` none (the result is `None`). Without
-    /// the setting, the scenarios with the indices `some` are recorded.
+    /// Selects the runs of a study that are recorded in its results folder `folder`.
+    ///
+    /// `record` is the study's setting: `true` records all scenarios, `false` none (the result is
+    /// `None`). Without the setting, the scenarios with the indices `some` are recorded.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
@@ -118,7 +121,7 @@ impl Kept {
     }
 }
 
-/// An observer that records all events of a run that a [`RunEvent`] can hold.
+/// An observer that records the events of a run, except those for which [`RunEvent`] has no kind.
 ///
 /// For a log in whole seconds, the file takes some 7 bytes for each event. The observer needs only
 /// the memory of a buffer. A recording that cannot be written, or grows beyond 256 MiB, is dropped
@@ -339,9 +342,9 @@ fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     *before = number;
 }
 
-/// Writes the changed bytes of a time, preceded by a byte with the positions of first and last.
+/// Writes the changed bytes of a time, after a byte with the positions of the first and the last.
 ///
-/// `difference` is the exclusive or of the bits of the time and of the previous one. A time in
+/// `difference` is the exclusive or of the bits of the time and of the previous time. A time in
 /// whole seconds takes two or three bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
     let bytes = difference.to_le_bytes();

@@ -28,8 +28,8 @@ pub struct Marked {
     pub until: Option<f64>,
 }
 
-/// Divides sorted nodes into runs of consecutive nodes. Returns the first node and the length of
-/// each run.
+/// Divides sorted nodes into ranges of consecutive nodes. Returns the first node and the length of
+/// each range.
 fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &node in nodes {

@@ -181,8 +181,10 @@ pub struct Recording {
     /// Nodes in partitions and reservations, which a picture marks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
-    /// Reason why a job that could start waits: `priority`, or `reserved` if the scheduler makes
-    /// reservations. `None` if reasons for waiting are unknown.
+    /// Reason for which a job waits although it could start.
+    ///
+    /// It is `priority`, or `reserved` if the scheduler makes reservations. `None` if reasons for
+    /// waiting are unknown.
     pub held_up: Option<&'static str>,
     /// Last instant for which reasons for waiting are known; `None` if they are known for all
     /// instants.
@@ -396,7 +398,8 @@ impl Recording {
         }
     }
 
-    /// Completes the recording of a run that ended at `end` with the events of its tape.
+    /// Completes the recording of a run that ended at `end`, with the events that were kept during
+    /// the run.
     fn filled(
         mut self,
         subject: Subject<'_>,
