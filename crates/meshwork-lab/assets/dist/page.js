@@ -1962,6 +1962,7 @@
     }
     return [least, most];
   }
+  var cut = (bound, mean, spread) => Math.abs(bound - mean) <= Math.abs(spread) ? bound : mean + spread / 2;
   function measured(view, points, log) {
     if (log && view.differences) {
       const ratios = points.map((point) => ({ ...point, mean: ratioOf(point.mean), low: ratioOf(point.low), high: ratioOf(point.high) }));
@@ -1977,8 +1978,8 @@
       return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
     }
     const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
-    const from = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
-    const until = Math.min(high, most + spread / 2);
+    const from = Math.max(cut(low, least, -spread), least >= 0 && !view.differences ? 0 : -Infinity);
+    const until = cut(high, most, spread);
     if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
     return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
   }
@@ -2044,7 +2045,7 @@
   }
   function whiskerOf(point, [from, until]) {
     const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
-    return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
+    return { isThere, isBelow: isThere && point.low < from && from !== 0, isAbove: isThere && point.high > until };
   }
   var measureOf = (view, inPercent) => inPercent ? `${view.y.label} (%)` : labelOf(view.y);
   var inside = (x, half, width2) => Math.max(half, Math.min(width2 - half, x));
@@ -2223,11 +2224,13 @@
       svg += line([x(number2), top, x(number2), bottom], theme2.line);
       svg += tickBelow([x(number2), bottom + 15], tick(number2), width2, theme2);
     }
+    if (hasZero) svg += line([zero, top, zero, bottom], theme2.ink);
+    const weight = `${isOne ? "" : ' font-weight="600"'} paint-order="stroke" stroke="${theme2.paper}" stroke-width="5"`;
     const hits = [];
     for (const [row, place2] of places.entries()) {
       const begin = top + row * step + head;
       if (isBeside) svg += text([left - 10, begin + bar2 / 2 + 2], names2[place2], theme2.ink, "end");
-      else svg += text([left + 4, begin - 6], shortened(names2[place2], width2 - left - 12, isOne ? void 0 : BOLD), theme2.ink, "start", isOne ? "" : ' font-weight="600"');
+      else svg += text([left + 4, begin - 6], shortened(names2[place2], width2 - left - 12, isOne ? void 0 : BOLD), theme2.ink, "start", weight);
       for (const point of points) {
         if (point.x !== place2) continue;
         const index = isOne ? 0 : colours.indexOf(point.colour);
@@ -2250,7 +2253,6 @@
         hits.push({ x: x(point.mean), y, point });
       }
     }
-    if (hasZero) svg += line([zero, top, zero, bottom], theme2.ink);
     const measure = measureOf(view, inPercent);
     svg += text([inside((left + right) / 2, wide(measure) / 2, width2), height - 8], measure, theme2.ink, "middle");
     return { svg, width: width2, height, hits };
@@ -2697,7 +2699,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     alone?.classList.add("wide");
   }
   function sentenceOf(view, log, inPercent = hasPercent(view)) {
-    const text2 = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
+    const text2 = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio,[^.]*\./, "");
     return text2.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
   }
   function fillNumbers(details, view) {
