@@ -104,9 +104,10 @@
     }
     mark(time, step) {
       const text2 = this.at(time);
-      if (step >= 86400) return text2.split(",")[0];
+      const day = text2.replace(/,[^,]*$/, "");
+      if (step >= 86400) return day;
       const clock = step % 60 === 0 ? text2.slice(-8, -3) : text2.slice(-8);
-      return clock.startsWith("00:00") && step >= 60 ? text2.split(",")[0] : clock;
+      return clock.startsWith("00:00") && step >= 60 ? day : clock;
     }
   };
 
@@ -1279,7 +1280,7 @@
   var MOST = 12;
   function orders(run) {
     const isOne = run.sites.length === 1;
-    return [...run.isShared ? [] : ["processor"], "lane", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
+    return [...run.isShared ? [] : ["processor"], "job", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
   }
   var isNatural = (site) => site.sides.length === 1 && !site.shared;
   function bandsOf(run, by) {
@@ -1298,7 +1299,7 @@
     const isOrdered2 = (site) => by === "processor" || isNatural(site);
     return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered2(site))), of: (s) => run.where[s] };
   }
-  function pack(run, by = "lane") {
+  function pack(run, by = "job") {
     const { bands, of } = bandsOf(run, by);
     const lane = new Uint32Array(run.stays);
     const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));
@@ -1454,7 +1455,14 @@
   function asks(run, job) {
     const { text: text2, nodes } = run.asked[run.request[job]];
     const count = amount(run, nodes);
-    return text2 === String(nodes) ? count : `${text2} (${count})`;
+    return text2 === String(nodes) ? count : `${piecesInWords(text2)} (${count})`;
+  }
+  function piecesInWords(text2) {
+    if (!/^pieces=\d+( \w+=\S+)*$/.test(text2)) return text2;
+    const { pieces, gpu = 0, cpu = 0, mem = 0, inside: inside2, ...rest } = Object.fromEntries(text2.split(" ").map((word) => word.split("=")));
+    const others = Object.entries(rest).map(([key, value]) => `, ${key} ${value}`).join("");
+    const each = amountsOf({ gpu: Number(gpu), cpu: Number(cpu), mem: Number(mem) });
+    return `${pieces === "1" ? "" : `${number(Number(pieces))} pieces, each of `}${each}${others}${inside2 ? `, inside a ${inside2}` : ""}`;
   }
   function asksBriefly(run, job) {
     const { text: text2 } = run.asked[run.request[job]];
@@ -1544,13 +1552,13 @@
     const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
     return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
   }
-  function lanes(run, by = "lane") {
+  function lanes(run, by = "job") {
     if (by === "processor") return " on the processors that it holds, in the order of their numbers";
-    if (by !== "lane") return `, below the others of its ${by}`;
+    if (by !== "job") return `, below the others of its ${by}`;
     const ordered = run.sites.filter(isNatural).length;
     if (ordered === run.sites.length) return " on the processors that it holds";
-    if (ordered === 0) return " on a lane of its own";
-    return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
+    if (ordered === 0) return " on a row of its own";
+    return ", on sites of one dimension on the processors that it holds, elsewhere on a row of its own";
   }
   function placeName(site, node) {
     if (site.shared) return `node ${number(node)} (${site.shared.types[site.typeOf[node]].name})`;
@@ -1560,17 +1568,19 @@
     return `processor ${number(node)} (${corner.join(",")})`;
   }
   var PARTS = {
-    fat_tree: "A row is a leaf switch, the bar at its left, with its processors; layers are the subtrees above.",
+    fat_tree: "A row is a leaf switch, the bar at its left, with its processors; each layer is a subtree of its own.",
     dragonfly: "A row is a router, the bar at its left, with its processors; each layer is a group, with its number above it.",
     twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
     multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes."
   };
   function legend(site) {
+    const parts = PARTS[site.wiring] && (site.sides.length > 2 ? PARTS[site.wiring] : PARTS[site.wiring].replace(/; each layer is[^.]*/, ""));
     if (site.shared) {
-      const layers2 = PARTS[site.wiring]?.replaceAll("processors", "nodes") ?? "";
-      return `Each square is a node; a job fills it from below by its share of what is chosen. ${layers2}`.trimEnd();
+      const lacks = site.kinds.some((kind) => site.shared.types.some((type) => !(type[kind] > 0)));
+      const empty = lacks ? " An empty outline is a node that has none of it." : "";
+      return `Each square is a node; a job fills it from below by its share of what is chosen.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
     }
-    if (site.wiring in PARTS) return PARTS[site.wiring];
+    if (parts) return parts;
     if (site.wiring === "hypercube") {
       return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
     }
@@ -1714,7 +1724,7 @@
       const isOne = run.sites.length === 1;
       const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
       const until = (job) => run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end";
-      write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
+      write(this.running.heads[1], `${run.isShared ? "Cores" : "Holds"}${isOne ? "" : ", on site"}`);
       this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
       this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
         const job = run.who[s];
@@ -3179,7 +3189,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var LEGIBLE = 2.5;
   var ROW = 4;
   var Gantt = class {
-    constructor(run, by = "lane") {
+    constructor(run, by = "job") {
       this.run = run;
       const { bands, lane, where } = pack(run, by);
       this.bands = bands;
@@ -3441,7 +3451,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.canvas = make("canvas", { tabindex: 0, role: "img" });
       this.line = make("div", { class: "m-line" });
       this.words = make("span");
-      const how = matchMedia("(pointer: coarse)").matches ? " Drag to move; tap a job to follow it." : " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.";
+      const how = matchMedia("(pointer: coarse)").matches ? " Drag to move; tap a job to follow it." : " Drag to move; click a job to follow it. To zoom, turn the wheel while Ctrl is held, or just turn it once the chart was clicked; with Shift it moves.";
       this.how = make("span", { class: "m-how" }, how);
       this.zooms = [
         button("+", "Look closer (plus)", () => this.zoom(0.5)),
@@ -3533,7 +3543,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const rows2 = gantt.bands.reduce((sum, band) => sum + band.lanes, 0);
       gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
       const isDense = gantt.bands.some((band) => gantt.isDense(band));
-      const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
+      const dense = " Rows too many to be seen apart are drawn as one, which has the colour of the job that holds most of it, or is the darker, the more of it is held.";
       write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""}`);
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);

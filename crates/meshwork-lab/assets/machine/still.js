@@ -160,7 +160,7 @@ export class Still {
     const isOne = run.sites.length === 1;
     const holds = (s) => (isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`);
     const until = (job) => (run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end");
-    write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
+    write(this.running.heads[1], `${run.isShared ? "Cores" : "Holds"}${isOne ? "" : ", on site"}`);
     this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) =>
       ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
     this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {

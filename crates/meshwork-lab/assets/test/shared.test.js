@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { layouts } from "../machine/layout.js";
 import { orders } from "../machine/lanes.js";
 import { SiteMap } from "../machine/map.js";
-import { asksBriefly, facts, legend, nodeInWords, summary } from "../machine/words.js";
+import { asks, asksBriefly, facts, legend, nodeInWords, summary } from "../machine/words.js";
 import { shared } from "./a-run.js";
 
 test("cores are counted, and each kind fills nodes by its own shares", () => {
@@ -47,6 +47,10 @@ test("words count cores and name what is free", () => {
   assert.deepEqual(["pieces=3 cpu=30 gpu=4", "pieces=1 cpu=8 gpu=1", "pieces=2 cpu=8 mem=5", "roles=1*cpu=4+4*cpu=8,gpu=2"].map(brief),
     ["3×4 GPUs", "1 GPU", "2×8 cores", "2 roles"]);
   assert.match(legend(run.sites[0]), /^Each square is a node; .* chosen\.$/);
-  assert.match(legend({ ...run.sites[0], wiring: "fat_tree" }), /chosen\. A row is a leaf switch, the bar at its left, with its nodes;/);
-  assert.deepEqual(orders(run), ["lane"], "a node has no holder of its own");
+  assert.match(legend({ ...run.sites[0], wiring: "fat_tree" }), /chosen\. A row is a leaf switch, the bar at its left, with its nodes\.$/);
+  const mixed = { ...run.sites[0], shared: { types: [{ gpu: 8, cpu: 16 }, { gpu: 0, cpu: 16 }] } };
+  assert.match(legend(mixed), /chosen\. An empty outline is a node that has none of it\.$/);
+  run.asked[0].text = "pieces=4 cpu=96 mem=1000000 gpu=8 inside=leaf";
+  assert.match(asks(run, 0), /^4 pieces, each of 8 GPUs, 96 cores, 1,000,000 MiB, inside a leaf \(/);
+  assert.deepEqual(orders(run), ["job"], "a node has no holder of its own");
 });
