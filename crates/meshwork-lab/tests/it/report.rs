@@ -238,6 +238,7 @@ fn one_scenario_has_a_table_and_no_plot() {
     assert_eq!(facts("Runs"), "3 of 3 runs, 1 scenario, 3 replications of each");
     assert_eq!(facts("Machine"), "mesh 8x8 (speed=1.0)");
     assert_eq!(facts("Measured"), "until 200 jobs have finished");
+    assert!(section.facts.iter().all(|fact| fact.name != "Selector"), "there is one site");
 }
 
 #[test]
