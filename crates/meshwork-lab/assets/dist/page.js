@@ -985,6 +985,8 @@
             context.globalAlpha = 1;
             if (cell2 >= 12) this.drawShare(context, s, [left, bottom, side, height], theme2);
           }
+          const failed = kind === "gpu" ? this.marks.gpus.get(node) ?? 0 : 0;
+          if (failed > 0) this.drawFailed(context, [left, top, side], failed / capacity, theme2);
           if (cell2 >= 20 && capacity > 1 && capacity <= 16) this.drawUnits(context, [left, top, side], capacity, theme2);
           const holds = chosen >= 0 && this.shares[node].some(({ s }) => run.who[s] === chosen);
           context.strokeStyle = holds ? theme2.chosen : theme2.soft;
@@ -1008,6 +1010,19 @@
       context.fillStyle = theme2.label;
       context.textAlign = "center";
       context.fillText(text2, left + width2 / 2, top + height / 2 + 0.5);
+    }
+    // Draws the share of failed GPUs at the top of a node, crossed out.
+    drawFailed(context, [left, top, side], share, theme2) {
+      context.fillStyle = theme2.down;
+      context.fillRect(left, top, side, share * side);
+      context.strokeStyle = theme2.label;
+      context.lineWidth = 1;
+      context.beginPath();
+      context.moveTo(left, top);
+      context.lineTo(left + side, top + share * side);
+      context.moveTo(left, top + share * side);
+      context.lineTo(left + side, top);
+      context.stroke();
     }
     // Draws marks at the left of a node, one for each unit of the kind.
     drawUnits(context, [left, top, side], count, theme2) {
@@ -1068,13 +1083,14 @@
       }
       context.stroke();
     }
-    // Finds reserved and sleeping processors, and the members of each partition.
+    // Finds reserved and sleeping processors, failed GPUs of each node, and the members of each partition.
     marked(moment) {
       const { nodes } = this.run.sites[this.site];
-      const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: /* @__PURE__ */ new Map() };
+      const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), gpus: /* @__PURE__ */ new Map(), partitions: /* @__PURE__ */ new Map() };
       for (const { kind, name: name2, site, first: first2, count } of moment.marked ?? []) {
         if (site !== this.site) continue;
-        if (kind !== "partition") marks[kind].fill(1, first2, first2 + count);
+        if (kind === "gpu") marks.gpus.set(first2, (marks.gpus.get(first2) ?? 0) + 1);
+        else if (kind !== "partition") marks[kind].fill(1, first2, first2 + count);
         else {
           if (!marks.partitions.has(name2)) marks.partitions.set(name2, new Uint8Array(nodes));
           marks.partitions.get(name2).fill(1, first2, first2 + count);
@@ -1517,9 +1533,11 @@
         held.set(s, name(run, run.who[s]));
       });
     }
+    const failed = (moment.marked ?? []).filter((own) => own.kind === "gpu" && own.site === site && own.first === node).length;
+    free.gpu -= failed;
     const names2 = [...held.values()];
     const who = names2.length > 6 ? [...names2.slice(0, 6), `${names2.length - 6} more`] : names2;
-    return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${who.length > 0 ? `, held by ${list(who)}` : ""}`;
+    return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${failed > 0 ? `, ${number(failed)} ${verb(failed, "GPU", "GPUs")} out of service` : ""}${who.length > 0 ? `, held by ${list(who)}` : ""}`;
   }
   function why(run, job, time, place2 = null) {
     const cause = run.waitsFor(job, time);
@@ -1646,6 +1664,7 @@
       const items = colours.map(({ look: look3, text: text2 }) => [`m-swatch m-look-${look3 % COLOURS} m-pattern-${Math.floor(look3 / COLOURS)}`, text2]);
       const has = (kind) => marked.some((own) => own.kind === kind);
       if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
+      if (has("gpu")) items.push(["m-swatch m-mark-gpu", "GPU out of service, of its node"]);
       if (has("reserved")) items.push(["m-swatch m-mark-reserved", "reserved"]);
       if (has("asleep")) items.push(["m-swatch m-mark-asleep", "asleep"]);
       const partitions = [...new Set(marked.filter((own) => own.kind === "partition").map((own) => own.name))].sort();

@@ -74,6 +74,7 @@ export class Still {
     const items = colours.map(({ look, text }) => [`m-swatch m-look-${look % COLOURS} m-pattern-${Math.floor(look / COLOURS)}`, text]);
     const has = (kind) => marked.some((own) => own.kind === kind);
     if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
+    if (has("gpu")) items.push(["m-swatch m-mark-gpu", "GPU out of service, of its node"]);
     if (has("reserved")) items.push(["m-swatch m-mark-reserved", "reserved"]);
     if (has("asleep")) items.push(["m-swatch m-mark-asleep", "asleep"]);
     const partitions = [...new Set(marked.filter((own) => own.kind === "partition").map((own) => own.name))].sort();

@@ -135,9 +135,11 @@ export function nodeInWords(run, moment, site, node) {
       held.set(s, name(run, run.who[s]));
     });
   }
+  const failed = (moment.marked ?? []).filter((own) => own.kind === "gpu" && own.site === site && own.first === node).length;
+  free.gpu -= failed;
   const names = [...held.values()];
   const who = names.length > 6 ? [...names.slice(0, 6), `${names.length - 6} more`] : names;
-  return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${who.length > 0 ? `, held by ${list(who)}` : ""}`;
+  return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${failed > 0 ? `, ${number(failed)} ${verb(failed, "GPU", "GPUs")} out of service` : ""}${who.length > 0 ? `, held by ${list(who)}` : ""}`;
 }
 
 // A sentence on why a job waits at a time, with its nearest place if known; empty if it does not wait, or the reason
