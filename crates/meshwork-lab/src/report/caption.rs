@@ -17,7 +17,7 @@ pub(super) fn sentence(
         None => title(metric),
     };
     if let Some(baseline) = baseline {
-        text = format!("{text}; each scenario minus the one with {baseline} on the same jobs");
+        text = format!("{text}; each scenario minus the one with {baseline}");
     }
     let (along, what) = match view.style {
         Style::Lines | Style::Steps => ("against", "a line"),

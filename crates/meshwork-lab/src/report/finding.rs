@@ -365,7 +365,7 @@ impl Contest<'_> {
             for &other in &scenarios[place + 1..] {
                 let Some(ratio) = self.ratio(one, other) else { continue };
                 ratio.ends?;
-                if ratio.is_significant() {
+                if ratio.is_significant() && !self.is_equal(one, other) {
                     return Some(true);
                 }
             }
