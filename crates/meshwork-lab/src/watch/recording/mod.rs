@@ -260,8 +260,8 @@ impl Recording {
     }
 
     /// Adds what a recording file lacks: the users and partitions of jobs, the sleep intervals of
-    /// nodes, and the outages of GPUs. If the scenario may have them, the run is repeated up to the end of the window,
-    /// provided that it can be repeated.
+    /// nodes, and the outages of GPUs. If the scenario may have them, the run is repeated up to the
+    /// end of the window, provided that it can be repeated.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
