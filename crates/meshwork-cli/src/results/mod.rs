@@ -7,10 +7,10 @@ use std::path::Path;
 
 use meshwork::observe::recorder::OwnerAttribute;
 use meshwork_lab::findings::columns::{Shown, value};
-use meshwork_lab::findings::notes::{notes, warnings};
+use meshwork_lab::findings::notes::{UNLIKE_JOBS, notes, warnings};
 use meshwork_lab::findings::number::{Rounded, count, plural, significant};
 use meshwork_lab::findings::statistics::{Interval, Method};
-use meshwork_lab::findings::summary::{Means, OwnerRow, SummaryRow, label};
+use meshwork_lab::findings::summary::{Difference, Means, OwnerRow, SummaryRow, label};
 use meshwork_lab::findings::unlike::unlike;
 use meshwork_lab::findings::words::short;
 use meshwork_lab::run::store::RUNS;
@@ -238,30 +238,29 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
         if rows.is_empty() {
             continue;
         }
-        let found = |name: &str| -> Vec<(Interval, Option<f64>)> {
-            let of =
-                |(_, difference): &(&SummaryRow, meshwork_lab::findings::summary::Difference)| {
-                    let found = difference.metrics.iter().find(|(own, ..)| own == name);
-                    found.map(|(_, interval, r)| {
-                        (finished.clock.shown(*interval, finished.summary.meanings.unit(name)), *r)
-                    })
-                };
-            let nothing = value(&Vec::new(), name);
-            rows.iter().map(|row| of(row).unwrap_or((nothing, None))).collect()
+        let found = |name: &str| -> Vec<FoundDifference> {
+            let unit = finished.summary.meanings.unit(name);
+            let of = |(_, difference): &(&SummaryRow, Difference)| {
+                let found = difference.metrics.iter().find(|(own, ..)| own == name);
+                let (interval, relative) = found
+                    .map_or((value(&Vec::new(), name), None), |(_, interval, r)| (*interval, *r));
+                let interval = finished.clock.shown(interval, unit);
+                FoundDifference { interval, relative, same_jobs: difference.same_jobs }
+            };
+            rows.iter().map(of).collect()
         };
         let mut same = Vec::new();
         let mut columns = Vec::new();
         let mut any_interval = false;
         for name in &names {
             let found = found(name);
-            let is_zero = |(interval, _): &(Interval, Option<f64>)| {
-                interval.mean.is_none_or(|mean| mean.abs() <= 0.0)
-            };
+            let is_zero =
+                |found: &FoundDifference| found.interval.mean.is_none_or(|mean| mean.abs() <= 0.0);
             if found.iter().all(is_zero) {
                 same.push(name.clone());
                 continue;
             }
-            any_interval |= found.iter().any(|(interval, _)| interval.half_width.is_some());
+            any_interval |= found.iter().any(|found| found.interval.half_width.is_some());
             columns.push(Column::numbers(name, align(&differences(&found))));
         }
         let value = short(&baseline.key, &[&baseline.value]).concat();
@@ -271,10 +270,13 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
         let by_batches = rows.iter().flat_map(|(_, difference)| &difference.metrics);
         let by_batches =
             by_batches.into_iter().any(|(_, i, _)| i.method == Some(Method::BatchMeans));
+        let same_jobs = rows.iter().all(|(_, difference)| difference.same_jobs);
         let text = format!(
-            "on the same jobs{}, absolute and in percent{}",
+            "{}{}, absolute and in percent{}{}",
+            if same_jobs { "on the same jobs" } else { "on the jobs that each ran" },
             if by_batches { ", batch by batch" } else { "" },
-            if any_interval { mark } else { "" }
+            if any_interval { mark } else { "" },
+            if same_jobs || !any_interval { "" } else { UNLIKE_JOBS }
         );
         for line in wrapped(&text, out.width, "") {
             out.line(&line)?;
@@ -292,28 +294,50 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
     Ok(())
 }
 
-/// Texts of differences, each also as a share of the baseline. A star marks a difference whose
-/// interval excludes 0.
-fn differences(found: &[(Interval, Option<f64>)]) -> Vec<Rounded> {
-    let any_interval = found.iter().any(|(interval, _)| interval.half_width.is_some());
-    let figures = found.iter().map(|(interval, relative)| {
-        let mut figure = figure(interval).signed();
-        let is_clear = interval.excludes_zero();
-        let share = relative.map_or_else(String::new, percent);
-        let mark = match (any_interval, is_clear) {
+/// Difference of a metric between two scenarios, as the terminal shows it.
+struct FoundDifference {
+    interval: Interval,
+    /// Difference as a share of the baseline.
+    relative: Option<f64>,
+    same_jobs: bool,
+}
+
+impl FoundDifference {
+    fn is_marked(&self) -> bool {
+        self.same_jobs && self.interval.excludes_zero()
+    }
+}
+
+/// Texts of differences, each also as a share of the baseline. A star marks a difference of the
+/// same jobs whose interval excludes 0.
+fn differences(found: &[FoundDifference]) -> Vec<Rounded> {
+    let any_interval = found.iter().any(|found| found.interval.half_width.is_some());
+    let share = |found: &FoundDifference| {
+        let share = found.relative.map(|share| percent(share, found.is_marked()));
+        share.unwrap_or_default()
+    };
+    let shares: Vec<String> = found.iter().map(share).collect();
+    let most = shares.iter().map(|share| width(share)).max().unwrap_or(0).max(6);
+    let figures = found.iter().zip(&shares).map(|(found, share)| {
+        let mut figure = figure(&found.interval).signed();
+        let mark = match (any_interval, found.is_marked()) {
             (false, _) => "",
             (true, false) => "  ",
             (true, true) => "* ",
         };
-        figure.suffix = format!("{mark}{share:>6}");
+        figure.suffix = format!("{mark}{share:>most$}");
         figure
     });
     figures.collect()
 }
 
-fn percent(share: f64) -> String {
+/// Formats a share in percent. A significant one is never shown as 0.
+fn percent(share: f64, is_marked: bool) -> String {
     let percent = 100.0 * share;
-    if percent.abs() < 0.05 {
+    if percent.abs() < 0.05 && is_marked {
+        let sign = if percent > 0.0 { "+" } else { "" };
+        format!("{sign}{} %", significant(percent, 1))
+    } else if percent.abs() < 0.05 {
         "0.0 %".to_owned()
     } else if percent.abs() < 9.95 {
         format!("{percent:+.1} %")
@@ -470,8 +494,10 @@ mod tests {
             (12.0, "+1200 %"),
             (1e7, "+1e9 %"),
         ] {
-            assert_eq!(percent(share), text);
+            assert_eq!(percent(share, false), text);
         }
+        assert_eq!(percent(-0.000_12, true), "-0.01 %");
+        assert_eq!(percent(0.000_4, true), "+0.04 %");
     }
 
     #[test]
@@ -482,8 +508,11 @@ mod tests {
             replications: 3,
             method: Some(Method::Replications),
         };
-        let found = [(interval(-2.0, 1.0), Some(-0.5)), (interval(2.0, 3.0), None)];
-        assert_eq!(align(&differences(&found)), ["-2.0 ± 1.0 *  -50 %", "+2.0 ± 3.0         "]);
+        let found = |interval, relative| FoundDifference { interval, relative, same_jobs: true };
+        let mut both = [found(interval(-2.0, 1.0), Some(-0.5)), found(interval(2.0, 3.0), None)];
+        assert_eq!(align(&differences(&both)), ["-2.0 ± 1.0 *  -50 %", "+2.0 ± 3.0         "]);
+        both[0].same_jobs = false;
+        assert_eq!(align(&differences(&both)), ["-2.0 ± 1.0    -50 %", "+2.0 ± 3.0         "]);
     }
 
     #[test]

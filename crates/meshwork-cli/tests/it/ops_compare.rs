@@ -388,6 +388,15 @@ fn another_conf_changes_what_it_names() {
     // The page shows the lines of `slurm.conf` that differ.
     let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
     assert!(page.contains("SchedulerType=sched/builtin"), "{page}");
+    assert!(page.contains("--- site/slurm.conf\n+++ builtin.conf\n"), "{page}");
+    assert!(!page.contains("--- site/topology.yaml"), "{page}");
+    assert!(page.contains("a difference in bold is significant at 95 %"));
+    // Columns have the shortest names that differ.
+    fs::create_dir(folder.path().join("deep")).unwrap();
+    fs::copy(folder.path().join("builtin.conf"), folder.path().join("deep/other.conf")).unwrap();
+    let words = ["ops", "compare", "site", "--conf", "deep/other.conf", "--anyway"];
+    let said = meshwork(folder.path(), &words);
+    assert!(said.out.contains(" other.conf ") && !said.out.contains("deep"), "{}", said.out);
 }
 
 #[test]

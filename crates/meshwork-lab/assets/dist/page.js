@@ -104,9 +104,10 @@
     }
     mark(time, step) {
       const text2 = this.at(time);
-      if (step >= 86400) return text2.split(",")[0];
+      const day = text2.replace(/,[^,]*$/, "");
+      if (step >= 86400) return day;
       const clock = step % 60 === 0 ? text2.slice(-8, -3) : text2.slice(-8);
-      return clock.startsWith("00:00") && step >= 60 ? text2.split(",")[0] : clock;
+      return clock.startsWith("00:00") && step >= 60 ? day : clock;
     }
   };
 
@@ -984,6 +985,8 @@
             context.globalAlpha = 1;
             if (cell2 >= 12) this.drawShare(context, s, [left, bottom, side, height], theme2);
           }
+          const failed = kind === "gpu" ? this.marks.gpus.get(node) ?? 0 : 0;
+          if (failed > 0) this.drawFailed(context, [left, top, side], failed / capacity, theme2);
           if (cell2 >= 20 && capacity > 1 && capacity <= 16) this.drawUnits(context, [left, top, side], capacity, theme2);
           const holds = chosen >= 0 && this.shares[node].some(({ s }) => run.who[s] === chosen);
           context.strokeStyle = holds ? theme2.chosen : theme2.soft;
@@ -1007,6 +1010,19 @@
       context.fillStyle = theme2.label;
       context.textAlign = "center";
       context.fillText(text2, left + width2 / 2, top + height / 2 + 0.5);
+    }
+    // Draws the share of failed GPUs at the top of a node, crossed out.
+    drawFailed(context, [left, top, side], share, theme2) {
+      context.fillStyle = theme2.down;
+      context.fillRect(left, top, side, share * side);
+      context.strokeStyle = theme2.label;
+      context.lineWidth = 1;
+      context.beginPath();
+      context.moveTo(left, top);
+      context.lineTo(left + side, top + share * side);
+      context.moveTo(left, top + share * side);
+      context.lineTo(left + side, top);
+      context.stroke();
     }
     // Draws marks at the left of a node, one for each unit of the kind.
     drawUnits(context, [left, top, side], count, theme2) {
@@ -1067,13 +1083,14 @@
       }
       context.stroke();
     }
-    // Finds reserved and sleeping processors, and the members of each partition.
+    // Finds reserved and sleeping processors, failed GPUs of each node, and the members of each partition.
     marked(moment) {
       const { nodes } = this.run.sites[this.site];
-      const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: /* @__PURE__ */ new Map() };
+      const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), gpus: /* @__PURE__ */ new Map(), partitions: /* @__PURE__ */ new Map() };
       for (const { kind, name: name2, site, first: first2, count } of moment.marked ?? []) {
         if (site !== this.site) continue;
-        if (kind !== "partition") marks[kind].fill(1, first2, first2 + count);
+        if (kind === "gpu") marks.gpus.set(first2, (marks.gpus.get(first2) ?? 0) + 1);
+        else if (kind !== "partition") marks[kind].fill(1, first2, first2 + count);
         else {
           if (!marks.partitions.has(name2)) marks.partitions.set(name2, new Uint8Array(nodes));
           marks.partitions.get(name2).fill(1, first2, first2 + count);
@@ -1279,7 +1296,7 @@
   var MOST = 12;
   function orders(run) {
     const isOne = run.sites.length === 1;
-    return [...run.isShared ? [] : ["processor"], "lane", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
+    return [...run.isShared ? [] : ["processor"], "job", ...isOne && run.user ? ["user"] : [], ...isOne && run.partition ? ["partition"] : []];
   }
   var isNatural = (site) => site.sides.length === 1 && !site.shared;
   function bandsOf(run, by) {
@@ -1298,7 +1315,7 @@
     const isOrdered2 = (site) => by === "processor" || isNatural(site);
     return { bands: run.sites.map((site, i) => band(site, `site ${i + 1}: ${site.words}`, isOrdered2(site))), of: (s) => run.where[s] };
   }
-  function pack(run, by = "lane") {
+  function pack(run, by = "job") {
     const { bands, of } = bandsOf(run, by);
     const lane = new Uint32Array(run.stays);
     const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));
@@ -1454,7 +1471,14 @@
   function asks(run, job) {
     const { text: text2, nodes } = run.asked[run.request[job]];
     const count = amount(run, nodes);
-    return text2 === String(nodes) ? count : `${text2} (${count})`;
+    return text2 === String(nodes) ? count : `${piecesInWords(text2)} (${count})`;
+  }
+  function piecesInWords(text2) {
+    if (!/^pieces=\d+( \w+=\S+)*$/.test(text2)) return text2;
+    const { pieces, gpu = 0, cpu = 0, mem = 0, inside: inside2, ...rest } = Object.fromEntries(text2.split(" ").map((word) => word.split("=")));
+    const others = Object.entries(rest).map(([key, value]) => `, ${key} ${value}`).join("");
+    const each = amountsOf({ gpu: Number(gpu), cpu: Number(cpu), mem: Number(mem) });
+    return `${pieces === "1" ? "" : `${number(Number(pieces))} pieces, each of `}${each}${others}${inside2 ? `, inside a ${inside2}` : ""}`;
   }
   function asksBriefly(run, job) {
     const { text: text2 } = run.asked[run.request[job]];
@@ -1509,9 +1533,11 @@
         held.set(s, name(run, run.who[s]));
       });
     }
+    const failed = (moment.marked ?? []).filter((own) => own.kind === "gpu" && own.site === site && own.first === node).length;
+    free.gpu -= failed;
     const names2 = [...held.values()];
     const who = names2.length > 6 ? [...names2.slice(0, 6), `${names2.length - 6} more`] : names2;
-    return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${who.length > 0 ? `, held by ${list(who)}` : ""}`;
+    return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${failed > 0 ? `, ${number(failed)} ${verb(failed, "GPU", "GPUs")} out of service` : ""}${who.length > 0 ? `, held by ${list(who)}` : ""}`;
   }
   function why(run, job, time, place2 = null) {
     const cause = run.waitsFor(job, time);
@@ -1544,13 +1570,13 @@
     const which = run.sites.length > 1 ? `Site ${site + 1}: ` : "";
     return `${which}${words}${speed === 1 ? "" : `, speed ${number(speed)}`}`;
   }
-  function lanes(run, by = "lane") {
+  function lanes(run, by = "job") {
     if (by === "processor") return " on the processors that it holds, in the order of their numbers";
-    if (by !== "lane") return `, below the others of its ${by}`;
+    if (by !== "job") return `, below the others of its ${by}`;
     const ordered = run.sites.filter(isNatural).length;
     if (ordered === run.sites.length) return " on the processors that it holds";
-    if (ordered === 0) return " on a lane of its own";
-    return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
+    if (ordered === 0) return " on a row of its own";
+    return ", on sites of one dimension on the processors that it holds, elsewhere on a row of its own";
   }
   function placeName(site, node) {
     if (site.shared) return `node ${number(node)} (${site.shared.types[site.typeOf[node]].name})`;
@@ -1560,17 +1586,19 @@
     return `processor ${number(node)} (${corner.join(",")})`;
   }
   var PARTS = {
-    fat_tree: "A row is a leaf switch, the bar at its left, with its processors; layers are the subtrees above.",
+    fat_tree: "A row is a leaf switch, the bar at its left, with its processors; each layer is a subtree of its own.",
     dragonfly: "A row is a router, the bar at its left, with its processors; each layer is a group, with its number above it.",
     twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
     multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes."
   };
   function legend(site) {
+    const parts = PARTS[site.wiring] && (site.sides.length > 2 ? PARTS[site.wiring] : PARTS[site.wiring].replace(/; each layer is[^.]*/, ""));
     if (site.shared) {
-      const layers2 = PARTS[site.wiring]?.replaceAll("processors", "nodes") ?? "";
-      return `Each square is a node; a job fills it from below by its share of what is chosen. ${layers2}`.trimEnd();
+      const lacks = site.kinds.some((kind) => site.shared.types.some((type) => !(type[kind] > 0)));
+      const empty = lacks ? " An empty outline is a node that has none of it." : "";
+      return `Each square is a node; a job fills it from below by its share of what is chosen.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
     }
-    if (site.wiring in PARTS) return PARTS[site.wiring];
+    if (parts) return parts;
     if (site.wiring === "hypercube") {
       return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
     }
@@ -1636,6 +1664,7 @@
       const items = colours.map(({ look: look3, text: text2 }) => [`m-swatch m-look-${look3 % COLOURS} m-pattern-${Math.floor(look3 / COLOURS)}`, text2]);
       const has = (kind) => marked.some((own) => own.kind === kind);
       if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
+      if (has("gpu")) items.push(["m-swatch m-mark-gpu", "GPU out of service, of its node"]);
       if (has("reserved")) items.push(["m-swatch m-mark-reserved", "reserved"]);
       if (has("asleep")) items.push(["m-swatch m-mark-asleep", "asleep"]);
       const partitions = [...new Set(marked.filter((own) => own.kind === "partition").map((own) => own.name))].sort();
@@ -1714,7 +1743,7 @@
       const isOne = run.sites.length === 1;
       const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
       const until = (job) => run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end";
-      write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
+      write(this.running.heads[1], `${run.isShared ? "Cores" : "Holds"}${isOne ? "" : ", on site"}`);
       this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
       this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
         const job = run.who[s];
@@ -1962,6 +1991,7 @@
     }
     return [least, most];
   }
+  var cut = (bound, mean, spread) => Math.abs(bound - mean) <= Math.abs(spread) ? bound : mean + spread / 2;
   function measured(view, points, log) {
     if (log && view.differences) {
       const ratios = points.map((point) => ({ ...point, mean: ratioOf(point.mean), low: ratioOf(point.low), high: ratioOf(point.high) }));
@@ -1977,8 +2007,8 @@
       return [Math.max(Math.min(positive, least), least / 3) / 1.1, Math.min(high, most * 3) * 1.1];
     }
     const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
-    const from = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
-    const until = Math.min(high, most + spread / 2);
+    const from = Math.max(cut(low, least, -spread), least >= 0 && !view.differences ? 0 : -Infinity);
+    const until = cut(high, most, spread);
     if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
     return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
   }
@@ -2044,7 +2074,7 @@
   }
   function whiskerOf(point, [from, until]) {
     const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
-    return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
+    return { isThere, isBelow: isThere && point.low < from && from !== 0, isAbove: isThere && point.high > until };
   }
   var measureOf = (view, inPercent) => inPercent ? `${view.y.label} (%)` : labelOf(view.y);
   var inside = (x, half, width2) => Math.max(half, Math.min(width2 - half, x));
@@ -2223,11 +2253,13 @@
       svg += line([x(number2), top, x(number2), bottom], theme2.line);
       svg += tickBelow([x(number2), bottom + 15], tick(number2), width2, theme2);
     }
+    if (hasZero) svg += line([zero, top, zero, bottom], theme2.ink);
+    const weight = `${isOne ? "" : ' font-weight="600"'} paint-order="stroke" stroke="${theme2.paper}" stroke-width="5"`;
     const hits = [];
     for (const [row, place2] of places.entries()) {
       const begin = top + row * step + head;
       if (isBeside) svg += text([left - 10, begin + bar2 / 2 + 2], names2[place2], theme2.ink, "end");
-      else svg += text([left + 4, begin - 6], shortened(names2[place2], width2 - left - 12, isOne ? void 0 : BOLD), theme2.ink, "start", isOne ? "" : ' font-weight="600"');
+      else svg += text([left + 4, begin - 6], shortened(names2[place2], width2 - left - 12, isOne ? void 0 : BOLD), theme2.ink, "start", weight);
       for (const point of points) {
         if (point.x !== place2) continue;
         const index = isOne ? 0 : colours.indexOf(point.colour);
@@ -2250,7 +2282,6 @@
         hits.push({ x: x(point.mean), y, point });
       }
     }
-    if (hasZero) svg += line([zero, top, zero, bottom], theme2.ink);
     const measure = measureOf(view, inPercent);
     svg += text([inside((left + right) / 2, wide(measure) / 2, width2), height - 8], measure, theme2.ink, "middle");
     return { svg, width: width2, height, hits };
@@ -2697,7 +2728,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
     alone?.classList.add("wide");
   }
   function sentenceOf(view, log, inPercent = hasPercent(view)) {
-    const text2 = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
+    const text2 = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio,[^.]*\./, "");
     return text2.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
   }
   function fillNumbers(details, view) {
@@ -3177,7 +3208,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
   var LEGIBLE = 2.5;
   var ROW = 4;
   var Gantt = class {
-    constructor(run, by = "lane") {
+    constructor(run, by = "job") {
       this.run = run;
       const { bands, lane, where } = pack(run, by);
       this.bands = bands;
@@ -3439,7 +3470,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       this.canvas = make("canvas", { tabindex: 0, role: "img" });
       this.line = make("div", { class: "m-line" });
       this.words = make("span");
-      const how = matchMedia("(pointer: coarse)").matches ? " Drag to move; tap a job to follow it." : " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.";
+      const how = matchMedia("(pointer: coarse)").matches ? " Drag to move; tap a job to follow it." : " Drag to move; click a job to follow it. To zoom, turn the wheel while Ctrl is held, or just turn it once the chart was clicked; with Shift it moves.";
       this.how = make("span", { class: "m-how" }, how);
       this.zooms = [
         button("+", "Look closer (plus)", () => this.zoom(0.5)),
@@ -3531,7 +3562,7 @@ ${rect([0, 0, width2, height], theme2.paper)}${svg}</svg>
       const rows2 = gantt.bands.reduce((sum, band) => sum + band.lanes, 0);
       gantt.draw(this.canvas, theme2, width2, Math.min(420, Math.max(150, 60 + rows2 * 14)), chosen);
       const isDense = gantt.bands.some((band) => gantt.isDense(band));
-      const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
+      const dense = " Rows too many to be seen apart are drawn as one, which has the colour of the job that holds most of it, or is the darker, the more of it is held.";
       write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""}`);
       const { from, until } = gantt.view;
       this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${run.clock.at(until)}. The lists have the same jobs as text.`);

@@ -21,7 +21,7 @@ export class Chart {
     this.words = make("span");
     const how = matchMedia("(pointer: coarse)").matches
       ? " Drag to move; tap a job to follow it."
-      : " Drag to move; click a job to follow it, and then turn the wheel to zoom (before, with Ctrl), with Shift to move.";
+      : " Drag to move; click a job to follow it. To zoom, turn the wheel while Ctrl is held, or just turn it once the chart was clicked; with Shift it moves.";
     this.how = make("span", { class: "m-how" }, how);
     this.zooms = [
       button("+", "Look closer (plus)", () => this.zoom(0.5)),
@@ -115,7 +115,7 @@ export class Chart {
     const rows = gantt.bands.reduce((sum, band) => sum + band.lanes, 0);
     gantt.draw(this.canvas, theme, width, Math.min(420, Math.max(150, 60 + rows * 14)), chosen);
     const isDense = gantt.bands.some((band) => gantt.isDense(band));
-    const dense = " There are more of them than rows: a row has the colour of the job that holds most of it, or is the darker, the more of it is held.";
+    const dense = " Rows too many to be seen apart are drawn as one, which has the colour of the job that holds most of it, or is the darker, the more of it is held.";
     write(this.words, `Gantt chart: each bar is a job${lanes(run, this.order.value)}.${isDense ? dense : ""}`);
     const { from, until } = gantt.view;
     this.canvas.setAttribute("aria-label", `Gantt chart of ${run.jobs} jobs, from time ${run.clock.at(from)} to ${

@@ -80,8 +80,10 @@ export class Clock {
 
   mark(/** @type {number} */ time, /** @type {number} */ step) {
     const text = this.at(time);
-    if (step >= 86400) return text.split(",")[0];
+    // Large numbers of days have commas too.
+    const day = text.replace(/,[^,]*$/, "");
+    if (step >= 86400) return day;
     const clock = step % 60 === 0 ? text.slice(-8, -3) : text.slice(-8);
-    return clock.startsWith("00:00") && step >= 60 ? text.split(",")[0] : clock;
+    return clock.startsWith("00:00") && step >= 60 ? day : clock;
   }
 }

@@ -16,7 +16,7 @@ const LEGIBLE = 2.5;
 const ROW = 4;
 
 export class Gantt {
-  constructor(run, by = "lane") {
+  constructor(run, by = "job") {
     this.run = run;
     const { bands, lane, where } = pack(run, by);
     this.bands = bands;

@@ -11,10 +11,10 @@
 /** Maximum number of users or partitions with a band of their own. */
 const MOST = 12;
 
-/** Ways of sorting bars: by held processors, in lanes, or by user or partition. The first is the default. */
+/** Ways of sorting bars, as words: by held processors, by job in lanes, or by user or partition. The first is the default. */
 export function orders(/** @type {any} */ run) {
   const isOne = run.sites.length === 1;
-  return [...(run.isShared ? [] : ["processor"]), "lane", ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
+  return [...(run.isShared ? [] : ["processor"]), "job", ...(isOne && run.user ? ["user"] : []), ...(isOne && run.partition ? ["partition"] : [])];
 }
 
 /** Whether processors have one natural order, and one holder each. */
@@ -39,7 +39,7 @@ function bandsOf(/** @type {any} */ run, /** @type {string} */ by) {
 }
 
 /** Assigns each stay a band and a lane; a job keeps its lane while it is running. */
-export function pack(/** @type {any} */ run, by = "lane") {
+export function pack(/** @type {any} */ run, by = "job") {
   const { bands, of } = bandsOf(run, by);
   const lane = new Uint32Array(run.stays);
   const where = Uint32Array.from({ length: run.stays }, (_, s) => of(s));

@@ -123,6 +123,8 @@ export class SiteMap {
           context.globalAlpha = 1;
           if (cell >= 12) this.drawShare(context, s, [left, bottom, side, height], theme);
         }
+        const failed = kind === "gpu" ? (this.marks.gpus.get(node) ?? 0) : 0;
+        if (failed > 0) this.drawFailed(context, [left, top, side], failed / capacity, theme);
         if (cell >= 20 && capacity > 1 && capacity <= 16) this.drawUnits(context, [left, top, side], capacity, theme);
         const holds = chosen >= 0 && this.shares[node].some(({ s }) => run.who[s] === chosen);
         context.strokeStyle = holds ? theme.chosen : theme.soft;
@@ -147,6 +149,20 @@ export class SiteMap {
     context.fillStyle = theme.label;
     context.textAlign = "center";
     context.fillText(text, left + width / 2, top + height / 2 + 0.5);
+  }
+
+  // Draws the share of failed GPUs at the top of a node, crossed out.
+  drawFailed(context, [left, top, side], share, theme) {
+    context.fillStyle = theme.down;
+    context.fillRect(left, top, side, share * side);
+    context.strokeStyle = theme.label;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(left, top);
+    context.lineTo(left + side, top + share * side);
+    context.moveTo(left, top + share * side);
+    context.lineTo(left + side, top);
+    context.stroke();
   }
 
   // Draws marks at the left of a node, one for each unit of the kind.
@@ -211,13 +227,14 @@ export class SiteMap {
     context.stroke();
   }
 
-  // Finds reserved and sleeping processors, and the members of each partition.
+  // Finds reserved and sleeping processors, failed GPUs of each node, and the members of each partition.
   marked(moment) {
     const { nodes } = this.run.sites[this.site];
-    const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), partitions: new Map() };
+    const marks = { reserved: new Uint8Array(nodes), asleep: new Uint8Array(nodes), gpus: new Map(), partitions: new Map() };
     for (const { kind, name, site, first, count } of moment.marked ?? []) {
       if (site !== this.site) continue;
-      if (kind !== "partition") marks[kind].fill(1, first, first + count);
+      if (kind === "gpu") marks.gpus.set(first, (marks.gpus.get(first) ?? 0) + 1);
+      else if (kind !== "partition") marks[kind].fill(1, first, first + count);
       else {
         if (!marks.partitions.has(name)) marks.partitions.set(name, new Uint8Array(nodes));
         marks.partitions.get(name).fill(1, first, first + count);

@@ -74,6 +74,7 @@ export class Still {
     const items = colours.map(({ look, text }) => [`m-swatch m-look-${look % COLOURS} m-pattern-${Math.floor(look / COLOURS)}`, text]);
     const has = (kind) => marked.some((own) => own.kind === kind);
     if (this.run.outages.length > 0) items.push(["m-swatch m-mark-down", "out of service"]);
+    if (has("gpu")) items.push(["m-swatch m-mark-gpu", "GPU out of service, of its node"]);
     if (has("reserved")) items.push(["m-swatch m-mark-reserved", "reserved"]);
     if (has("asleep")) items.push(["m-swatch m-mark-asleep", "asleep"]);
     const partitions = [...new Set(marked.filter((own) => own.kind === "partition").map((own) => own.name))].sort();
@@ -160,7 +161,7 @@ export class Still {
     const isOne = run.sites.length === 1;
     const holds = (s) => (isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`);
     const until = (job) => (run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end");
-    write(this.running.heads[1], isOne ? "Holds" : "Holds, on site");
+    write(this.running.heads[1], `${run.isShared ? "Cores" : "Holds"}${isOne ? "" : ", on site"}`);
     this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) =>
       ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
     this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {

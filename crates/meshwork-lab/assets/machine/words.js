@@ -59,7 +59,16 @@ export function largest(run, moment, most) {
 export function asks(run, job) {
   const { text, nodes } = run.asked[run.request[job]];
   const count = amount(run, nodes);
-  return text === String(nodes) ? count : `${text} (${count})`;
+  return text === String(nodes) ? count : `${piecesInWords(text)} (${count})`;
+}
+
+// A request for pieces in words: `4 pieces, each of 8 GPUs, 96 cores, 1000 MiB, inside a leaf`. Other texts stay.
+function piecesInWords(text) {
+  if (!/^pieces=\d+( \w+=\S+)*$/.test(text)) return text;
+  const { pieces, gpu = 0, cpu = 0, mem = 0, inside, ...rest } = Object.fromEntries(text.split(" ").map((word) => word.split("=")));
+  const others = Object.entries(rest).map(([key, value]) => `, ${key} ${value}`).join("");
+  const each = amountsOf({ gpu: Number(gpu), cpu: Number(cpu), mem: Number(mem) });
+  return `${pieces === "1" ? "" : `${number(Number(pieces))} pieces, each of `}${each}${others}${inside ? `, inside a ${inside}` : ""}`;
 }
 
 // What a job asks for in a narrow column; of nodes that jobs share the scarcest kind alone.
@@ -126,9 +135,11 @@ export function nodeInWords(run, moment, site, node) {
       held.set(s, name(run, run.who[s]));
     });
   }
+  const failed = (moment.marked ?? []).filter((own) => own.kind === "gpu" && own.site === site && own.first === node).length;
+  free.gpu -= failed;
   const names = [...held.values()];
   const who = names.length > 6 ? [...names.slice(0, 6), `${names.length - 6} more`] : names;
-  return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${who.length > 0 ? `, held by ${list(who)}` : ""}`;
+  return `${placeName(run.sites[site], node)}, ${amountsOf(free)} free${failed > 0 ? `, ${number(failed)} ${verb(failed, "GPU", "GPUs")} out of service` : ""}${who.length > 0 ? `, held by ${list(who)}` : ""}`;
 }
 
 // A sentence on why a job waits at a time, with its nearest place if known; empty if it does not wait, or the reason
@@ -172,13 +183,13 @@ export function siteName(run, site) {
 }
 
 // Meaning of the rows of the Gantt chart.
-export function lanes(run, by = "lane") {
+export function lanes(run, by = "job") {
   if (by === "processor") return " on the processors that it holds, in the order of their numbers";
-  if (by !== "lane") return `, below the others of its ${by}`;
+  if (by !== "job") return `, below the others of its ${by}`;
   const ordered = run.sites.filter(isNatural).length;
   if (ordered === run.sites.length) return " on the processors that it holds";
-  if (ordered === 0) return " on a lane of its own";
-  return ", on sites of one dimension on the processors that it holds, elsewhere on a lane of its own";
+  if (ordered === 0) return " on a row of its own";
+  return ", on sites of one dimension on the processors that it holds, elsewhere on a row of its own";
 }
 
 // A processor in words: its number, with its coordinates if it has several; for a hypercube, its bits.
@@ -192,7 +203,7 @@ export function placeName(site, node) {
 
 // Meaning of rows and layers of a machine whose links do not follow its grid.
 const PARTS = {
-  fat_tree: "A row is a leaf switch, the bar at its left, with its processors; layers are the subtrees above.",
+  fat_tree: "A row is a leaf switch, the bar at its left, with its processors; each layer is a subtree of its own.",
   dragonfly: "A row is a router, the bar at its left, with its processors; each layer is a group, with its number above it.",
   twisted_torus: "Processors stand by their coordinates; the edges of the short sides are joined further along the long ones.",
   multiprocessor: "A row is a node with its processors; rows and layers follow the coordinates of the nodes.",
@@ -200,11 +211,13 @@ const PARTS = {
 
 // How to read the picture of a site.
 export function legend(site) {
+  const parts = PARTS[site.wiring] && (site.sides.length > 2 ? PARTS[site.wiring] : PARTS[site.wiring].replace(/; each layer is[^.]*/, ""));
   if (site.shared) {
-    const layers = PARTS[site.wiring]?.replaceAll("processors", "nodes") ?? "";
-    return `Each square is a node; a job fills it from below by its share of what is chosen. ${layers}`.trimEnd();
+    const lacks = site.kinds.some((kind) => site.shared.types.some((type) => !(type[kind] > 0)));
+    const empty = lacks ? " An empty outline is a node that has none of it." : "";
+    return `Each square is a node; a job fills it from below by its share of what is chosen.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
   }
-  if (site.wiring in PARTS) return PARTS[site.wiring];
+  if (parts) return parts;
   if (site.wiring === "hypercube") {
     return "The hypercube is drawn as a Karnaugh map: processors side by side differ in one bit, so a subcube is made of few rectangles.";
   }

@@ -82,10 +82,10 @@ function numbersAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /
   return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 80)));
 }
 
-/** Whether a whisker is drawn, and whether it extends beyond either end of the plot. */
+/** Whether a whisker is drawn, and whether it extends beyond either end of the plot. A scale that begins at 0 has nothing below it. */
 function whiskerOf(/** @type {Point} */ point, /** @type {number[]} */ [from, until]) {
   const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
-  return { isThere, isBelow: isThere && point.low < from, isAbove: isThere && point.high > until };
+  return { isThere, isBelow: isThere && point.low < from && from !== 0, isAbove: isThere && point.high > until };
 }
 
 /** Label of the measured values, with their unit. */
@@ -289,11 +289,14 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
     svg += line([x(number), top, x(number), bottom], theme.line);
     svg += tickBelow([x(number), bottom + 15], tick(number), width, theme);
   }
+  if (hasZero) svg += line([zero, top, zero, bottom], theme.ink);
+  // Lines behind a name end before its letters.
+  const weight = `${isOne ? "" : ' font-weight="600"'} paint-order="stroke" stroke="${theme.paper}" stroke-width="5"`;
   const hits = [];
   for (const [row, place] of places.entries()) {
     const begin = top + row * step + head;
     if (isBeside) svg += text([left - 10, begin + bar / 2 + 2], names[place], theme.ink, "end");
-    else svg += text([left + 4, begin - 6], shortened(names[place], width - left - 12, isOne ? undefined : BOLD), theme.ink, "start", isOne ? "" : ' font-weight="600"');
+    else svg += text([left + 4, begin - 6], shortened(names[place], width - left - 12, isOne ? undefined : BOLD), theme.ink, "start", weight);
     for (const point of points) {
       if (point.x !== place) continue;
       const index = isOne ? 0 : colours.indexOf(point.colour);
@@ -316,7 +319,6 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
       hits.push({ x: x(point.mean), y, point });
     }
   }
-  if (hasZero) svg += line([zero, top, zero, bottom], theme.ink);
   const measure = measureOf(view, inPercent);
   svg += text([inside((left + right) / 2, wide(measure) / 2, width), height - 8], measure, theme.ink, "middle");
   return { svg, width, height, hits };

@@ -73,6 +73,10 @@ export function extent(/** @type {number[]} */ numbers) {
   return [least, most];
 }
 
+/** End of a range: a bound farther from the mean than the spread of the means is cut at half of it. */
+const cut = (/** @type {number} */ bound, /** @type {number} */ mean, /** @type {number} */ spread) =>
+  (Math.abs(bound - mean) <= Math.abs(spread) ? bound : mean + spread / 2);
+
 /**
  * Range of measured values. Wide intervals may extend beyond it, means may not.
  * @param {View} view
@@ -96,8 +100,8 @@ export function measured(view, points, log) {
   }
   const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
   // For non-negative values, a wide interval does not extend the range below 0.
-  const from = Math.max(low, least - spread / 2, least >= 0 && !view.differences ? 0 : -Infinity);
-  const until = Math.min(high, most + spread / 2);
+  const from = Math.max(cut(low, least, -spread), least >= 0 && !view.differences ? 0 : -Infinity);
+  const until = cut(high, most, spread);
   if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
   // A line far above 0 may leave 0 out.
   return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);

@@ -205,7 +205,7 @@ function pair(/** @type {Element} */ home) {
 
 /** Caption of a view on its current scale. @param {View} view @param {boolean} log */
 export function sentenceOf(view, log, inPercent = hasPercent(view)) {
-  const text = inPercent ? view.sentence : view.sentence.replace(" In percent, with intervals of the ratio.", "");
+  const text = inPercent ? view.sentence : view.sentence.replace(/ In percent, with intervals of the ratio,[^.]*\./, "");
   return text.replace(" The scale is logarithmic.", "") + (log ? " The scale is logarithmic." : "");
 }
 

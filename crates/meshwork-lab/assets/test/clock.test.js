@@ -18,6 +18,8 @@ test("with a unit it is a time of a day", () => {
   assert.deepEqual([59, 119.5, 600, 7261, 86400 * 3 + 7200].map((time) => clock.span(time)), ["59 s", "119.5 s", "10 min", "2 h 01 min", "3 d 2 h"]);
   assert.equal(new Clock({ unit: "hours", factor: 1 }).at(25.5), "day 1, 01:30:00");
   assert.deepEqual(clock.ticks(0, 2 * 86400, 4).map(({ text }) => text), ["day 0", "12:00", "day 1", "12:00", "day 2"]);
+  const far = [10949 * 86400, 10951 * 86400];
+  assert.deepEqual(clock.ticks(far[0], far[1], 4).map(({ text }) => text), ["day 10,949", "12:00", "day 10,950", "12:00", "day 10,951"]);
 });
 
 test("with a date it is a date", () => {

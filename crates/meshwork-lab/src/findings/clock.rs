@@ -171,16 +171,21 @@ impl Clock {
         Some(seconds / self.factor)
     }
 
+    /// Factor that converts a metric's value from units of the clock to the unit in which times are
+    /// shown. `unit` is the unit of the metric, such as `time` or `jobs per time`.
+    pub(crate) fn scale(&self, unit: &str) -> f64 {
+        match unit {
+            "time" => 1.0 / self.factor,
+            "jobs per time" => self.factor,
+            _ => 1.0,
+        }
+    }
+
     /// Converts a metric's value from units of the clock to the unit in which times are shown.
     /// `unit` is the unit of the metric, such as `time` or `jobs per time`.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
-        let scale = match unit {
-            "time" => 1.0 / self.factor,
-            "jobs per time" => self.factor,
-            _ => return value,
-        };
-        let scaled = |number: Option<f64>| number.map(|number| number * scale);
+        let scaled = |number: Option<f64>| number.map(|number| number * self.scale(unit));
         Interval { mean: scaled(value.mean), half_width: scaled(value.half_width), ..value }
     }
 

@@ -29,28 +29,54 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
 /// Ratio of a metric's mean in one scenario to its mean in another scenario with the same jobs. The
 /// 95 % interval is computed by Fieller's method: it contains a ratio *r* if the difference between
 /// the first mean and *r* times the second mean is not significant. So it contains 1 exactly if
-/// [`paired`] finds no significant difference.
+/// [`paired`] finds no significant difference, except that an interval without an upper end may
+/// contain a gap around 1, if the second mean itself does not differ significantly from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
     /// Lower and upper end of the 95 % interval. The upper end is infinite if the ratio has no
     /// upper bound. `None` means too little data.
     pub(crate) ends: Option<[f64; 2]>,
+    /// Difference of the means, in units of the clock, with its 95 % interval.
+    pub(crate) difference: Interval,
+    /// Mean in the second scenario, over the same runs.
+    pub(crate) base: f64,
 }
 
 impl Ratio {
-    /// Difference of the ratio from 1 in percent, then the lower and the upper end of its interval.
-    /// An infinite upper end is `None`.
+    /// Whether the interval is no wider than twice that of the difference, as a share of the base.
+    ///
+    /// The interval of a ratio is wide if the base itself is hardly known, although the difference
+    /// may be known well. A lower bound above 1 is informative without an upper one.
+    pub(crate) fn is_informative(&self) -> bool {
+        let Some([low, high]) = self.ends else { return true };
+        if high.is_infinite() {
+            return low > 1.0;
+        }
+        let half = self.difference.half_width.unwrap_or(f64::INFINITY);
+        high - low <= 4.0 * half / self.base
+    }
+
+    /// Difference of the ratio from 1 in percent, then the lower and the upper end of its interval,
+    /// or else of the interval of the difference. An infinite upper end is `None`.
     pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
-        let end = |which: usize| self.ends.map(|ends| percent(ends[which]));
+        let of_difference = || {
+            let half = self.difference.half_width? / self.base;
+            Some([(self.mean - half).max(0.0), self.mean + half])
+        };
+        let ends = if self.is_informative() { self.ends } else { of_difference() };
+        let end = |which: usize| ends.map(|ends| percent(ends[which]));
         (percent(self.mean), end(0), end(1).filter(|end| end.is_finite()))
     }
 
     pub(crate) fn is_significant(&self) -> bool {
-        self.ends.is_some_and(|[low, high]| low > 1.0 || high < 1.0)
+        self.difference.excludes_zero()
     }
 }
+
+/// Relative difference up to which two means count as equal.
+pub(crate) const ROUNDING: f64 = 1e-12;
 
 /// Number of bisection steps that find one end of an interval.
 const HALVINGS: usize = 32;
@@ -89,6 +115,15 @@ pub(super) fn paired(
         (Some(ours), Some(theirs)) => differences(ours, theirs, Rule::of(study)),
         _ => Vec::new(),
     }
+}
+
+/// Whether two scenarios refused equally many jobs in each pair of runs.
+pub(super) fn refuse_alike(results: &Results, ours: usize, theirs: usize) -> bool {
+    let (Some(ours), Some(theirs)) = (Side::of(results, ours), Side::of(results, theirs)) else {
+        return true;
+    };
+    let refused = |side: Side<'_>, run: usize| side.runs.refused().get(run).copied();
+    pairs(ours, theirs).into_iter().all(|(a, b)| refused(ours, a) == refused(theirs, b))
 }
 
 /// One of two compared scenarios: its runs, and whether a single run stands for all replications.
@@ -182,7 +217,8 @@ impl Pairs {
             return None;
         }
         let (centre, is_in) = (own / base, |ratio: f64| !self.interval(ratio).excludes_zero());
-        let ends = self.interval(1.0).half_width.map(|_| {
+        let difference = self.interval(1.0);
+        let ends = difference.half_width.map(|_| {
             // Bisects on ratio / (1 + ratio), because the ratio may have no upper end.
             let share = |ratio: f64| ratio / (1.0 + ratio);
             let end = |beyond: f64| {
@@ -199,7 +235,7 @@ impl Pairs {
             let high = if is_in(most / (1.0 - most)) { f64::INFINITY } else { end(most) };
             [if is_in(0.0) { 0.0 } else { end(0.0) }, high]
         });
-        Some(Ratio { mean: centre, ends })
+        Some(Ratio { mean: centre, ends, difference, base })
     }
 }
 
@@ -210,8 +246,14 @@ fn differences(
 ) -> Vec<(String, Interval, Option<f64>)> {
     let of = |name: &str| {
         let pairs = Pairs::of(ours, theirs, rule, name);
-        let difference = pairs.interval(1.0);
-        let relative = match (difference.mean, mean(&pairs.bases())) {
+        let base = mean(&pairs.bases());
+        let mut difference = pairs.interval(1.0);
+        let is_noise = |size: f64| base.is_some_and(|base| size.abs() <= ROUNDING * base.abs());
+        if difference.mean.is_some_and(is_noise) && difference.half_width.is_none_or(is_noise) {
+            difference.mean = Some(0.0);
+            difference.half_width = difference.half_width.map(|_| 0.0);
+        }
+        let relative = match (difference.mean, base) {
             (Some(difference), Some(base)) if base.abs() > 0.0 => Some(difference / base),
             _ => None,
         };
@@ -261,6 +303,8 @@ mod tests {
 
     use super::*;
     use crate::findings::statistics::t_quantile;
+    use crate::run::Run;
+    use crate::run::store::{RunFindings, RunMetric};
 
     /// Ends of Fieller's interval of a ratio of means, the roots of a quadratic equation. `None` if
     /// the interval is unbounded.
@@ -295,7 +339,7 @@ mod tests {
             let ratio = pairs.ratio().unwrap();
             let [low, high] = ratio.ends.unwrap();
             assert!(low <= ratio.mean && ratio.mean <= high);
-            assert_eq!(ratio.is_significant(), pairs.interval(1.0).excludes_zero(), "{runs:?}");
+            assert_eq!(ratio.is_significant(), low > 1.0 || high < 1.0, "{runs:?}");
             significant += usize::from(ratio.is_significant());
             if let Some([least, most]) = roots(&runs)
                 && high.is_finite()
@@ -309,6 +353,45 @@ mod tests {
     }
 
     #[test]
+    fn differences_that_are_noise_of_rounding_are_zero() {
+        let value = |at, value| Run {
+            key: String::new(),
+            replication: at,
+            result: Ok(RunFindings {
+                metrics: vec![RunMetric {
+                    name: "share".to_owned(),
+                    value: Some(value),
+                    batches: vec![],
+                }],
+                by_size: vec![],
+                by_owner: BTreeMap::new(),
+                finished: 1,
+                refused: 0,
+                unusable: 0,
+                end: 1.0,
+                speeds: vec![],
+                batch_jobs: 0,
+                first_batch: 0,
+                queue_trend: None,
+            }),
+        };
+        let runs = |values: [f64; 3]| -> ScenarioRuns {
+            (0..).zip(values).map(|(at, own)| value(at, own)).collect()
+        };
+        let found = |ours, theirs| {
+            let (ours, theirs) = (runs(ours), runs(theirs));
+            let side = |runs| Side { runs, constant: false };
+            let (_, found, share) =
+                differences(side(&ours), side(&theirs), Rule::Replications).swap_remove(0);
+            (found.mean, found.half_width, share)
+        };
+        let noisy = found([0.1 + 0.2, 0.5, 0.6], [0.3, 0.5, 0.6]);
+        assert_eq!(noisy, (Some(0.0), Some(0.0), Some(0.0)));
+        let (mean, half, _) = found([0.3 + 1e-9, 0.5, 0.6], [0.3, 0.5, 0.6]);
+        assert!(mean > Some(1e-10) && half > Some(1e-10));
+    }
+
+    #[test]
     fn a_base_that_is_hardly_known_bounds_nothing() {
         let pairs = |runs: &[(f64, f64)]| Pairs {
             runs: runs.to_vec(),
@@ -317,6 +400,10 @@ mod tests {
         };
         let [low, high] = pairs(&[(1.0, 0.1), (1.0, 9.0)]).ratio().unwrap().ends.unwrap();
         assert!(low < 1.0 && high.is_infinite(), "{low} {high}");
+        // The difference is 1 in every run, and 0.2 to 50 % of the base.
+        let known = pairs(&[(0.0, 1.0), (19.0, 20.0), (0.0, 1.1)]).ratio().unwrap();
+        assert!(known.is_significant() && !known.is_informative(), "{known:?}");
+        assert!(pairs(&[(1.0, 2.0), (1.1, 2.1), (0.9, 1.9)]).ratio().unwrap().is_informative());
         assert!(pairs(&[(1.0, 0.0), (1.0, 0.0)]).ratio().is_none(), "no multiple of nothing");
         assert_eq!(pairs(&[(1.0, 2.0)]).ratio().unwrap().ends, None, "one run says nothing");
     }

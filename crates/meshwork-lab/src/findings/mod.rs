@@ -14,4 +14,4 @@ pub mod trend;
 pub mod unlike;
 pub mod words;
 
-pub(crate) use differences::{Ratio, partner, ratio};
+pub(crate) use differences::{ROUNDING, Ratio, partner, ratio};

@@ -4,11 +4,19 @@ use toml::Value;
 
 use crate::findings::columns::value;
 use crate::findings::number::{count, plural};
+use crate::findings::statistics::mean;
 use crate::findings::summary::Summary;
-use crate::findings::words::short_label;
+use crate::findings::words::{short, short_label};
 use crate::run::{Results, ScenarioRuns, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Axis, Replications, Study};
+
+/// Addition to the title of a table of differences in which some have [`Difference::same_jobs`]
+/// false.
+///
+/// [`Difference::same_jobs`]: crate::findings::summary::Difference::same_jobs
+pub const UNLIKE_JOBS: &str =
+    "; without a mark where the two scenarios refused different numbers of jobs";
 
 /// Largest number of scenarios that a note names.
 const MAX_NAMED: usize = 4;
@@ -33,13 +41,50 @@ pub fn warnings(
             place(study, points, &growing)
         ));
     }
-    warnings.extend(counted(
-        results,
-        ScenarioRuns::refused,
-        "job was refused: it would not fit even the empty machine, or its scheduler turned it away",
-        "jobs were refused: they would not fit even the empty machine, or their scheduler turned them away",
-    ));
+    let refused = counted(results, ScenarioRuns::refused, "job was refused", "jobs were refused");
+    warnings.extend(refused.map(|refused| {
+        let why = if refused.ends_with("job was refused") {
+            "it would not fit even the empty machine, or its scheduler turned it away"
+        } else {
+            "they would not fit even the empty machine, or their scheduler turned them away"
+        };
+        format!("{refused}{}: {why}", by_value(study, results))
+    }));
     warnings
+}
+
+/// Mean number of refused jobs with each value of the swept key on which it depends most, such as
+/// ` (allocator = slurm refused 468, naive 0)`. It is empty if all values refused equally many.
+fn by_value(study: &Study, results: &Results) -> String {
+    let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
+    let mut stride = 1;
+    for axis in study.sweep.iter().rev() {
+        let mut means: Vec<(f64, String)> = Vec::new();
+        let labels = short(&axis.key, &axis.values.iter().collect::<Vec<_>>());
+        for (place, label) in labels.into_iter().enumerate() {
+            let runs = results.runs.iter().enumerate();
+            let own = runs.filter(|(index, _)| index / stride % axis.values.len() == place);
+            let counts: Vec<f64> =
+                own.flat_map(|(_, runs)| runs.refused()).map(|&count| count as f64).collect();
+            means.extend(mean(&counts).map(|mean| (mean.ceil(), label)));
+        }
+        stride *= axis.values.len();
+        means.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let spread = means.first().zip(means.last()).map_or(0.0, |(first, last)| first.0 - last.0);
+        if spread > most.as_ref().map_or(0.0, |(largest, ..)| *largest) {
+            most = Some((spread, means, &axis.key));
+        }
+    }
+    let Some((_, means, key)) = most else { return String::new() };
+    let word = |(place, (mean, label)): (usize, &(f64, String))| {
+        let verb = if place == 0 { format!("{key} = {label} refused") } else { label.clone() };
+        format!("{verb} {}", count(*mean as u64))
+    };
+    let mut words: Vec<String> = means.iter().enumerate().take(MAX_NAMED).map(word).collect();
+    if means.len() > MAX_NAMED {
+        words.push("…".to_owned());
+    }
+    format!(" ({})", words.join(", "))
 }
 
 /// Note on a count of events, such as `in each run, 3 to 7 jobs were refused`. It is `None` if the

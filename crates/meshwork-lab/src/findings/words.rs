@@ -19,6 +19,31 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
         .collect()
 }
 
+/// Shortest ends of paths, in whole names, that differ from each other: `bf30.conf`.
+///
+/// Equal paths are written in full.
+///
+/// ```
+/// use meshwork_lab::findings::words::short_paths;
+/// let short = short_paths(&["a/x/t.yaml".into(), "b/x/t.yaml".into(), "b/u.yaml".into()]);
+/// assert_eq!(short, ["a/x/t.yaml", "b/x/t.yaml", "u.yaml"]);
+/// ```
+#[must_use]
+pub fn short_paths(paths: &[String]) -> Vec<String> {
+    let ends = |path: &str, end: &str| {
+        path.ends_with(end) && (path == end || path[..path.len() - end.len()].ends_with('/'))
+    };
+    let short = |path: &String| {
+        let starts = path.rmatch_indices('/').map(|(at, _)| &path[at + 1..]);
+        let is_own = |end: &&str| {
+            !end.is_empty() && paths.iter().filter(|other| ends(other, end)).count() == 1
+        };
+        let own = starts.filter(is_own).next();
+        own.unwrap_or(path).to_owned()
+    };
+    paths.iter().map(short).collect()
+}
+
 /// Label of a scenario in tables: its swept keys with short values.
 #[must_use]
 pub fn short_label(study: &Study, swept: &[(String, Value)]) -> String {

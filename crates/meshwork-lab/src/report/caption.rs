@@ -17,7 +17,7 @@ pub(super) fn sentence(
         None => title(metric),
     };
     if let Some(baseline) = baseline {
-        text = format!("{text}; each scenario minus the one with {baseline} on the same jobs");
+        text = format!("{text}; each scenario minus the one with {baseline}");
     }
     let (along, what) = match view.style {
         Style::Lines | Style::Steps => ("against", "a line"),
@@ -67,7 +67,8 @@ pub(super) fn sentence(
     }
     let has_ends = |(_, low, high): &(f64, Option<f64>, Option<f64>)| low.or(*high).is_some();
     if view.series.iter().any(|line| line.percent.iter().any(has_ends)) {
-        text += " In percent, with intervals of the ratio.";
+        text += " In percent, with intervals of the ratio, or of the difference where that of the \
+                 ratio is too wide.";
     } else if has_percent {
         text += " In percent.";
     }

@@ -35,7 +35,7 @@ pub fn compared(comparison: &Comparison, names: &[String]) -> String {
         (DOCTYPE)
         html lang="en" {
             (head(title, POLICY, &STYLES[..1]))
-            body {
+            body.compared {
                 header {
                     h1 { (title) }
                     @for says in caveats(&comparison.doubts, &comparison.unmodelled) { p.lead { (says) } }
@@ -46,10 +46,10 @@ pub fn compared(comparison: &Comparison, names: &[String]) -> String {
                         @let (text, is_significant) = headline(comparison, names, number);
                         p.finding.open[!is_significant] { (text) }
                     }
-                    h2 { "What the waits are made of" }
-                    (waits(comparison, names))
-                    h2 { "Differences" }
-                    (differences(comparison, names))
+                    div.figures {
+                        section { h2 { "What the waits are made of" } (waits(comparison, names)) }
+                        section { h2 { "Differences" } (differences(comparison, names)) }
+                    }
                     (table(comparison, names))
                     (groups(comparison, names))
                     @if comparison.maps.iter().any(|map| !map.is_empty()) { (maps(comparison, names)) }
@@ -283,6 +283,7 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Every measure" {
             table.beside {
+                caption { span { "Every measure; a difference in bold is significant at 95 %" } }
                 thead {
                     tr {
                         th scope="col" { "measure" }
@@ -355,7 +356,7 @@ fn groups(comparison: &Comparison, names: &[String]) -> Markup {
             @if !own.is_empty() {
                 div.scroll tabindex="0" role="region" aria-label={ "Mean wait by " (heading) } {
                     table.beside {
-                        caption { span { "Mean wait in seconds, by " (heading) } }
+                        caption { span { "Mean wait in seconds, by " (heading) "; a difference in bold is significant at 95 %" } }
                         thead {
                             tr {
                                 th scope="col" { (heading) }

@@ -42,6 +42,9 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
     tell("Runs", runs(content));
     if let Some(point) = points.first() {
         let table = point.scenario.table();
+        // A machine of one site has nothing to select.
+        let has_sites =
+            points.iter().any(|own| own.scenario.table()["machine"].get("sites").is_some());
         for (name, key) in [
             ("Machine", "machine"),
             ("Jobs", "workload"),
@@ -51,7 +54,7 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
             ("Selector", "selector"),
             ("Network", "network"),
         ] {
-            if let Some(value) = table.get(key) {
+            if let Some(value) = table.get(key).filter(|_| key != "selector" || has_sites) {
                 tell(name, component(study, key, value));
             }
         }

@@ -5,17 +5,15 @@ use serde::Serialize;
 use super::axes::{Axis, Kind, Layout};
 use super::figures::{claimed, every, index, title, word};
 use super::sample::{compared, held};
+use crate::findings::clock::Clock;
 use crate::findings::columns::{HIGHEST, value};
 use crate::findings::notes::is_ideal;
-use crate::findings::number::{plural, significant};
+use crate::findings::number::{Rounded, plural, significant};
 use crate::findings::summary::Summary;
-use crate::findings::{Ratio, ratio};
+use crate::findings::{ROUNDING, Ratio, ratio};
 use crate::run::{Results, ScenarioRuns};
 use crate::study::Study;
 use crate::study::expand::Point;
-
-/// Relative difference up to which two means count as equal.
-const ROUNDING: f64 = 1e-12;
 
 /// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
@@ -55,6 +53,7 @@ struct Contest<'a> {
     study: &'a Study,
     results: &'a Results,
     summary: &'a Summary,
+    clock: &'a Clock,
     metric: &'a str,
     is_highest: bool,
 }
@@ -66,7 +65,7 @@ pub(super) fn findings(
     points: &[Point],
     summary: &Summary,
     results: &Results,
-    metrics: &[String],
+    (metrics, clock): (&[String], &Clock),
 ) -> Vec<SummarySentence> {
     let axes = Axis::all(study);
     let layout = Layout::of(&axes, None);
@@ -75,7 +74,7 @@ pub(super) fn findings(
     let Some(metric) = metric.as_ref().or_else(|| metrics.first()) else { return Vec::new() };
     let is_overloaded = |scenario: usize| summary.rows.get(scenario).is_some_and(|row| row.growing);
     let chosen: Vec<usize> = layout.chosen.into_iter().filter(|&axis| axis != along).collect();
-    let question = Question { study, points, summary, results, metrics, axes: &axes, along };
+    let question = Question { study, points, summary, results, metrics, clock, axes: &axes, along };
     let first = question.first_setting(metric, held(&axes, along, &is_overloaded), &chosen);
     let settings = every(&axes, &chosen).take(MAX_SETTINGS).map(|values| {
         let mut at = first.clone();
@@ -84,8 +83,9 @@ pub(super) fn findings(
     });
     let mut settings: Vec<Vec<usize>> = settings.collect();
     settings.sort_by_key(|at| *at != first);
+    let nowhere = question.nowhere(metric);
     let finding = |at: &Vec<usize>| {
-        let (text, is_clear) = question.answer(metric, at)?;
+        let (text, is_clear) = question.answer(metric, at, nowhere.as_deref())?;
         let key = |&axis: &usize| (axes[axis].key.clone(), axes[axis].labels[at[axis]].clone());
         Some(SummarySentence { text, is_clear, at: chosen.iter().map(key).collect() })
     };
@@ -104,14 +104,15 @@ struct Question<'a> {
     summary: &'a Summary,
     results: &'a Results,
     metrics: &'a [String],
+    clock: &'a Clock,
     axes: &'a [Axis],
     along: usize,
 }
 
 impl Question<'_> {
     fn contest<'a>(&'a self, metric: &'a str) -> Contest<'a> {
-        let Question { study, results, summary, .. } = *self;
-        Contest { study, results, summary, metric, is_highest: HIGHEST.contains(&metric) }
+        let Question { study, results, summary, clock, .. } = *self;
+        Contest { study, results, summary, clock, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
     /// Indices of the scenarios to compare, one for each value of the question's key. All other
@@ -148,21 +149,38 @@ impl Question<'_> {
         settings.find(|other| differ(other)).unwrap_or_else(|| at.clone())
     }
 
-    fn answer(&self, metric: &str, at: &[usize]) -> Option<(String, bool)> {
+    /// Name of a scenario in a sentence about the scenarios `among`.
+    fn name(&self, among: &[usize], scenario: usize) -> String {
+        let axis = &self.axes[self.along];
+        let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
+        let label = &axis.labels[place];
+        let is_number = matches!(axis.kind, Kind::Numbers(_)) || label.parse::<f64>().is_ok();
+        match is_number || PLAIN_WORDS.contains(&label.as_str()) {
+            true => format!("{} = {label}", word(&axis.key)),
+            false => label.clone(),
+        }
+    }
+
+    /// Indices of the other keys that have several values, and a name for their combinations.
+    fn others(&self) -> (Vec<usize>, String) {
+        let is_other = |&i: &usize| i != self.along && self.axes[i].count() > 1;
+        let others: Vec<usize> = (0..self.axes.len()).filter(is_other).collect();
+        let keys: Vec<String> = others.iter().map(|&axis| word(&self.axes[axis].key)).collect();
+        let of = match &keys[..] {
+            [key] => format!("values of {key}"),
+            keys => format!("combinations of {}", joined(keys)),
+        };
+        (others, of)
+    }
+
+    /// Sentence on the best scenarios in one setting, and whether their lead is significant.
+    /// `nowhere` is the sentence of [`Question::nowhere`].
+    fn answer(&self, metric: &str, at: &[usize], nowhere: Option<&str>) -> Option<(String, bool)> {
         let (axes, contest) = (self.axes, self.contest(metric));
         let axis = &axes[self.along];
         let among = self.scenarios(at);
-        let name = |scenario: usize| {
-            let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
-            let label = &axis.labels[place];
-            let is_number = matches!(axis.kind, Kind::Numbers(_)) || label.parse::<f64>().is_ok();
-            match is_number || PLAIN_WORDS.contains(&label.as_str()) {
-                true => format!("{} = {label}", word(&axis.key)),
-                false => label.clone(),
-            }
-        };
-        let others: Vec<usize> =
-            (0..axes.len()).filter(|&i| i != self.along && axes[i].count() > 1).collect();
+        let name = |scenario: usize| self.name(&among, scenario);
+        let (others, of) = self.others();
         let lead = contest.lead(&among)?;
         let is_compared = compared(axes) == Some(self.along);
         let (mut text, is_clear) = if is_compared || lead.next.is_none() {
@@ -177,32 +195,70 @@ impl Question<'_> {
                 .unwrap_or_default();
         }
         let refusals = self.refusals(&lead, &among, &name);
+        if let Some(nowhere) = nowhere {
+            return Some((nowhere.to_owned() + &refusals, false));
+        }
         let is_clear = is_clear && refusals.is_empty();
         text += &refusals;
         let is_ideal = |&scenario: &usize| self.points.get(scenario).is_some_and(is_ideal);
         if lead.next.is_none() && axis.key == "allocator" && among.iter().all(is_ideal) {
             text += " On an ideal network the place of a job costs nothing.";
         }
-        let place = others
-            .iter()
-            .map(|&axis| format!("{} = {}", word(&axes[axis].key), axes[axis].labels[at[axis]]));
-        let place: Vec<String> = place.collect();
+        let place = self.place(&others, at);
         if !place.is_empty() {
             // A name at the beginning stays as it is.
             let is_name = text.starts_with(&listed(&lead.best, &name));
             let first = if is_name { text[..1].to_owned() } else { text[..1].to_lowercase() };
-            text = format!("At {}, {first}{}", place.join(", "), &text[1..]);
+            text = format!("At {place}, {first}{}", &text[1..]);
         }
         if is_compared && !others.is_empty() {
             let settings = every(axes, &others).map(|at| self.scenarios(&at));
-            let keys: Vec<String> = others.iter().map(|&axis| word(&axes[axis].key)).collect();
-            let of = match &keys[..] {
-                [key] => format!("values of {key}"),
-                keys => format!("combinations of {}", joined(keys)),
-            };
             text += &contest.elsewhere((&lead, &of), &among, &name, settings);
         }
         Some((text, is_clear))
+    }
+
+    /// The values `at` of the keys `others`: `load = 0.4, scheduler = easy`.
+    fn place(&self, others: &[usize], at: &[usize]) -> String {
+        let word = |&axis: &usize| {
+            let Axis { key, labels, .. } = &self.axes[axis];
+            format!("{} = {}", word(key), labels[at[axis]])
+        };
+        others.iter().map(word).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Sentence that no setting has a significant difference, with the largest difference of a best
+    /// scenario. `None` if a setting has one, or if some runs are too few to say.
+    fn nowhere(&self, metric: &str) -> Option<String> {
+        let (contest, (others, of)) = (self.contest(metric), self.others());
+        if compared(self.axes) != Some(self.along) {
+            return None;
+        }
+        let mut largest: Option<(Ratio, String)> = None;
+        let mut settings = 0;
+        for at in every(self.axes, &others) {
+            let among = self.scenarios(&at);
+            let ranked = contest.ranked(&among);
+            if contest.differ(&ranked)? {
+                return None;
+            }
+            let [best, .., last] = ranked[..] else { continue };
+            settings += 1;
+            let Some(ratio) = contest.ratio(best, last) else { continue };
+            let size = |ratio: &Ratio| (ratio.mean - 1.0).abs();
+            if largest.as_ref().is_none_or(|(found, _)| size(&ratio) > size(found)) {
+                let (best, last) = (self.name(&among, best), self.name(&among, last));
+                let (place, by) = (self.place(&others, &at), contest.apart(&ratio, &last));
+                let undecided = contest.undecided(&ratio, &last);
+                largest = Some((ratio, format!("{place}, where {best} is {by}.{undecided}")));
+            }
+        }
+        let is_any = |(ratio, _): &(Ratio, String)| (ratio.mean - 1.0).abs() > ROUNDING;
+        let (_, words) = largest.filter(|own| settings > 1 && is_any(own))?;
+        let metric = title(metric).to_lowercase();
+        Some(format!(
+            "No significant difference in {metric} at any of {settings} {of}; the largest is at {words}"
+        ))
     }
 
     /// Sentence on the difference of the best scenarios from the baseline.
@@ -227,10 +283,10 @@ impl Question<'_> {
         }
         let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
         let ratio = contest.ratio(lead.best[0], base)?;
-        Some(format!(" {verb} {}.", apart(&ratio, &format!("{words}, the baseline"))))
+        Some(format!(" {verb} {}.", contest.apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on jobs that a best scenario refused and another scenario ran; otherwise empty.
+    /// Sentence on jobs that one scenario refused and another one ran; otherwise empty.
     ///
     /// A mean over fewer jobs may be low because the hardest jobs are missing.
     fn refusals(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
@@ -245,7 +301,15 @@ impl Question<'_> {
                 " But {best} refused {} that another ran, so it has means of fewer jobs.",
                 plural(number - least, "job")
             ),
-            _ => String::new(),
+            _ => match among.iter().copied().max_by_key(|&scenario| refused(scenario)) {
+                Some(other) if refused(other) > least => format!(
+                    " But {} refused {} that {} ran, so the means are not over the same jobs.",
+                    name(other),
+                    plural(refused(other) - least, "job"),
+                    listed(&lead.best, name)
+                ),
+                _ => String::new(),
+            },
         }
     }
 
@@ -295,6 +359,21 @@ impl Contest<'_> {
         (is_below == (found.mean < 1.0)).then_some(found)
     }
 
+    /// Whether any two of the scenarios differ significantly. `None` if they were measured too
+    /// little to say.
+    fn differ(&self, scenarios: &[usize]) -> Option<bool> {
+        for (place, &one) in scenarios.iter().enumerate() {
+            for &other in &scenarios[place + 1..] {
+                let Some(ratio) = self.ratio(one, other) else { continue };
+                ratio.ends?;
+                if ratio.is_significant() && !self.is_equal(one, other) {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+
     fn is_equal(&self, one: usize, other: usize) -> bool {
         let (Some(one), Some(other)) = (self.mean(one), self.mean(other)) else { return false };
         (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
@@ -324,6 +403,46 @@ impl Contest<'_> {
         Some(Lead { best, next })
     }
 
+    /// Formats a ratio to the mean of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
+    ///
+    /// If the interval of the ratio says nothing, that of the difference stands in its place.
+    fn apart(&self, ratio: &Ratio, other: &str) -> String {
+        let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
+        let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
+        let Some([low, high]) = ratio.ends else { return by };
+        if !ratio.is_informative() {
+            let unit = self.summary.meanings.unit(self.metric);
+            let difference = self.clock.shown(ratio.difference, unit);
+            let difference = Rounded::new(difference.mean, difference.half_width).signed();
+            let half = difference.half_width.unwrap_or_default();
+            let unit = match self.clock.unit(unit) {
+                shown if shown == unit => String::new(),
+                shown => format!(" {shown}"),
+            };
+            return format!("{by} (difference: {} ± {half}{unit})", difference.mean);
+        }
+        let interval = match (low > 1.0, high > 1.0) {
+            (true, _) if high.is_infinite() => format!("at least {} %", percent(low)),
+            (true, _) => format!("{} to {} %", percent(low), percent(high)),
+            (false, false) => format!("{} to {} %", percent(high), percent(low)),
+            (false, true) => format!("from {} % below to {} % above", percent(low), percent(high)),
+        };
+        format!("{by} (95 % interval: {interval})")
+    }
+
+    /// Sentence for a ratio to the mean of `other` that has no upper bound, which is so exactly if
+    /// the interval of that mean contains 0; otherwise empty.
+    fn undecided(&self, ratio: &Ratio, other: &str) -> String {
+        let is_bounded = ratio.ends.is_none_or(|[_, high]| high.is_finite());
+        let metric = title(self.metric).to_lowercase();
+        match is_bounded || ratio.is_significant() {
+            true => String::new(),
+            false => format!(
+                " These runs do not decide: the mean {metric} with {other} is smaller than its own ±."
+            ),
+        }
+    }
+
     fn extreme(&self) -> &'static str {
         if self.is_highest { "highest" } else { "lowest" }
     }
@@ -331,7 +450,7 @@ impl Contest<'_> {
     fn sentence(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let metric = title(self.metric).to_lowercase();
         let best = listed(&lead.best, name);
-        let Some((next, ratio)) = &lead.next else {
+        let Some((next_best, ratio)) = &lead.next else {
             return match lead.best.len() {
                 count @ MAX_NAMED.. => format!("Equal {metric} with all {count}: {best}."),
                 _ => format!("Equal {metric} with {best}."),
@@ -340,8 +459,8 @@ impl Contest<'_> {
         let extreme = self.extreme();
         let has = if lead.best.len() > 1 { ", equal to each other, have" } else { " has" };
         let after = if among.len() > lead.best.len() + 1 { ", the next" } else { "" };
-        let next = format!("{}{after}", name(*next));
-        let by = apart(ratio, &next);
+        let next = format!("{}{after}", name(*next_best));
+        let by = self.apart(ratio, &next);
         if ratio.ends.is_none() {
             return format!(
                 "{best}{has} the {extreme} mean {metric}: {by}. There are too few runs or jobs to say how certain that is."
@@ -350,25 +469,36 @@ impl Contest<'_> {
         if ratio.is_significant() {
             return format!("{best}{has} the {extreme} {metric}: {by}.");
         }
+        let ranked = self.ranked(among);
+        let rest = ranked.get(lead.best.len() + 1..).unwrap_or_default();
+        let is_apart =
+            |&&own: &&usize| lead.next.as_ref().is_some_and(|(next, _)| !self.is_equal(own, *next));
+        if self.differ(&ranked) == Some(false) {
+            let last = rest.last().filter(is_apart).and_then(|&last| {
+                let ratio = self.ratio(lead.best[0], last)?;
+                Some(format!(", and {}", self.apart(&ratio, &format!("{}, the last", name(last)))))
+            });
+            return format!(
+                "No significant difference in {metric}: {best}{has} the {extreme} mean, {by}{}.{}",
+                last.unwrap_or_default(),
+                self.undecided(ratio, &name(*next_best))
+            );
+        }
         // Sentence on the first scenario from which the best scenarios differ significantly.
         let significant = |&other: &usize| {
             let ratio = self.ratio(lead.best[0], other)?;
             ratio.is_significant().then(|| {
                 let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
-                format!(" {verb} {}.", apart(&ratio, &name(other)))
+                format!(" {verb} {}.", self.apart(&ratio, &name(other)))
             })
         };
-        let ranked = self.ranked(among);
-        let rest = ranked.get(lead.best.len() + 1..).unwrap_or_default();
         // If there is no such scenario: sentence on the difference from the last scenario.
         let last = |&other: &usize| {
-            let last =
-                apart(&self.ratio(lead.best[0], other)?, &format!("{}, the last", name(other)));
+            let last = self
+                .apart(&self.ratio(lead.best[0], other)?, &format!("{}, the last", name(other)));
             let verb = if lead.best.len() > 1 { "They are" } else { "It is" };
             Some(format!(" {verb} {last}, not significantly either."))
         };
-        let is_apart =
-            |&&own: &&usize| lead.next.as_ref().is_some_and(|(next, _)| !self.is_equal(own, *next));
         let beaten = (rest.iter().find_map(significant))
             .or_else(|| rest.last().filter(is_apart).and_then(last));
         format!(
@@ -391,7 +521,17 @@ impl Contest<'_> {
         };
         let (extreme, other) =
             if self.is_highest { ("highest", "lowest") } else { ("lowest", "highest") };
-        let worst = format!("that at {}, the {other}", listed(&of(worst), name));
+        let at_worst = listed(&of(worst), name);
+        let by = self.apart(&ratio, &format!("that at {at_worst}, the {other}"));
+        let (metric, best) = (title(self.metric), listed(&of(best), name));
+        if self.differ(&ranked) == Some(false) {
+            let text = format!(
+                "No significant difference in {}: it is {extreme} at {best}, {by}.{}",
+                metric.to_lowercase(),
+                self.undecided(&ratio, &at_worst)
+            );
+            return Some((text, false));
+        }
         let but = match ratio.ends {
             Some(_) if !ratio.is_significant() => ", but not significantly so:",
             _ => ",",
@@ -400,12 +540,7 @@ impl Contest<'_> {
             None => " There are too few runs or jobs to say how certain that is.",
             Some(_) => "",
         };
-        let text = format!(
-            "{} is {extreme} at {}{but} {}.{few}",
-            title(self.metric),
-            listed(&of(best), name),
-            apart(&ratio, &worst)
-        );
+        let text = format!("{metric} is {extreme} at {best}{but} {by}.{few}");
         Some((text, ratio.is_significant()))
     }
 
@@ -473,23 +608,6 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// Formats a ratio to the mean of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
-fn apart(ratio: &Ratio, other: &str) -> String {
-    let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
-    let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
-    let Some([low, high]) = ratio.ends else { return by };
-    let interval = match (low > 1.0, high > 1.0) {
-        (true, _) if high.is_infinite() => format!("at least {} %", percent(low)),
-        (_, true) if high.is_infinite() => {
-            format!("from {} % below to any amount above", percent(low))
-        }
-        (true, _) => format!("{} to {} %", percent(low), percent(high)),
-        (false, false) => format!("{} to {} %", percent(high), percent(low)),
-        (false, true) => format!("from {} % below to {} % above", percent(low), percent(high)),
-    };
-    format!("{by} (95 % interval: {interval})")
-}
-
 /// Formats the difference of a ratio from 1 in percent, with two or three digits. Differences just
 /// below 100 % have more digits.
 fn percent(ratio: f64) -> String {
@@ -508,23 +626,50 @@ fn percent(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::statistics::{Interval, interval};
 
     #[test]
     fn ratios_are_told_in_percent_that_no_interval_leaves() {
-        let told = |mean, ends| apart(&Ratio { mean, ends }, "easy");
-        assert_eq!(told(0.88, Some([0.85, 0.912])), "12 % below easy (95 % interval: 8.8 to 15 %)");
+        let text = "time_unit = 'hours'\nworkload = { name = 'lublin', jobs = 5 }\n\
+                    machine = { topology = 'flat', processors = 8 }\nmeasure.jobs = 9";
+        let study = Study::parse("a.toml", text, "".as_ref(), &[]).unwrap();
+        let points = crate::study::expand::expand(&study).unwrap();
+        let results = Results { runs: vec![ScenarioRuns::default()], ..Results::default() };
+        let summary = Summary::of(&study, &points, &results);
+        let contest = Contest {
+            study: &study,
+            results: &results,
+            summary: &summary,
+            clock: &Clock { unit: Some("hours"), factor: 3600.0, start: None },
+            metric: "wait",
+            is_highest: false,
+        };
+        let told = |mean, ends, half| {
+            let (base, half_width) = (7200.0, Some(half));
+            let difference = base * (mean - 1.0);
+            let difference = Interval { half_width, ..interval(&[difference], &[]) };
+            contest.apart(&Ratio { mean, ends, difference, base }, "easy")
+        };
         assert_eq!(
-            told(0.02, Some([0.0, f64::INFINITY])),
-            "98.0 % below easy (95 % interval: from 100 % below to any amount above)"
+            told(0.88, Some([0.85, 0.912]), 300.0),
+            "12 % below easy (95 % interval: 8.8 to 15 %)"
         );
         assert_eq!(
-            told(0.98, Some([0.8, 1.3])),
+            told(0.02, Some([0.0, f64::INFINITY]), 9000.0),
+            "98.0 % below easy (difference: -2.0 ± 2.5 hours)"
+        );
+        assert_eq!(
+            told(0.93, Some([0.29, 0.976]), 240.0),
+            "7 % below easy (difference: -0.140 ± 0.067 hours)"
+        );
+        assert_eq!(
+            told(0.98, Some([0.8, 1.3]), 1800.0),
             "2 % below easy (95 % interval: from 20 % below to 30 % above)"
         );
         assert_eq!(
-            told(3.5, Some([2.0, f64::INFINITY])),
+            told(3.5, Some([2.0, f64::INFINITY]), 7200.0),
             "250 % above easy (95 % interval: at least 100 %)"
         );
-        assert_eq!(told(0.000_01, None), "more than 99.99 % below easy");
+        assert_eq!(told(0.000_01, None, 0.0), "more than 99.99 % below easy");
     }
 }

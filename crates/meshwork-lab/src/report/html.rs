@@ -63,7 +63,7 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
                 footer {
                     p {
                         "Made by Meshwork " (env!("CARGO_PKG_VERSION"))
-                        ". Every number stands in full in the files beside this page."
+                        ". Every number stands in full in the CSV files of the folder of results for which this page was made."
                     }
                 }
                 script #report-data type="application/json" { (embedded(report.data())) }

@@ -360,7 +360,7 @@ impl Section {
         bounds::mark(&mut figures, &claims, study, (&clock, &summary.meanings));
         let mut section = Section {
             figures,
-            findings: finding::findings(study, points, &summary, results, &metrics.names),
+            findings: finding::findings(study, points, &summary, results, (&metrics.names, &clock)),
             tables: tables::all(study, points, &shown, &clock),
             facts: facts::facts(content),
             command: facts::command(content),

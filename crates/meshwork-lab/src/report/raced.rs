@@ -511,7 +511,7 @@ fn keys(axes: &[Axis]) -> String {
 
 /// Converts a value of a metric to the unit in which the page shows it.
 fn shown(value: f64, metric: &str, clock: &Clock, meanings: &Meanings) -> f64 {
-    if meanings.unit(metric) == "time" { value / clock.factor } else { value }
+    value * clock.scale(meanings.unit(metric))
 }
 
 fn pairs(grid: Vec<f64>) -> Scale {
@@ -531,4 +531,21 @@ fn figure(
     views: Vec<FigureView>,
 ) -> Figure {
     Figure { id: format!("{section}-{name}"), heading: heading.to_owned(), choices, views }
+}
+
+#[cfg(test)]
+mod tests {
+    use meshwork::catalogue::Catalogue;
+
+    use super::*;
+
+    #[test]
+    fn times_and_rates_are_shown_in_the_unit_of_the_page() {
+        let clock = Clock { unit: Some("hours"), factor: 3600.0, start: None };
+        let meanings = Meanings::of(&Catalogue::standard());
+        let shown = |value, metric| shown(value, metric, &clock, &meanings);
+        assert!((shown(7200.0, "wait") - 2.0).abs() < 1e-9);
+        assert!((shown(0.5, "throughput") - 1800.0).abs() < 1e-9);
+        assert!((shown(0.5, "utilization") - 0.5).abs() < 1e-9);
+    }
 }

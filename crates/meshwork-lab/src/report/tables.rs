@@ -6,6 +6,7 @@ use super::MAX_ROWS;
 use super::axes::{Axis, Kind};
 use crate::findings::clock::Clock;
 use crate::findings::columns::{Meanings, Shown, value};
+use crate::findings::notes::UNLIKE_JOBS;
 use crate::findings::number::{Rounded, count, plural, significant};
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{SizeRow, Summary, SummaryRow};
@@ -177,21 +178,28 @@ fn differences(
         Some((index, at))
     };
     let all: Vec<(usize, usize)> = rows.iter().enumerate().filter_map(found).collect();
-    let line = |&(index, at): &(usize, usize)| {
-        let mut line = keys(axes, index);
-        for name in &shown.names {
-            let found = rows[index].differences[at].metrics.iter().find(|(own, ..)| own == name);
-            line.push(found.map_or_else(|| word("-"), |(_, i, share)| difference(i, *share)));
-        }
-        line
-    };
+    let line =
+        |&(index, at): &(usize, usize)| {
+            let mut line = keys(axes, index);
+            let own = &rows[index].differences[at];
+            for name in &shown.names {
+                let found = own.metrics.iter().find(|(own, ..)| own == name);
+                line.push(found.map_or_else(
+                    || word("-"),
+                    |(_, i, share)| difference(i, *share, own.same_jobs),
+                ));
+            }
+            line
+        };
+    let same_jobs = all.iter().all(|&(index, at)| rows[index].differences[at].same_jobs);
     let value = short(&baseline.key, &[&baseline.value]).concat();
     (!all.is_empty()).then(|| ReportTable {
         title: format!("The differences from {} = {value}", baseline.key),
         caption: format!(
-            "Differences from {} = {value} on the same jobs, absolute and in percent; * = significant \
-             at 95 %",
-            baseline.key
+            "Differences from {} = {value} {}, absolute and in percent; * = significant at 95 %{}",
+            baseline.key,
+            if same_jobs { "on the same jobs" } else { "on the jobs that each ran" },
+            if same_jobs { "" } else { UNLIKE_JOBS }
         ),
         file: "comparison.csv",
         columns: columns(axes, &shown.names, &summary.meanings),
@@ -305,9 +313,9 @@ fn written(rounded: &Rounded) -> String {
     }
 }
 
-fn difference(interval: &Interval, share: Option<f64>) -> TableCell {
+fn difference(interval: &Interval, share: Option<f64>, same_jobs: bool) -> TableCell {
     let text = written(&Rounded::new(interval.mean, interval.half_width).signed());
-    let marked = interval.excludes_zero();
+    let marked = interval.excludes_zero() && same_jobs;
     let star = if marked { " *" } else { "" };
     let share = share.map_or_else(String::new, |share| {
         let sign = if share > 0.0 { "+" } else { "" };

@@ -73,9 +73,7 @@ impl Scene {
         }
         if self.began.is_some() {
             let span = to - self.now;
-            let down: u64 =
-                self.down.iter().map(|&(site, node)| u64::from(self.has(site, node))).sum();
-            self.held_area += span * (self.nodes() - self.free_nodes() - down) as f64;
+            self.held_area += span * self.held_nodes() as f64;
             self.fragmented_area += span * self.fragmented() as f64;
         }
         self.now = to;
@@ -242,6 +240,12 @@ impl Scene {
         self.free.iter().map(|&free| u64::from(free)).sum()
     }
 
+    /// Number of nodes that are neither free nor out of service.
+    fn held_nodes(&self) -> u64 {
+        let down = self.down.iter().map(|&(site, node)| u64::from(self.has(site, node)));
+        self.nodes() - self.free_nodes() - down.sum::<u64>()
+    }
+
     /// Number of free nodes, if the oldest waiting job is blocked.
     ///
     /// The job is blocked if it waits although some site has enough free nodes for it. The number
@@ -253,10 +257,10 @@ impl Scene {
         if is_blocked { self.free_nodes() } else { 0 }
     }
 
-    /// Current share of all nodes that jobs hold or that are out of service.
+    /// Current share of all nodes that jobs hold. Nodes out of service do not count as used.
     #[must_use]
     pub fn utilization(&self) -> f64 {
-        1.0 - self.free_nodes() as f64 / self.nodes() as f64
+        self.held_nodes() as f64 / self.nodes() as f64
     }
 
     /// Current fragmentation: share of all nodes that are free while the oldest waiting job is
@@ -267,7 +271,7 @@ impl Scene {
     }
 
     /// Means of utilization and fragmentation since the first arrival; `None` before time has
-    /// passed. Nodes out of service do not count as used here.
+    /// passed.
     #[must_use]
     pub fn means(&self) -> Option<(f64, f64)> {
         let area = (self.now - self.began?) * self.nodes() as f64;
@@ -285,10 +289,12 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
+    use meshwork::job::Time;
     use meshwork::observe::metrics::METRICS;
+    use meshwork::topology::Topology;
 
     use crate::Study;
-    use crate::watch::{EventKind, Live, Next, Scene};
+    use crate::watch::{EventKind, Live, NOBODY, Next, RunEvent, Scene};
 
     /// Compares the means of a scene with the metrics of the same run, and checks its node counts.
     fn agree(scheduler: &str) -> f64 {
@@ -330,6 +336,16 @@ mod tests {
         assert!((fragmentation - metric("external_fragmentation")).abs() < 1e-9);
         assert_eq!((scene.finished(), scene.unserved()), (outcome.finished, outcome.refused));
         fragmentation
+    }
+
+    #[test]
+    fn nodes_out_of_service_are_not_used() {
+        let mut scene = Scene::new(vec![Topology::mesh(&[4]).unwrap()]);
+        let event = |at, what| RunEvent { at: Time::new(at), id: NOBODY, what };
+        scene.apply(&event(0.0, EventKind::Down { site: 0, node: 3 }));
+        assert!(scene.utilization().abs() < 1e-9 && scene.free_on(0) == 3);
+        scene.apply(&event(1.0, EventKind::Up { site: 0, node: 3 }));
+        assert!(scene.utilization().abs() < 1e-9 && scene.free_on(0) == 4);
     }
 
     #[test]

@@ -408,3 +408,39 @@ fn the_study_in_a_folder_of_results_finds_its_log() {
     let file = moved.path().join("results/one/experiment.toml");
     assert_eq!(*command, format!("meshwork run {}", file.display()));
 }
+
+#[test]
+fn differences_of_unlike_jobs_have_no_mark_and_those_who_refused_are_named() {
+    // `buddy_2d` serves only squares, and refuses jobs with a side longer than that of its machine.
+    let text = "replications = 3
+machine = { topology = 'mesh', dims = [16, 8] }
+[workload]
+name = 'synthetic'
+load = 0.6
+sizes = 'uniform'
+runtimes = { name = 'exponential', mean = 5.0 }
+[measure]
+jobs = 200
+metrics = ['wait']
+[sweep]
+allocator = ['first_fit', 'buddy_2d', 'best_fit']
+[compare]
+allocator = 'first_fit'
+";
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
+    let found = finished(folder.path(), text, &options);
+    let rows = &found.summary.rows;
+    let same = |row: usize| rows[row].differences[0].same_jobs;
+    assert!(!same(1) && same(2));
+    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
+    let Finished { points, results, summary, .. } = &found;
+    let warnings = meshwork_lab::findings::notes::warnings(&study, points, results, summary);
+    let refused = warnings.iter().find(|warning| warning.contains("were refused")).unwrap();
+    let begin = refused.split("allocator = buddy_2d refused ").nth(1).expect(refused);
+    assert!(begin.contains(", first_fit 0, best_fit 0): they would not fit"), "{refused}");
+    let report = Report::read(folder.path()).unwrap();
+    let table = &report.sections[0].tables[1];
+    assert!(!table.rows[0][1].marked && !table.rows[0][1].text.contains('*'), "{table:?}");
+    assert!(table.caption.contains("on the jobs that each ran"), "{}", table.caption);
+}

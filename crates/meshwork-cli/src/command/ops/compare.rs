@@ -2,6 +2,7 @@
 
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::findings::statistics::Interval;
+use meshwork_lab::findings::words::short_paths;
 use meshwork_lab::operator::compare::{
     Comparison, Contender, ReplayOptions, compare, jobs_that_ran,
 };
@@ -108,7 +109,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     let mut compared = compare(&folder, &contenders, terms, &report).map_err(Stop::Wrong)?;
     meter.end();
     compared.doubts = found.doubts();
-    let mut titles = compared.names.clone();
+    let mut titles = short_paths(&compared.names);
     if !is_first {
         "site".clone_into(&mut titles[0]);
     }
@@ -137,7 +138,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         "{jobs} happen again under each {kind}, with {cleanup} of clean-up, {}{copies}. Differences are from {}, \
          job by job and batch by batch, with 95 % intervals; * marks one that excludes 0.",
         source.says(),
-        if is_first { &compared.names[0] } else { own }
+        if is_first { &titles[0] } else { own }
     );
     paragraph(out, &text)?;
     if found.lacks_priorities && !arguments.confs.is_empty() {

@@ -34,7 +34,7 @@ use meshwork::registry::name_of;
 use toml::Value;
 
 use crate::findings::columns::Meanings;
-use crate::findings::differences::{paired, partner};
+use crate::findings::differences::{paired, partner, refuse_alike};
 use crate::findings::means::{Rule, by_owner, by_size, means};
 use crate::findings::statistics::Interval;
 use crate::findings::trend::is_growing;
@@ -108,6 +108,9 @@ pub struct Difference {
     /// Differences are paired by replication, by window, or by batch of the same jobs. Relative
     /// differences are fractions of the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
+    /// Whether both scenarios refused the same number of jobs in every run. Otherwise their means
+    /// are over different jobs, and no difference is marked as significant.
+    pub same_jobs: bool,
 }
 
 /// Results of a study: a row for each scenario, in the order of the sweep.
@@ -147,6 +150,7 @@ impl Summary {
                     let against = partner(study, index, baseline)?;
                     Some(Difference {
                         baseline: baseline.clone(),
+                        same_jobs: refuse_alike(results, index, against),
                         metrics: in_order(
                             paired(study, results, index, against),
                             &order(index),

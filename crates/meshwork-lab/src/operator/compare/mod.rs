@@ -23,13 +23,14 @@ use super::FileProblem;
 use super::causes::WaitsByCause;
 use super::controller::rules::SiteRules;
 use super::controller::{ControllerReplay, JobOutcome};
-use super::folder::{Folder, SlurmMachine};
+use super::folder::{CONF, Folder, SlurmMachine};
 use super::history::{JobRecord, Second};
 use super::paired;
 use super::propose::text::difference;
 use super::unlisted::{Unlisted, submitted};
 use super::unmodelled::{self, Unmodelled};
 use crate::findings::statistics::Interval;
+use crate::slurm::site::SlurmFiles;
 use measures::Ground;
 
 /// Machine that takes part in a comparison, with the site's own or another configuration.
@@ -313,11 +314,13 @@ fn beside(
     let maps = maps.map(|(own, course)| maps::layers(&own.machine, &course[0], &ground.span));
     let first = &contenders[0];
     let change = |own: &Contender| {
-        let texts = |of: fn(&SlurmMachine) -> &str| {
-            difference(of(&first.machine), of(&own.machine), &first.name, &own.name)
-        };
-        texts(SlurmMachine::topology_text)
-            + &texts(|machine| machine.conf_text().unwrap_or_default())
+        let [old, new] = [&first.machine, &own.machine];
+        let [from, to] = [old, new].map(|machine| &machine.reading.files);
+        let conf = |files: &SlurmFiles| files.conf.clone().unwrap_or_else(|| CONF.to_owned());
+        let [old_conf, new_conf] =
+            [old, new].map(|machine| machine.conf_text().unwrap_or_default());
+        difference(old.topology_text(), new.topology_text(), &from.topology, &to.topology)
+            + &difference(old_conf, new_conf, &conf(from), &conf(to))
     };
     let changes = contenders.iter().skip(1).map(change);
     Comparison {

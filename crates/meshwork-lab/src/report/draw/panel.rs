@@ -311,6 +311,9 @@ impl<'a> Common<'a> {
             line(&mut svg, [x, top, x, bottom], theme.line, 1.0, "");
             tick_below(&mut svg, [x, bottom + 15.0], &tick(number), width, theme);
         }
+        if has_zero {
+            line(&mut svg, [zero, top, zero, bottom], theme.ink, 1.0, "");
+        }
         for (row, &place) in places.iter().enumerate() {
             let begin = top + row as f64 * step + head;
             if is_beside {
@@ -320,7 +323,12 @@ impl<'a> Common<'a> {
                 let (size, weight) =
                     if is_one { (SIZE, "") } else { (BOLD, " font-weight=\"600\"") };
                 let name = shortened(&names[place], width - left - 12.0, size);
-                text(&mut svg, [left + 4.0, begin - 6.0], &name, theme.ink, "start", weight);
+                // Lines behind the name end before its letters.
+                let more = format!(
+                    r#"{weight} paint-order="stroke" stroke="{}" stroke-width="5""#,
+                    theme.paper
+                );
+                text(&mut svg, [left + 4.0, begin - 6.0], &name, theme.ink, "start", &more);
             }
             for point in points.iter().filter(|point| point.x as usize == place) {
                 let index = if is_one {
@@ -365,9 +373,6 @@ impl<'a> Common<'a> {
                     text(&mut svg, at, &words, theme.soft, "start", SMALLER);
                 }
             }
-        }
-        if has_zero {
-            line(&mut svg, [zero, top, zero, bottom], theme.ink, 1.0, "");
         }
         let measure = self.measure();
         let middle = inside(f64::midpoint(left, right), wide(&measure, SIZE) / 2.0, width);

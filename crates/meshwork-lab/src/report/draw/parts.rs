@@ -3,13 +3,11 @@
 use std::fmt::Write as _;
 
 use super::numbers::{linear_ticks, tick};
-use super::svg::{COLOURS, SIZE, at, escaped, line, rect, shortened, text};
+use super::svg::{COLOURS, SIZE, at, escaped, line, rect, shortened, text, wide};
+use super::view::extent;
 
 /// Height in pixels of a bar with its name above it.
 const ROW: f64 = 44.0;
-
-/// Width in pixels of the space to the right of the bars, for their totals.
-const SAID: f64 = 64.0;
 
 /// Draws stacked bars for a page. Each bar is given by the name above it, the text to its right,
 /// and the sizes of its parts in the order of the colours. `label` is the description for screen
@@ -22,7 +20,8 @@ pub(in crate::report) fn parts(
 ) -> String {
     let most = bars.iter().map(|(.., own)| own.iter().sum::<f64>()).fold(0.0, f64::max);
     let most = if most > 0.0 { most } else { 1.0 };
-    let right = width - SAID;
+    let said = bars.iter().map(|(_, words, _)| wide(words, SIZE));
+    let right = width - extent(said)[1] - 10.0;
     let x = |value: f64| 2.0 + (right - 2.0) * value / most;
     let bottom = ROW * bars.len() as f64 + 4.0;
     let mut out = String::new();

@@ -76,11 +76,12 @@ impl Point {
     /// Whether the point's whisker extends below a range, and whether it extends above the range.
     /// The whisker is the line that shows the point's interval.
     ///
-    /// `None` if the point has no whisker, or if its whisker lies outside the range.
+    /// A range that begins at 0 has nothing below it. The result is `None` if the point has no
+    /// whisker, or if its whisker lies outside the range.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
-            .then_some([self.low < from, self.high > until])
+            .then_some([self.low < from && from.abs() > 0.0, self.high > until])
     }
 
     /// Text of a point's value with its interval, shown next to the point.
@@ -168,13 +169,20 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     let spread = spread.into_iter().find(|&spread| spread != 0.0).unwrap_or(1.0);
     // For non-negative values, a wide interval does not extend the range below 0.
     let minimum = if least >= 0.0 && !view.differences { 0.0 } else { f64::NEG_INFINITY };
-    let from = low.max(least - spread / 2.0).max(minimum);
-    let until = high.min(most + spread / 2.0);
+    let from = cut(low, least, -spread).max(minimum);
+    let until = cut(high, most, spread);
     if view.differences || view.style == Style::Rows {
         return padded(from.min(0.0), until.max(0.0));
     }
     // The scale begins above 0 if all values are far above 0.
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
+}
+
+/// End of a range for the outermost `bound` of an interval and the outermost mean.
+///
+/// A bound that lies farther from the mean than the spread of the means is cut at half of it.
+fn cut(bound: f64, mean: f64, spread: f64) -> f64 {
+    if (bound - mean).abs() <= spread.abs() { bound } else { mean + spread / 2.0 }
 }
 
 /// Range of a logarithmic scale with these points and bounds.

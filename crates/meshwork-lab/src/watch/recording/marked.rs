@@ -1,4 +1,4 @@
-//! Nodes that a recording marks: in a partition, reserved, or asleep.
+//! Nodes that a recording marks: in a partition, reserved, asleep, or with a failed GPU.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use super::columns::Spans;
 /// Consecutive nodes of a site that are marked in a picture for an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
-    /// Reason why the nodes are marked: `partition` or `reserved`.
+    /// Reason why the nodes are marked: `partition`, `reserved`, or `gpu` for a GPU out of service.
     pub kind: &'static str,
-    /// Name of the partition; empty for a reservation.
+    /// Name of the partition, or number of the GPU on its node; empty for a reservation.
     pub name: String,
     /// Index of the site of the nodes.
     pub site: usize,
@@ -61,6 +61,29 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     scenario.areas().into_iter().flat_map(of).collect()
 }
 
+/// Maximum number of outages of GPUs that a recording keeps.
+const MAX_OUTAGES: usize = 20_000;
+
+/// Marks a GPU of a node as out of service from `now` on.
+pub(super) fn gpu_down(marked: &mut Vec<Marked>, now: Time, (site, node): (usize, Node), gpu: u32) {
+    if marked.len() < MAX_OUTAGES {
+        let (from, name) = (Some(now.units()), gpu.to_string());
+        marked.push(Marked { kind: "gpu", name, site, first: node, count: 1, from, until: None });
+    }
+}
+
+/// Ends the mark of a GPU that returns to service.
+pub(super) fn gpu_up(marked: &mut [Marked], now: Time, (site, node): (usize, Node), gpu: u32) {
+    let name = gpu.to_string();
+    let is_own = |own: &&mut Marked| {
+        let is_open = own.kind == "gpu" && own.until.is_none();
+        is_open && (own.site, own.first) == (site, node) && own.name == name
+    };
+    if let Some(own) = marked.iter_mut().rev().find(is_own) {
+        own.until = Some(now.units());
+    }
+}
+
 /// Maximum number of sleep intervals that a recording keeps.
 const MAX_SLEEPS: usize = 20_000;
 
@@ -101,6 +124,20 @@ impl Sleep {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gpu_is_marked_while_it_is_out_of_service() {
+        let mut marked = Vec::new();
+        gpu_down(&mut marked, Time::new(1.0), (0, 3), 5);
+        gpu_down(&mut marked, Time::new(2.0), (0, 3), 6);
+        gpu_up(&mut marked, Time::new(4.0), (0, 3), 5);
+        gpu_down(&mut marked, Time::new(6.0), (0, 3), 5);
+        let spans = marked.iter().map(|own| (own.name.as_str(), own.from, own.until));
+        assert_eq!(
+            spans.collect::<Vec<_>>(),
+            [("5", Some(1.0), Some(4.0)), ("6", Some(2.0), None), ("5", Some(6.0), None)]
+        );
+    }
 
     #[test]
     fn a_node_sleeps_until_it_is_woken_or_until_the_end() {

@@ -40,7 +40,7 @@ use answers::Answers;
 pub use columns::{Columns, PartColumns};
 pub use error::RecordingError;
 pub use marked::Marked;
-use marked::{Sleep, of as marked};
+use marked::{Sleep, gpu_down, gpu_up, of as marked};
 pub use tape::{RecordingWindow, Tape};
 use timeline::Counts;
 pub use timeline::{Timeline, WaitDistribution};
@@ -178,7 +178,7 @@ pub struct Recording {
     /// partition, one of the names is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Nodes in partitions and reservations, which a picture marks.
+    /// Nodes in partitions and reservations, and failed GPUs, which a picture marks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
     /// Reason for which a job waits although it could start.
@@ -261,9 +261,9 @@ impl Recording {
         }
     }
 
-    /// Adds what a recording file lacks: the users and partitions of jobs, and the sleep intervals
-    /// of nodes. If the scenario may have them, the run is repeated up to the end of the window,
-    /// provided that it can be repeated.
+    /// Adds what a recording file lacks: the users and partitions of jobs, the sleep intervals of
+    /// nodes, and the outages of GPUs. If the scenario may have them, the run is repeated up to the
+    /// end of the window, provided that it can be repeated.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -274,7 +274,9 @@ impl Recording {
         let Ok(scenario) = repeatable(subject.catalogue, subject.record, &files) else {
             return self;
         };
-        if scenario.input_path().is_none() && !scenario.table().contains_key("energy") {
+        let has_key = |key: &str| scenario.table().contains_key(key);
+        let may_lose_gpus = scenario.shares_nodes() && has_key("failures");
+        if scenario.input_path().is_none() && !has_key("energy") && !may_lose_gpus {
             return self;
         }
         let mut heard = Heard { marked: marked(&scenario), ..Heard::new(window) };
@@ -459,7 +461,7 @@ struct Heard {
     window: RecordingWindow,
     tape: Tape,
     counts: Counts,
-    /// Nodes that belong to partitions and reservations, which a picture marks.
+    /// Nodes that belong to partitions and reservations, and failed GPUs, which a picture marks.
     marked: Vec<Marked>,
     asleep: Sleep,
 }
@@ -507,6 +509,12 @@ impl Observer for Heard {
         match event {
             Event::Asleep { site, nodes } => self.asleep.begin(now, *site, nodes),
             Event::Awake { site, nodes, .. } => self.asleep.end(now, *site, nodes),
+            Event::GpuDown { site, node, gpu } => {
+                gpu_down(&mut self.marked, now, (*site, *node), *gpu);
+            }
+            Event::GpuUp { site, node, gpu } => {
+                gpu_up(&mut self.marked, now, (*site, *node), *gpu);
+            }
             _ => {}
         }
         if let Some(happening) = RunEvent::of(now, event) {
