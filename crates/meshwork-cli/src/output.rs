@@ -65,6 +65,8 @@ pub(crate) enum Verdict {
     Incomplete,
     /// The command stopped between two runs; running it again continues: exit status 75.
     Stopped,
+    /// Ctrl-C stopped the command: exit status 130, as in a shell.
+    Interrupted,
 }
 
 /// Output of a command: buffered standard output, or the buffer of a calling program.
@@ -178,6 +180,14 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
+/// Clears the line on which a progress bar may stand, if standard error is a terminal.
+pub(crate) fn clear_line() {
+    let mut stderr = io::stderr().lock();
+    if stderr.is_terminal() {
+        let _ = write!(stderr, "\r\u{1b}[K");
+    }
+}
+
 /// Prints help, version or error of the argument parser, and returns the exit status.
 ///
 /// Help and version go to standard output, errors to standard error.
@@ -213,6 +223,7 @@ pub(crate) fn finish(ended: Ended) -> u8 {
         Ok(Verdict::RunFailed) => 1,
         Ok(Verdict::Incomplete) => 3,
         Ok(Verdict::Stopped) => 75,
+        Ok(Verdict::Interrupted) => 130,
         Err(Stop::Failed(sentence)) => {
             say("error", &sentence);
             1

@@ -14,6 +14,7 @@ use meshwork_lab::trace::info;
 use toml::{Table, Value};
 
 use super::place::machine;
+use super::stop::Stopper;
 use super::{report, run};
 use crate::args::Replay;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -55,8 +56,12 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     check_count(&study, arguments.memory.limit())?;
     let folder = folder(arguments);
     let limits = (arguments.threads, arguments.memory);
-    let finished =
-        run::one(&study, (Some(folder.clone()), false), limits, arguments.json, None, None)?;
+    let stopper = Stopper::of_command(out);
+    let kept = (Some(folder.clone()), false);
+    let finished = run::one(&study, kept, limits, arguments.json, None, stopper.as_ref())?;
+    if let Some(stopper) = stopper.filter(|_| finished.results.stopped) {
+        return Ok(stopper.verdict());
+    }
     if arguments.json {
         for object in finished.summary.json() {
             out.json(&object)?;
