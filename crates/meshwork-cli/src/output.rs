@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, StderrLock, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meshwork_lab::trace::TraceError;
@@ -178,6 +179,17 @@ pub(crate) fn say(kind: &str, sentence: &str) {
 pub(crate) fn tell(line: &str) {
     let mut stderr: StderrLock<'_> = io::stderr().lock();
     let _ = writeln!(stderr, "{}", visible(line));
+}
+
+/// Refuses to replace an existing file unless `replace` is true. Pipes and devices stay usable.
+pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
+    if replace || !file.is_file() {
+        return Ok(());
+    }
+    Err(Stop::Wrong(format!(
+        "{}: there is such a file already, and it stays as it is: name another, or give `--replace`",
+        file.display()
+    )))
 }
 
 /// Clears the line on which a progress bar may stand, if standard error is a terminal.

@@ -73,7 +73,8 @@ pub(crate) enum Ops {
         first half of the history, and tests the best lists on the second half. The result is a \
         change of the site's topology.yaml, with the gain on the second half. The exit status is 1 \
         if nothing better is found, or if `ops fidelity` finds that the site is not modelled well \
-        enough and --anyway is not given.\n\n\
+        enough and --anyway is not given. Ctrl-C ends the search, and the best list so far is \
+        tested.\n\n\
         Example:\n  \
         meshwork ops propose site --budget 10m -o proposed.yaml"
     )]
@@ -490,6 +491,9 @@ pub(crate) struct Propose {
     /// Write the topology.yaml with the proposed lists to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace the written file if it exists
+    #[arg(long, requires = "out")]
+    pub(crate) replace: bool,
     /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -281,12 +281,12 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
         ),
     ] {
         let said = run(folder.path(), &format!("log.toml --set workload.path={log}"));
-        assert_eq!(sentence(&said), format!("log.toml: the run of replication 0 failed: {what}"));
+        assert_eq!(sentence(&said), format!("log.toml: the run of replication 1 failed: {what}"));
         assert_eq!(said.status, Some(1));
         assert!(said.out.ends_with("no run finished: there is nothing to show\n"), "{said:?}");
     }
     let said = run(folder.path(), "log.toml --set workload.path=cut.swf.gz");
-    let beginning = "log.toml: the run of replication 0 failed: cut.swf.gz: the compressed file is cut off or \
+    let beginning = "log.toml: the run of replication 1 failed: cut.swf.gz: the compressed file is cut off or \
          damaged after line ";
     assert!(sentence(&said).starts_with(beginning), "{said:?}");
     assert_eq!(said.status, Some(1));
@@ -296,7 +296,7 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
     let said = run(folder.path(), "both.toml --out out");
     assert_eq!(
         sentence(&said),
-        "both.toml: the run of workload.path = letters.swf, replication 0 failed: letters.swf:4: field 4 \
+        "both.toml: the run of workload.path = letters.swf, replication 1 failed: letters.swf:4: field 4 \
          (run time) is `ten`, but must be a number"
     );
     assert_eq!(said.status, Some(1));

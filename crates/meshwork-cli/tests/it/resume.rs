@@ -120,7 +120,7 @@ fn a_check_finds_a_result_that_was_changed() {
     let lines: Vec<&str> = said.out.lines().collect();
     assert!(lines[0].starts_with("different: run "), "{}", lines[0]);
     assert!(
-        lines[0].ends_with(", replication 0: finished is stored as 101, and is now 100"),
+        lines[0].ends_with(", replication 1: finished is stored as 101, and is now 100"),
         "{}",
         lines[0]
     );

@@ -216,6 +216,34 @@ fn a_log_is_replayed_on_the_machine_of_its_header() {
 }
 
 #[test]
+fn a_log_without_jobs_and_a_folder_of_other_results_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("empty.swf"), "; MaxProcs: 8\n").unwrap();
+    for arguments in [&["replay", "empty.swf"][..], &["replay", "empty.swf", "-m", "flat:1"]] {
+        let said = meshwork(folder.path(), arguments);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert_eq!(said.err, "error: empty.swf: the log has no jobs\n");
+    }
+    assert!(!folder.path().join("empty-replay").exists());
+    fs::create_dir(folder.path().join("other")).unwrap();
+    for log in ["jobs.csv", "other/jobs.csv"] {
+        fs::write(folder.path().join(log), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();
+    }
+    let of = |log: &str| meshwork(folder.path(), &["replay", log, "--machine", "flat:4"]);
+    assert_eq!(of("jobs.csv").status, Some(0));
+    let said = of("other/jobs.csv");
+    assert_eq!(
+        (said.status, said.err.as_str()),
+        (
+            Some(2),
+            "error: jobs-replay: this folder holds other results than those of other/jobs.csv: give \
+             another folder with `--out`\n"
+        )
+    );
+    assert_eq!(of("jobs.csv").status, Some(0), "the first replay continues");
+}
+
+#[test]
 fn a_file_in_the_wrong_place_is_answered_by_the_command_for_it() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("jobs.csv"), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();

@@ -14,10 +14,13 @@ use meshwork_lab::run::file::write_whole;
 use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
 use crate::command::stop::Stopper;
-use crate::output::{Ended, Output, Stop, Verdict, say, tell};
+use crate::output::{Ended, Output, Stop, Verdict, must_be_new, say, tell};
 
 /// Searches for better placement lists, and prints the result.
 pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
+    if let Some(file) = &arguments.out {
+        must_be_new(file, arguments.replace)?;
+    }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     searched(&folder).map_err(Stop::Wrong)?;
     let judged = judge(&arguments.terms, &folder)?;
