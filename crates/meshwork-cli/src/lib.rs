@@ -113,6 +113,9 @@ pub fn ask<W: Into<OsString>>(
 ) -> Result<CommandOutput, Refusal> {
     let words = std::iter::once("meshwork".into()).chain(words.into_iter().map(Into::into));
     let arguments = Arguments::try_parse_from::<_, OsString>(words).map_err(|error| {
+        if let Some(hint) = args::hint(&error) {
+            return Refusal::Wrong(hint);
+        }
         // The first paragraph of clap's error says what is wrong. Later paragraphs are help for a
         // shell.
         let text = error.render().to_string();

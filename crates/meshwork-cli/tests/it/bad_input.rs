@@ -249,6 +249,41 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
 }
 
 #[test]
+fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
+    let folder = folder();
+    for (arguments, sentence) in [
+        ("rnu", "unknown command `rnu` (did you mean `meshwork run`?)"),
+        ("help expalin", "unknown command `expalin` (did you mean `meshwork ops explain`?)"),
+        ("ops expalin", "unknown command `expalin` (did you mean `meshwork ops explain`?)"),
+        ("xyzzy", "unknown command `xyzzy` (`meshwork --help` lists the commands)"),
+        ("run drawn.toml --ouput x", "unknown option `--ouput` (did you mean `--out`?)"),
+        ("run drawn.toml --xyzzy", "unknown option `--xyzzy` (`meshwork run --help` lists the options)"),
+        (
+            "place",
+            "`meshwork place`: the machine is missing: --machine, such as mesh:8x8, or --slurm with its \
+             topology.yaml",
+        ),
+        (
+            "ops explain site",
+            "`meshwork ops explain`: what to explain is missing: the ID of a job, --all or --shape",
+        ),
+        (
+            "ops when site",
+            "`meshwork ops when`: what to estimate is missing: the ID of a job, or --all",
+        ),
+        ("list bondary", "unknown kind or name `bondary` (did you mean `boundary_search`?)"),
+        (
+            "list Boundary-Search",
+            "unknown kind or name `Boundary-Search` (did you mean `boundary_search`?)",
+        ),
+    ] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let said = meshwork(folder.path(), &words);
+        assert_eq!((said.status, said.err), (Some(2), format!("error: {sentence}\n")));
+    }
+}
+
+#[test]
 fn arguments_that_are_wrong_are_refused() {
     let folder = folder();
     for (arguments, beginning) in [
@@ -258,7 +293,10 @@ fn arguments_that_are_wrong_are_refused() {
              it out for one thread for each processor\n",
         ),
         ("drawn.toml --threads 2000000", "error: invalid value '2000000' for '--threads <N>': "),
-        ("drawn.toml --thread 2", "error: unexpected argument '--thread' found\n"),
+        (
+            "drawn.toml --thread 2",
+            "error: unknown option `--thread` (did you mean `--threads`?)\n",
+        ),
         (
             "drawn.toml --quiet --json",
             "error: the argument '--quiet' cannot be used with '--json'\n",

@@ -180,6 +180,26 @@ fn what_new_writes_runs_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn the_template_of_a_machine_names_all_that_have_a_name() {
+    let said = meshwork(Path::new("."), &["new", "-", "--from", "machine"]);
+    for machine in meshwork::presets::MACHINES {
+        let name = meshwork::registry::Named::about(*machine).name;
+        assert!(said.out.contains(name), "{name}: {}", said.out);
+    }
+    assert!(!said.out.contains("MACHINES"), "{}", said.out);
+}
+
+#[test]
+fn a_type_of_nodes_can_be_looked_up() {
+    let said = meshwork(Path::new("."), &["list", "dgx"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let sentence = "A node has 112 cores, 2097152 MiB of memory and 8 GPUs (h100), on 2 islands.";
+    assert!(said.out.contains(sentence), "{}", said.out);
+    let said = meshwork(Path::new("."), &["list", "nvl72"]);
+    assert!(said.out.contains("on 2 islands") && said.out.contains("nvl72: a machine"));
+}
+
+#[test]
 fn a_log_is_replayed_on_the_machine_of_its_header() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(examples().join("lublin.swf.gz"), folder.path().join("lublin.swf.gz")).unwrap();

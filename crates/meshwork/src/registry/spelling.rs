@@ -17,7 +17,19 @@ const MOST_NAMES: usize = 10;
 /// ```
 #[must_use]
 pub fn did_you_mean(given: &str, known: &[&str]) -> String {
-    suggested(given, nearest(given, known, LOOSELY), known)
+    suggested(given, similar(given, known), known)
+}
+
+/// Returns the known word that is spelled most like an unknown one; `None` if no word is similar.
+///
+/// ```
+/// use meshwork::registry::similar;
+/// assert_eq!(similar("nods", &["name", "nodes"]), Some("nodes"));
+/// assert_eq!(similar("spacing", &["name", "nodes"]), None);
+/// ```
+#[must_use]
+pub fn similar<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    nearest(given, known, LOOSELY)
 }
 
 /// Formats "did you mean …?" with the word `meant`, and the known names.

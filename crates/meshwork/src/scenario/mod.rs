@@ -38,6 +38,7 @@ use crate::workload::{
 
 use keys::{BY_SIZE, PASSES};
 pub use keys::{MEASURE, PARAMS};
+pub use nodes::known_types;
 use sites::{
     Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_access, split_machine,
 };

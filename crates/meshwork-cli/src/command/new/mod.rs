@@ -4,15 +4,19 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use meshwork::presets::MACHINES;
+use meshwork::registry::Named as _;
+
 use crate::args::{New, Start};
 use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::wrapped;
 
 /// First line of a study. It names the JSON schema by which editors check the study.
 const SCHEMA: &str = "#:schema study.schema.json\n";
 
 /// Writes a new study and prints how to use it. An existing file is not overwritten.
 pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
-    let text = format!("{SCHEMA}{}", template(arguments.from));
+    let text = format!("{SCHEMA}{}", template(arguments.from)).replace("MACHINES", &machines());
     let file = &arguments.file;
     if file == Path::new("-") {
         out.text(&text)?;
@@ -53,6 +57,12 @@ fn files(start: Start) -> &'static [&'static str] {
         Start::Slurm => &["topology.yaml", "slurm.conf"],
         Start::Sweep | Start::Machine | Start::Paper => &[],
     }
+}
+
+/// Names of all machines that have one, as lines of a comment.
+fn machines() -> String {
+    let names: Vec<&str> = MACHINES.iter().map(|machine| machine.about().name).collect();
+    wrapped(&names.join(", "), 98, "").join("\n# ")
 }
 
 fn template(start: Start) -> &'static str {
