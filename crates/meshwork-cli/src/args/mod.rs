@@ -56,8 +56,9 @@ pub(crate) enum Command {
         same command with every I, on any computers that see DIR; `meshwork collect` then merges \
         the results. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or \
         LSB_JOBINDEX (which counts from 1).\n\n\
-        After --time-budget, or on SIGTERM, no further run starts, and the exit status is 75. The \
-        same command continues the study.\n\n\
+        After --time-budget, or on SIGTERM, no further run starts, and the exit status is 75; \
+        after Ctrl-C it is 130. With --out the same command continues the study; without it \
+        nothing is kept, and a signal ends the command at once.\n\n\
         Examples:\n  \
         meshwork run study.toml --set workload.load=0.7 --out results\n  \
         meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
@@ -160,8 +161,8 @@ pub(crate) enum Command {
         jobs, each with id, nodes (or blocks), since and until. `waiting` lists waiting jobs in \
         the order of the queue, each with id and the columns of a table of jobs, of which a size \
         and an estimate are needed. A fourth key, `names`, is a host list of all nodes; nodes are \
-        then written by their names. The study gives the policy: machine, allocator and \
-        scheduler.\n\n\
+        then written by their names. The study gives the machine and the policy \
+        (allocator and scheduler).\n\n\
         Example:\n  \
         meshwork plan state.json --study study.toml"
     )]
@@ -247,7 +248,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) deal: Option<PathBuf>,
     /// Start no further run once this time has passed, such as 55m, 1h30m or 1:30:00; the exit
-    /// status is then 75
+    /// status is then 75; needs --out
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "out")]
     pub(crate) time_budget: Option<Duration>,
     #[command(flatten)]
@@ -467,15 +468,21 @@ const PLACE_HELP: &str = "Each line of standard input is one operation, and is a
     {\"op\":\"release\",\"id\":\"a\"}\n  \
     {\"op\":\"can\",\"nodes\":7}                     where it would be placed now; changes \
     nothing\n  \
-    {\"op\":\"free\",\"ratio\":[2,1]}                the number of free nodes, and the largest \
-    free block\n  \
+    {\"op\":\"free\",\"ratio\":[2,1]}                the number of free nodes (of free cores where \
+    jobs share nodes), and the largest free block\n  \
     {\"op\":\"adopt\",\"id\":\"b\",\"blocks\":[{\"base\":[0,0],\"dims\":[3,5]}]}\n  \
+    {\"op\":\"hold_exactly\",\"held\":[{\"id\":7,\"nodes\":[0,1]}]}  all that is held from now on\n  \
     {\"op\":\"snapshot\"}                          the whole state\n  \
     {\"op\":\"restore\",\"snapshot\":{…}}            continue from a saved state\n  \
     {\"op\":\"show\"}                              what is held, and a drawing\n\n\
     All operations except restore may have \"at\":TIME, for allocators that use the time. A wrong \
     line is answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then \
     1.\n\n\
+    If jobs share nodes, as with --machine '{topology=\"flat\",processors=4,nodes=[{type=\"dgx\"}]}', \
+    a job may ask for parts of nodes:\n\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"pieces\":2,\"gpu\":1,\"cpu\":8,\"mem\":60000}  mem in MiB; \
+    and optionally \"other\",\n  \
+    \"per_node\", \"inside\":\"node\", \"type\", \"exclusive\":\"node\", \"roles\"\n\n\
     With --slurm nodes have names. The answer to a job is its nodes, or why it waits, or why it \
     never starts:\n\n  \
     {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and optionally \"nodes_max\", \"segment\", \
