@@ -154,7 +154,7 @@ fn run(out: &mut Output, command: Command, catalogue: &Catalogue) -> Ended {
         Command::Watch(arguments) => command::watch::run(out, catalogue, &arguments)?,
         Command::Plan(arguments) => command::plan::run(out, catalogue, &arguments)?,
         Command::Place(arguments) => command::place::run(out, catalogue, &arguments)?,
-        Command::Traffic(arguments) => command::traffic::run(out, &arguments)?,
+        Command::Traffic(arguments) => command::traffic::run(out, catalogue, &arguments)?,
         Command::Ops(asked) => command::ops::run(out, catalogue, &asked)?,
         Command::Check(arguments) => command::check::run(out, catalogue, &arguments)?,
         Command::Completions { shell } => command::pages::completions(out, catalogue, shell)?,

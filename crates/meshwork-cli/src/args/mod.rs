@@ -157,11 +157,13 @@ pub(crate) enum Command {
     /// Make one scheduling decision for a given state: print which jobs start, on which nodes, and
     /// which nodes are reserved for waiting jobs
     #[command(
-        after_help = "The state is a JSON object with three keys. `now` is the time. `running` lists running \
+        after_help = "The state is a JSON object. `now` is the time. `running` lists running \
         jobs, each with id, nodes (or blocks), since and until. `waiting` lists waiting jobs in \
         the order of the queue, each with id and the columns of a table of jobs, of which a size \
-        and an estimate are needed. A fourth key, `names`, is a host list of all nodes; nodes are \
-        then written by their names. The study gives the machine and the policy \
+        and an estimate are needed. Three keys may be left out: `names` is a host list of all \
+        nodes, which are then written by their names; `withheld` lists nodes that jobs cannot get, \
+        each entry with nodes and from, and optionally until and jobs; `memory` is what the plan \
+        before this one gave under this key. The study gives the machine and the policy \
         (allocator and scheduler).\n\n\
         Example:\n  \
         meshwork plan state.json --study study.toml"

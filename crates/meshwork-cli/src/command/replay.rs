@@ -39,7 +39,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
         return Err(Stop::Wrong(format!("{log}: the log has no jobs")));
     }
     let machine = match &arguments.machine {
-        Some(text) => machine(text)
+        Some(text) => machine(catalogue, text)
             .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")))?,
         None => of_header(&arguments.log, &statistics?)?,
     };

@@ -250,11 +250,11 @@ fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Submissi
         None => out
             .line(&format!("once they have ended: meshwork collect {}", arguments.out.display()))?,
     }
-    out.line(&format!(
-        "how far it is: meshwork status {}; at most {} at once",
-        arguments.out.display(),
-        count(script.max_parallel)
-    ))?;
+    let at_once = match script.all_at_once() {
+        Some(most) => format!("at most {} at once", count(most)),
+        None => "HyperQueue decides how many run at once".to_owned(),
+    };
+    out.line(&format!("how far it is: meshwork status {}; {at_once}", arguments.out.display()))?;
     Ok(Verdict::Done)
 }
 

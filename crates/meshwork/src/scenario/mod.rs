@@ -42,7 +42,7 @@ pub use nodes::known_types;
 use sites::{
     Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_access, split_machine,
 };
-pub use sites::{SITE_FAMILY, SITES, machine_in_words};
+pub use sites::{SITE_FAMILY, SITES, machine_in_words, machine_in_words_in};
 
 /// Version of the model, part of the key of every stored run. Any change of a simulated value
 /// increases it.

@@ -207,7 +207,7 @@ impl Counter {
 
     /// Restores the held nodes and the letters of their holders from a saved state.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
-        let letters = saved.letters(&self.named)?;
+        let letters = saved.letters()?;
         self.named.restore(&saved.state).map_err(|error| error.to_string())?;
         (self.letters, self.letter_of) = letters;
         self.is_changed = true;
