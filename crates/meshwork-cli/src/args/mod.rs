@@ -129,7 +129,8 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Write an HTML page with the plots, tables and claims of a folder of results
     #[command(
-        after_help = "The page is one HTML file that needs no other file and no network. While shards are \
+        after_help = "The headline of the page is printed too. The page is one HTML file that needs no other \
+        file and no network. While shards are \
         running, the page shows the runs that they have finished. --serve shows the page in a \
         browser as runs are added, and ends like --serve of `meshwork run`.\n\n\
         Examples:\n  \

@@ -2,7 +2,7 @@
 
 use meshwork::workload::statistics::{ColumnStatistics, Statistics};
 use meshwork_lab::findings::clock::LogStart;
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{
     Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, ResampledStatistic, convert, fit,
@@ -154,7 +154,7 @@ fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
         let title = arguments.log.file_name().unwrap_or_default().to_string_lossy();
         for (name, svg) in found.figures(&title) {
             std::fs::create_dir_all(folder)
-                .map_err(|error| Stop::Failed(format!("{}: {error}", folder.display())))?;
+                .map_err(|error| Stop::Failed(FileError::making(folder, &error).to_string()))?;
             write_whole(&folder.join(name), svg.as_bytes())
                 .map_err(|error| Stop::Failed(error.to_string()))?;
         }

@@ -249,6 +249,23 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
 }
 
 #[test]
+fn a_unit_or_a_date_in_place_of_a_number_gets_a_hint() {
+    let folder = folder();
+    let dates = "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00";
+    for (arguments, end) in [
+        ("drawn.toml --set workload.load=40%", "(did you mean 0.4?)".to_owned()),
+        ("drawn.toml --set workload.runtimes.mean=5h", "(in seconds, 5h is 18000)".to_owned()),
+        ("log.toml --set workload.until=2d", format!("{dates} (in seconds, 2d is 172800)")),
+        ("log.toml --set workload.from=2023-13-01", format!("{dates} (there is no month 13)")),
+        ("log.toml --set workload.from=2023-02-30", format!("{dates} (month 2 has no day 30)")),
+    ] {
+        let said = run(folder.path(), arguments);
+        assert!(sentence(&said).ends_with(&end), "{said:?}");
+        assert_eq!(said.status, Some(2));
+    }
+}
+
+#[test]
 fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
     let folder = folder();
     for (arguments, sentence) in [

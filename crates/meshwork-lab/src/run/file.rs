@@ -102,12 +102,14 @@ impl FileError {
     }
 
     /// Makes the error for a file that cannot be written.
-    pub(crate) fn writing(path: &Path, error: &io::Error) -> FileError {
+    #[must_use]
+    pub fn writing(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this file", error)
     }
 
     /// Makes the error for a folder that cannot be created.
-    pub(crate) fn making(path: &Path, error: &io::Error) -> FileError {
+    #[must_use]
+    pub fn making(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this folder", error)
     }
 

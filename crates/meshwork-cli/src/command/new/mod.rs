@@ -6,6 +6,7 @@ use std::path::Path;
 
 use meshwork::presets::MACHINES;
 use meshwork::registry::Named as _;
+use meshwork_lab::run::file::FileError;
 
 use crate::args::{New, Start};
 use crate::output::{Ended, Output, Stop, Verdict};
@@ -33,7 +34,7 @@ pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
             "{shown}: there is such a file already, and it stays as it is: name another, or `-` for \
              standard output"
         )),
-        _ => Stop::Failed(format!("{shown}: this cannot be written ({error})")),
+        _ => Stop::Failed(FileError::writing(file, &error).to_string()),
     })?;
     out.line(&format!("written to {shown}"))?;
     let missing = files(arguments.from);
