@@ -41,9 +41,13 @@ pub(crate) fn command() -> Command {
     command.help_template(text)
 }
 
-/// What to give in place of a missing argument, by command and argument.
+/// Sentences on missing arguments, each with its command and argument.
 const MISSING: [(&str, &str, &str); 3] = [
-    ("meshwork ops explain", "<JOB>", "what to explain is missing: the ID of a job, --all or --shape"),
+    (
+        "meshwork ops explain",
+        "<JOB>",
+        "what to explain is missing: the ID of a job, --all or --shape",
+    ),
     ("meshwork ops when", "<JOB>", "what to estimate is missing: the ID of a job, or --all"),
     (
         "meshwork place",

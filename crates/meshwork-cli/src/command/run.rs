@@ -25,14 +25,14 @@ const MAX_FAILURES: usize = 10;
 /// Runs all studies of the command line. All studies are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     let budget = arguments.time_budget;
-    if let Some(shard) = &arguments.shard {
-        return run_shard::run(out, catalogue, arguments, shard, &Stopper::new(budget));
-    }
-    let stopper = match budget {
-        Some(_) if out.is_kept => Some(Stopper::new(budget)),
-        Some(_) => Some(Stopper::of_user(budget)),
-        None => Stopper::of_command(out),
+    let is_needed = budget.is_some() || arguments.shard.is_some();
+    let stopper = match out.is_kept {
+        true => is_needed.then(|| Stopper::new(budget)),
+        false => Some(Stopper::of_user(budget)),
     };
+    if let (Some(shard), Some(stopper)) = (&arguments.shard, &stopper) {
+        return run_shard::run(out, catalogue, arguments, shard, stopper);
+    }
     if let (Some(stopper), None) = (&stopper, &arguments.out) {
         stopper.end_process(Some("stopped: nothing is kept without `--out`"));
     }
@@ -161,12 +161,15 @@ pub(super) fn one(
     if let Some(folder) = options.out.filter(|_| finished.results.stopped && !quiet) {
         let RunProgress { done, failed, total, .. } =
             *last.lock().unwrap_or_else(PoisonError::into_inner);
-        crate::output::tell(&format!(
-            "stopped: {} of {} are kept in {}; the same command continues",
-            count(done - failed),
-            plural(total, "run"),
-            folder.display()
-        ));
+        crate::output::tell(&match total {
+            0 => "stopped before the first run; the same command continues".to_owned(),
+            _ => format!(
+                "stopped: {} of {} are kept in {}; the same command continues",
+                count(done - failed),
+                plural(total, "run"),
+                folder.display()
+            ),
+        });
     }
     Ok(finished)
 }

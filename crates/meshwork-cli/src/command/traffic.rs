@@ -117,7 +117,9 @@ fn topology(catalogue: &Catalogue, arguments: &Traffic) -> Result<Topology, Stop
             None => machine,
         });
         return table
-            .and_then(|table| wired(catalogue, "machine", &table).map_err(|problem| problem.message))
+            .and_then(|table| {
+                wired(catalogue, "machine", &table).map_err(|problem| problem.message)
+            })
             .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")));
     }
     let wiring = &arguments.wiring;
@@ -145,7 +147,8 @@ fn topology(catalogue: &Catalogue, arguments: &Traffic) -> Result<Topology, Stop
     let wrong_dims = |sentence: &str| Stop::Wrong(format!("--dims: {sentence}"));
     match (name, dims) {
         ("mesh" | "torus" | "tofu", []) => {
-            let says = "the network is missing: --machine, such as torus:8x8, or --dims, such as 8,8";
+            let says =
+                "the network is missing: --machine, such as torus:8x8, or --dims, such as 8,8";
             return Err(Stop::Wrong(format!("`meshwork traffic`: {says}")));
         }
         // Use the error message of `Topology::mesh`, because its sides are the numbers of `--dims`.

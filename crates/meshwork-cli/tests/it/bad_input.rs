@@ -274,7 +274,10 @@ fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
         ("ops expalin", "unknown command `expalin` (did you mean `meshwork ops explain`?)"),
         ("xyzzy", "unknown command `xyzzy` (`meshwork --help` lists the commands)"),
         ("run drawn.toml --ouput x", "unknown option `--ouput` (did you mean `--out`?)"),
-        ("run drawn.toml --xyzzy", "unknown option `--xyzzy` (`meshwork run --help` lists the options)"),
+        (
+            "run drawn.toml --xyzzy",
+            "unknown option `--xyzzy` (`meshwork run --help` lists the options)",
+        ),
         (
             "place",
             "`meshwork place`: the machine is missing: --machine, such as mesh:8x8, or --slurm with its \
@@ -310,10 +313,7 @@ fn arguments_that_are_wrong_are_refused() {
              it out for one thread for each processor\n",
         ),
         ("drawn.toml --threads 2000000", "error: invalid value '2000000' for '--threads <N>': "),
-        (
-            "drawn.toml --thread 2",
-            "error: unknown option `--thread` (did you mean `--threads`?)\n",
-        ),
+        ("drawn.toml --thread 2", "error: unknown option `--thread` (did you mean `--threads`?)\n"),
         (
             "drawn.toml --quiet --json",
             "error: the argument '--quiet' cannot be used with '--json'\n",

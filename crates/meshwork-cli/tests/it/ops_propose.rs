@@ -158,7 +158,8 @@ fn a_better_list_that_was_planted_is_found() {
 fn a_search_that_is_interrupted_judges_its_best_list() {
     let folder = tempfile::tempdir().unwrap();
     site(folder.path(), &torus(&ACROSS), jobs(800, 1, &SIZES, 38.0));
-    let words = ["ops", "propose", "site", "--cleanup", "0", "--json", "--anyway", "--budget", "1h"];
+    let words =
+        ["ops", "propose", "site", "--cleanup", "0", "--json", "--anyway", "--budget", "1h"];
     let mut child = command(folder.path(), &words);
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);

@@ -103,7 +103,9 @@ fn no_such_day(text: &str) -> String {
         (Some(_), Some(month), _) if !(1..=12).contains(&month) => {
             format!(" (there is no month {month})")
         }
-        (Some(_), Some(month), Some(day)) if !is_date => format!(" (month {month} has no day {day})"),
+        (Some(_), Some(month), Some(day)) if !is_date => {
+            format!(" (month {month} has no day {day})")
+        }
         _ => String::new(),
     }
 }

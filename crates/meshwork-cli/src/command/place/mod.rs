@@ -114,8 +114,8 @@ fn serve(out: &mut Output, clerk: &mut dyn Clerk) -> Ended {
 
 fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, Stop> {
     let mut table = Table::new();
-    let machine =
-        machine(catalogue, given).map_err(|says| Stop::Wrong(format!("--machine {given}: {says}")))?;
+    let machine = machine(catalogue, given)
+        .map_err(|says| Stop::Wrong(format!("--machine {given}: {says}")))?;
     table.insert("machine".to_owned(), machine);
     for (key, given) in choices(arguments) {
         let Some(text) = given else { continue };
