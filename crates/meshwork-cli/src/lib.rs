@@ -113,6 +113,9 @@ pub fn ask<W: Into<OsString>>(
 ) -> Result<CommandOutput, Refusal> {
     let words = std::iter::once("meshwork".into()).chain(words.into_iter().map(Into::into));
     let arguments = Arguments::try_parse_from::<_, OsString>(words).map_err(|error| {
+        if let Some(hint) = args::hint(&error) {
+            return Refusal::Wrong(hint);
+        }
         // The first paragraph of clap's error says what is wrong. Later paragraphs are help for a
         // shell.
         let text = error.render().to_string();
@@ -151,7 +154,7 @@ fn run(out: &mut Output, command: Command, catalogue: &Catalogue) -> Ended {
         Command::Watch(arguments) => command::watch::run(out, catalogue, &arguments)?,
         Command::Plan(arguments) => command::plan::run(out, catalogue, &arguments)?,
         Command::Place(arguments) => command::place::run(out, catalogue, &arguments)?,
-        Command::Traffic(arguments) => command::traffic::run(out, &arguments)?,
+        Command::Traffic(arguments) => command::traffic::run(out, catalogue, &arguments)?,
         Command::Ops(asked) => command::ops::run(out, catalogue, &asked)?,
         Command::Check(arguments) => command::check::run(out, catalogue, &arguments)?,
         Command::Completions { shell } => command::pages::completions(out, catalogue, shell)?,

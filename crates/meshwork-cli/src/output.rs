@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, StderrLock, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meshwork_lab::trace::TraceError;
@@ -65,6 +66,8 @@ pub(crate) enum Verdict {
     Incomplete,
     /// The command stopped between two runs; running it again continues: exit status 75.
     Stopped,
+    /// Ctrl-C stopped the command: exit status 130, as in a shell.
+    Interrupted,
 }
 
 /// Output of a command: buffered standard output, or the buffer of a calling program.
@@ -178,6 +181,25 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
+/// Refuses to replace an existing file unless `replace` is true. Pipes and devices stay usable.
+pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
+    if replace || !file.is_file() {
+        return Ok(());
+    }
+    Err(Stop::Wrong(format!(
+        "{}: there is such a file already, and it stays as it is: name another, or give `--replace`",
+        file.display()
+    )))
+}
+
+/// Clears the line on which a progress bar may stand, if standard error is a terminal.
+pub(crate) fn clear_line() {
+    let mut stderr = io::stderr().lock();
+    if stderr.is_terminal() {
+        let _ = write!(stderr, "\r\u{1b}[K");
+    }
+}
+
 /// Prints help, version or error of the argument parser, and returns the exit status.
 ///
 /// Help and version go to standard output, errors to standard error.
@@ -213,6 +235,7 @@ pub(crate) fn finish(ended: Ended) -> u8 {
         Ok(Verdict::RunFailed) => 1,
         Ok(Verdict::Incomplete) => 3,
         Ok(Verdict::Stopped) => 75,
+        Ok(Verdict::Interrupted) => 130,
         Err(Stop::Failed(sentence)) => {
             say("error", &sentence);
             1

@@ -449,8 +449,9 @@ fn failed_runs(study: &Study, summary: &Summary) -> Vec<String> {
         for (replication, message) in &row.failures {
             let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
             sentences.push(format!(
-                "{}: the run of {place}replication {replication} failed: {message}",
-                study.file
+                "{}: the run of {place}replication {} failed: {message}",
+                study.file,
+                replication + 1
             ));
         }
     }

@@ -137,7 +137,7 @@ impl Overseer<'_> {
     pub(crate) fn watch(&self, point: &Point, replication: u64) -> Stopper<'_> {
         let swept =
             if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
-        let place = format!(", in the run of {swept}replication {replication}");
+        let place = format!(", in the run of {swept}replication {}", replication + 1);
         let (failures, askers) = (Arc::clone(&self.failures), Arc::clone(&self.askers));
         CONTEXT.set(Context { failures, place, askers });
         let stopper = Stopper(&self.break_off);

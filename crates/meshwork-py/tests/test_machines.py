@@ -88,7 +88,7 @@ def test_operators_ask_too(tmp_path: Any) -> None:
     # Every subcommand is a method with its name, also one that a later version adds.
     assert mw.ops.__getattr__("check")(good) == [checked]
     assert mw.ops.check(bad)["starts"] is False
-    with pytest.raises(mw.InputError, match="unrecognized subcommand 'no-such-thing'"):
+    with pytest.raises(mw.InputError, match="unknown command `no-such-thing`"):
         mw.ops.no_such_thing()
     with pytest.raises(AttributeError):
         _ = mw.ops._private

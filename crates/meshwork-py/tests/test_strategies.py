@@ -284,7 +284,7 @@ def test_what_a_strategy_raises_is_the_cause_and_says_where(small: dict[str, Any
         assert cause.__traceback__.tb_frame.f_code.co_name == "choose"
         sentence = str(raised.value)
         assert sentence.startswith("the allocator `fails` raised when it was asked for ")
-        assert "in the run of allocator = fails, replication 0: ZeroDivisionError: the third line" in sentence
+        assert "in the run of allocator = fails, replication 1: ZeroDivisionError: the third line" in sentence
     pool = mw.Pool(mw.mesh(8, 8), "fails")
     held = pool.allocate(40)
     with pytest.raises(mw.StrategyError):

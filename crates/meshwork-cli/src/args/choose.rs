@@ -32,7 +32,7 @@ pub(crate) struct ChoiceOptions {
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub(crate) within: String,
     /// The probability with which the chosen candidate is no worse than --within allows, such as
-    /// 95%
+    /// 95% or 0.95
     #[arg(long, value_name = "SHARE", default_value = "95%")]
     pub(crate) confidence: String,
     /// A condition that the mean of a metric must meet, such as 'p95_wait <= 4 h'; may be given

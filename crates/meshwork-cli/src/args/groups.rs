@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
+use meshwork::registry::similar;
 use meshwork_lab::study::command_for;
 
 use super::Arguments;
@@ -20,8 +21,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("This program", &["completions", "man", "help"]),
 ];
 
-/// Description of the command `help`, in the words of clap.
-const HELP: &str = "Print this message or the help of the given subcommand(s)";
+/// Description of the command `help`.
+const HELP: &str = "Print this message, or the help of a command";
 
 /// The command line, whose help lists the commands in groups.
 pub(crate) fn command() -> Command {
@@ -40,17 +41,95 @@ pub(crate) fn command() -> Command {
     command.help_template(text)
 }
 
-/// The command to suggest if a file or a folder was given in place of a command.
+/// Sentences on missing arguments, each with its command and argument.
+const MISSING: [(&str, &str, &str); 3] = [
+    (
+        "meshwork ops explain",
+        "<JOB>",
+        "what to explain is missing: the ID of a job, --all or --shape",
+    ),
+    ("meshwork ops when", "<JOB>", "what to estimate is missing: the ID of a job, or --all"),
+    (
+        "meshwork place",
+        "--machine",
+        "the machine is missing: --machine, such as mesh:8x8, or --slurm with its topology.yaml",
+    ),
+];
+
+/// One sentence in place of clap's error, if the command line shows what was meant or is missing.
 pub(crate) fn hint(error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return None;
-    }
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
-        return None;
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
     };
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let word = word(ContextKind::InvalidSubcommand)?;
+            Some(file_hint(word, &usage).unwrap_or_else(|| unknown_command(word, &usage)))
+        }
+        ErrorKind::UnknownArgument => unknown_option(word(ContextKind::InvalidArg)?, &usage),
+        ErrorKind::MissingRequiredArgument => {
+            let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+                return None;
+            };
+            let is_missing = |argument| missing.iter().any(|own| own.starts_with(argument));
+            let (_, name) = used(&usage);
+            let found = MISSING.iter().find(|own| own.0 == name && is_missing(own.1));
+            found.map(|(command, _, says)| format!("`{command}`: {says}"))
+        }
+        _ => None,
+    }
+}
+
+/// Command to which a usage line belongs, and its words, such as `meshwork ops explain`.
+fn used(usage: &str) -> (Command, String) {
+    let (mut command, mut name) = (Arguments::command(), "meshwork".to_owned());
+    for word in usage.split_whitespace().skip_while(|word| *word != "meshwork").skip(1) {
+        let Some(next) = command.find_subcommand(word).cloned() else { break };
+        command = next;
+        let _ = write!(name, " {word}");
+    }
+    (command, name)
+}
+
+/// Names of visible commands below a command, each with the words before it.
+fn names(command: &Command, before: &str) -> Vec<(String, String)> {
+    let shown = || command.get_subcommands().filter(|command| !command.is_hide_set());
+    let own = shown().map(|own| (own.get_name().to_owned(), before.to_owned()));
+    let nested = shown().flat_map(|own| names(own, &format!("{before} {}", own.get_name())));
+    own.chain(nested).collect()
+}
+
+fn unknown_command(word: &str, usage: &str) -> String {
+    let (command, before) = used(usage);
+    let names = names(&command, &before);
+    let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+    let meant = similar(word, &known).and_then(|meant| names.iter().find(|own| own.0 == meant));
+    match meant {
+        Some((name, before)) => {
+            format!("unknown command `{word}` (did you mean `{before} {name}`?)")
+        }
+        None => format!("unknown command `{word}` (`{before} --help` lists the commands)"),
+    }
+}
+
+/// Sentence on an unknown option; `None` if the word is no option.
+fn unknown_option(word: &str, usage: &str) -> Option<String> {
+    let given = word.strip_prefix("--").filter(|given| !given.is_empty())?;
+    let (command, name) = used(usage);
+    let shown = command.get_arguments().filter(|own| !own.is_hide_set());
+    let known: Vec<&str> = shown.filter_map(Arg::get_long).collect();
+    Some(match similar(given, &known) {
+        Some(meant) => format!("unknown option `{word}` (did you mean `--{meant}`?)"),
+        None => format!("unknown option `{word}` (`{name} --help` lists the options)"),
+    })
+}
+
+/// Command to suggest if a file or a folder was given in place of a command.
+fn file_hint(word: &str, usage: &str) -> Option<String> {
     let path = Path::new(word);
     let ending = path.extension().and_then(OsStr::to_str);
-    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let command = match ending {
         Some("toml") => "meshwork run",
         _ if path.join("experiment.toml").is_file() => "meshwork report",
@@ -81,8 +160,6 @@ mod tests {
             .map(|command| command.get_name().to_owned())
             .collect();
         let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
-        let help = command.find_subcommand("help").and_then(Command::get_about).unwrap();
-        assert_eq!(help.to_string(), HELP);
         known.sort();
         listed.sort_unstable();
         assert_eq!(known, listed);

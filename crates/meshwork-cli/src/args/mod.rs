@@ -56,8 +56,9 @@ pub(crate) enum Command {
         same command with every I, on any computers that see DIR; `meshwork collect` then merges \
         the results. /N takes I from HQ_TASK_ID, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or \
         LSB_JOBINDEX (which counts from 1).\n\n\
-        After --time-budget, or on SIGTERM, no further run starts, and the exit status is 75. The \
-        same command continues the study.\n\n\
+        After --time-budget, or on SIGTERM, no further run starts, and the exit status is 75; \
+        after Ctrl-C it is 130. With --out the same command continues the study; without it \
+        nothing is kept, and a signal ends the command at once.\n\n\
         Examples:\n  \
         meshwork run study.toml --set workload.load=0.7 --out results\n  \
         meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
@@ -128,7 +129,8 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Write an HTML page with the plots, tables and claims of a folder of results
     #[command(
-        after_help = "The page is one HTML file that needs no other file and no network. While shards are \
+        after_help = "The headline of the page is printed too. The page is one HTML file that needs no other \
+        file and no network. While shards are \
         running, the page shows the runs that they have finished. --serve shows the page in a \
         browser as runs are added, and ends like --serve of `meshwork run`.\n\n\
         Examples:\n  \
@@ -156,12 +158,14 @@ pub(crate) enum Command {
     /// Make one scheduling decision for a given state: print which jobs start, on which nodes, and
     /// which nodes are reserved for waiting jobs
     #[command(
-        after_help = "The state is a JSON object with three keys. `now` is the time. `running` lists running \
+        after_help = "The state is a JSON object. `now` is the time. `running` lists running \
         jobs, each with id, nodes (or blocks), since and until. `waiting` lists waiting jobs in \
         the order of the queue, each with id and the columns of a table of jobs, of which a size \
-        and an estimate are needed. A fourth key, `names`, is a host list of all nodes; nodes are \
-        then written by their names. The study gives the policy: machine, allocator and \
-        scheduler.\n\n\
+        and an estimate are needed. Three keys may be left out: `names` is a host list of all \
+        nodes, which are then written by their names; `withheld` lists nodes that jobs cannot get, \
+        each entry with nodes and from, and optionally until and jobs; `memory` is what the plan \
+        before this one gave under this key. The study gives the machine and the policy \
+        (allocator and scheduler).\n\n\
         Example:\n  \
         meshwork plan state.json --study study.toml"
     )]
@@ -247,7 +251,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub(crate) deal: Option<PathBuf>,
     /// Start no further run once this time has passed, such as 55m, 1h30m or 1:30:00; the exit
-    /// status is then 75
+    /// status is then 75; needs --out
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "out")]
     pub(crate) time_budget: Option<Duration>,
     #[command(flatten)]
@@ -377,8 +381,8 @@ pub(crate) struct Plan {
 /// Arguments of `meshwork list`.
 #[derive(Args, Debug)]
 pub(crate) struct List {
-    /// The kind of names to list, such as allocator, or a single name to show, such as first_fit
-    /// [default: list all kinds with all names]
+    /// The kind of names to list, such as allocator, or a single name to show, such as first_fit or
+    /// the type of nodes dgx [default: list all kinds with all names]
     pub(crate) kind: Option<String>,
     /// A name of the given kind, whose entry is printed with all its parameters
     pub(crate) name: Option<String>,
@@ -467,15 +471,21 @@ const PLACE_HELP: &str = "Each line of standard input is one operation, and is a
     {\"op\":\"release\",\"id\":\"a\"}\n  \
     {\"op\":\"can\",\"nodes\":7}                     where it would be placed now; changes \
     nothing\n  \
-    {\"op\":\"free\",\"ratio\":[2,1]}                the number of free nodes, and the largest \
-    free block\n  \
+    {\"op\":\"free\",\"ratio\":[2,1]}                the number of free nodes (of free cores where \
+    jobs share nodes), and the largest free block\n  \
     {\"op\":\"adopt\",\"id\":\"b\",\"blocks\":[{\"base\":[0,0],\"dims\":[3,5]}]}\n  \
+    {\"op\":\"hold_exactly\",\"held\":[{\"id\":7,\"nodes\":[0,1]}]}  all that is held from now on\n  \
     {\"op\":\"snapshot\"}                          the whole state\n  \
     {\"op\":\"restore\",\"snapshot\":{…}}            continue from a saved state\n  \
     {\"op\":\"show\"}                              what is held, and a drawing\n\n\
     All operations except restore may have \"at\":TIME, for allocators that use the time. A wrong \
     line is answered by {\"error\":…,\"line\":…} and changes nothing; the exit status is then \
     1.\n\n\
+    If jobs share nodes, as with --machine '{topology=\"flat\",processors=4,nodes=[{type=\"dgx\"}]}', \
+    a job may ask for parts of nodes:\n\n  \
+    {\"op\":\"allocate\",\"id\":\"a\",\"pieces\":2,\"gpu\":1,\"cpu\":8,\"mem\":60000}  mem in MiB; \
+    and optionally \"other\",\n  \
+    \"per_node\", \"inside\":\"node\", \"type\", \"exclusive\":\"node\", \"roles\"\n\n\
     With --slurm nodes have names. The answer to a job is its nodes, or why it waits, or why it \
     never starts:\n\n  \
     {\"op\":\"allocate\",\"id\":\"a\",\"nodes\":16}  and optionally \"nodes_max\", \"segment\", \

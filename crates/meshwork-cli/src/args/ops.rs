@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use meshwork_lab::choose::request::share;
 use meshwork_lab::date::unix_seconds;
 use meshwork_lab::live::ends::EndRule;
 use meshwork_lab::operator::instant::RunName;
@@ -73,7 +74,8 @@ pub(crate) enum Ops {
         first half of the history, and tests the best lists on the second half. The result is a \
         change of the site's topology.yaml, with the gain on the second half. The exit status is 1 \
         if nothing better is found, or if `ops fidelity` finds that the site is not modelled well \
-        enough and --anyway is not given.\n\n\
+        enough and --anyway is not given. Ctrl-C ends the search, and the best list so far is \
+        tested.\n\n\
         Example:\n  \
         meshwork ops propose site --budget 10m -o proposed.yaml"
     )]
@@ -300,8 +302,8 @@ pub(crate) struct State {
     /// show job -o`, or a state that `meshwork place` saved (with --slurm, its answer to `show`)
     pub(crate) state: PathBuf,
     /// The instant at which the machine is examined: for a site, a date such as 2026-01-31T23:59:59
-    /// or seconds since 1970; for a run, a time in its own unit [default for a job in a site's
-    /// history: when it began to wait]
+    /// or seconds since 1970; for a run, a time in its own unit; it may be left out if a job in a
+    /// site's history is named, and is then the time at which this job began to wait
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub(crate) at: Option<At>,
     /// The time zone of displayed dates, and of dates that are given without a zone, such as
@@ -339,8 +341,8 @@ pub(crate) struct Explain {
     #[arg(long, conflicts_with_all = ["job", "shape"])]
     pub(crate) all: bool,
     /// Explain why a request would wait, instead of why a job waits: sides such as 8x8x4, a number
-    /// of nodes, or a subcube such as 2^5; works only on results of a run or a state file of
-    /// `meshwork place`
+    /// of nodes, a subcube such as 2^5, or where jobs share nodes "gpu=8 cpu=8"; works only on
+    /// results of a run or a state file of `meshwork place`
     #[arg(long, value_name = "SHAPE", conflicts_with = "job")]
     pub(crate) shape: Option<String>,
     /// Print the result as one JSON object instead of text
@@ -385,8 +387,8 @@ pub(crate) struct When {
 
 /// Reads a probability strictly between 0 and 1.
 fn confidence(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value < 1.0);
-    value.ok_or_else(|| "a probability between 0 and 1 is needed, as 0.9".to_owned())
+    let value = share(text).filter(|value| *value > 0.0 && *value < 1.0);
+    value.ok_or_else(|| "a probability between 0 and 1 is needed, as 0.9 or 90%".to_owned())
 }
 
 /// Arguments of `meshwork ops defrag`.
@@ -395,7 +397,8 @@ pub(crate) struct Defrag {
     #[command(flatten)]
     pub(crate) state: State,
     /// The shape of the place to free, such as 8x8x4, or its number of nodes; on results of a run
-    /// or a state file of `meshwork place`, also a subcube such as 2^5
+    /// or a state file of `meshwork place`, also a subcube such as 2^5, or where jobs share nodes
+    /// "gpu=8 cpu=8"
     #[arg(long)]
     pub(crate) shape: String,
     /// The IDs of jobs that may not be moved, separated by commas
@@ -490,6 +493,9 @@ pub(crate) struct Propose {
     /// Write the topology.yaml with the proposed lists to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace the written file if it exists
+    #[arg(long, requires = "out")]
+    pub(crate) replace: bool,
     /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -46,7 +46,7 @@ pub(crate) struct Submit {
     /// duration of the runs
     #[arg(long, value_name = "N", default_value = "auto", value_parser = shards)]
     pub(crate) shards: Shards,
-    /// The maximum number of shards that run at once
+    /// The maximum number of shards that run at once; HyperQueue decides it by itself
     #[arg(long, value_name = "N", default_value = "200", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_parallel: u64,
     /// The time limit of a task, such as 1:00:00 or 90m; no run begins in its last twentieth

@@ -104,6 +104,9 @@ pub(crate) struct Convert {
     /// The file for the converted log; its ending gives the format
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
+    /// Replace the written file if it exists
+    #[arg(long)]
+    pub(crate) replace: bool,
     /// Keep only this number of jobs, counted after --from and --until are applied
     #[arg(long, value_name = "N")]
     pub(crate) first_jobs: Option<u64>,
@@ -138,6 +141,9 @@ pub(crate) struct Generate {
     /// other endings are logs
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
+    /// Replace the written file if it exists
+    #[arg(long)]
+    pub(crate) replace: bool,
     /// The number of jobs to generate
     #[arg(long, value_name = "N", default_value = "10000")]
     pub(crate) jobs: u64,
@@ -171,6 +177,9 @@ pub(crate) struct Fit {
     /// from the log
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace the written file if it exists
+    #[arg(long, requires = "output")]
+    pub(crate) replace: bool,
 }
 
 /// Parses a number of seconds, or a date.

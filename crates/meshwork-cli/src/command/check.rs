@@ -43,8 +43,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) ->
                 "key": key, "replication": replication, "verdict": word, "message": sentence
             }))?;
         } else if let Some(sentence) = sentence {
-            let CheckedRun { key, replication, .. } = checked;
-            out.line(&format!("{word}: run {key}, replication {replication}: {sentence}"))?;
+            let (key, number) = (&checked.key, checked.replication + 1);
+            out.line(&format!("{word}: run {key}, replication {number}: {sentence}"))?;
         }
     }
     let replayed = result.checked.len() as u64;

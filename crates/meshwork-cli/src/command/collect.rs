@@ -67,12 +67,12 @@ fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), cra
     Ok(())
 }
 
-/// Formats missing replications as `replications 0-4, 7`.
+/// Formats missing replications, counted from 1, as `replications 1-5, 8`.
 ///
 /// If their numbers are not known yet, the text only says that more replications are needed.
 pub(super) fn replications(units: &[Unit]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
-    for number in units.iter().filter_map(|unit| unit.replication) {
+    for number in units.iter().filter_map(|unit| Some(unit.replication? + 1)) {
         match ranges.last_mut() {
             Some((_, last)) if *last + 1 == number => *last = number,
             _ => ranges.push((number, number)),

@@ -2,8 +2,9 @@
 
 use meshwork::catalogue::Catalogue;
 use meshwork::form::{Asks, Finds};
-use meshwork::registry::{About, DefaultValue, EntrySource, Family, Kind, Param};
-use meshwork::scenario::SITE_FAMILY;
+use meshwork::registry::{About, DefaultValue, EntrySource, Family, Kind, Param, similar};
+use meshwork::scenario::{SITE_FAMILY, known_types};
+use meshwork::topology::types::NodeType;
 use meshwork::workload::distribution::{RUNTIMES, SIZES};
 use meshwork::workload::table;
 use meshwork::workload::{DEPENDENCIES, ESTIMATES, RESAMPLES};
@@ -186,8 +187,22 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
             (Ok(found), _) => KINDS.iter().filter(|kind| kind.word() == found.name).collect(),
             (Err(problem), None) => {
                 let named = of_any_kind(catalogue, given);
+                let node = known_types().find(|node| node.name == given.to_lowercase());
+                if let Some(node) = &node {
+                    print_node_type(out, node, arguments.json)?;
+                }
+                if named.is_empty() && node.is_some() {
+                    return Ok(Verdict::Done);
+                }
                 if named.is_empty() {
-                    return Err(wrong(problem));
+                    let kinds: Vec<&str> = KINDS.iter().map(Listed::word).collect();
+                    let meant = similar_entry(catalogue, given);
+                    let Some(name) = meant.filter(|_| similar(given, &kinds).is_none()) else {
+                        return Err(wrong(problem));
+                    };
+                    return Err(Stop::Wrong(format!(
+                        "unknown kind or name `{given}` (did you mean `{name}`?)"
+                    )));
                 }
                 return print_named(out, catalogue, &named, arguments.json);
             }
@@ -244,6 +259,18 @@ pub(super) fn of_any_kind(
     KINDS.iter().filter_map(find).collect()
 }
 
+/// Name of an entry of any kind that is spelled like `given`, or has a word that is.
+fn similar_entry(catalogue: &Catalogue, given: &str) -> Option<&'static str> {
+    let given = given.replace(['-', ' '], "_");
+    let entries = KINDS.iter().flat_map(|kind| catalogue.entries(kind.family));
+    let names: Vec<&'static str> = entries.map(|about| about.name).collect();
+    similar(&given, &names).or_else(|| {
+        let words = |name: &'static str| name.split('_').filter(|word| word.len() > 3);
+        let word = similar(&given, &names.iter().copied().flat_map(words).collect::<Vec<_>>())?;
+        names.iter().copied().find(|name| words(name).any(|own| own == word))
+    })
+}
+
 fn print_named(
     out: &mut Output,
     catalogue: &Catalogue,
@@ -261,6 +288,25 @@ fn print_named(
         print_one(out, catalogue, kind, about)?;
     }
     Ok(Verdict::Done)
+}
+
+/// Prints a type of nodes that a study can name in the key `nodes` of a machine.
+fn print_node_type(out: &mut Output, node: &NodeType, json: bool) -> Result<(), Stop> {
+    let NodeType { name, cpu, mem, gpu, islands, gpu_type, .. } = node;
+    if json {
+        return out.json(&json!({
+            "kind": "node_type", "name": name, "cpu": cpu, "mem": mem, "gpu": gpu,
+            "gpu_type": gpu_type, "islands": islands,
+        }));
+    }
+    let model = gpu_type.as_ref().map_or_else(String::new, |model| format!(" ({model})"));
+    out.headline(&format!("{name}: a type of nodes"))?;
+    out.line(&format!(
+        "A node has {cpu} cores, {mem} MiB of memory and {gpu} GPUs{model}, on {islands} islands."
+    ))?;
+    out.line("")?;
+    out.line(&format!("in a study: nodes = [{{ type = \"{name}\" }}] in the table `machine`"))?;
+    out.line("")
 }
 
 fn print_entries(

@@ -63,8 +63,12 @@ impl Meter {
         }
         let elapsed = self.began.elapsed();
         if let Some(bar) = &self.bar {
+            let is_first = bar.length() == Some(0);
             bar.set_length(progress.total);
             bar.set_position(progress.done);
+            if is_first {
+                bar.enable_steady_tick(Duration::from_millis(200));
+            }
         }
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         if elapsed < *due {
@@ -100,16 +104,15 @@ impl Meter {
 }
 
 /// Creates a progress bar on standard error, drawn at most ten times a second.
+///
+/// It is not drawn before its length is known.
 fn bar(noun: &str) -> ProgressBar {
     // Text that does not fit in the line is cut at its end, so the least important part is last.
     let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
     let style = ProgressStyle::with_template(&template)
         .expect("the template is right")
         .progress_chars("█▉▊▋▌▍▎▏ ");
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10))
-        .with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10)).with_style(style)
 }
 
 /// Text with the numbers of failed and of stored runs, the progress of running ones, and the jobs.

@@ -26,16 +26,21 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Plan) -> 
             points.len()
         )));
     };
-    let text =
-        if arguments.state == Path::new("-") {
-            let mut text = String::new();
-            std::io::stdin().lock().take(MOST).read_to_string(&mut text).map_err(|error| {
-                Stop::Failed(format!("standard input cannot be read ({error})"))
-            })?;
-            text
-        } else {
-            read_text(&arguments.state).map_err(|trouble| Stop::Wrong(trouble.to_string()))?
-        };
+    let text = if arguments.state == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin()
+            .lock()
+            .take(MOST + 1)
+            .read_to_string(&mut text)
+            .map_err(|error| Stop::Failed(format!("standard input cannot be read ({error})")))?;
+        if text.len() as u64 > MOST {
+            let says = format!("-: this state is too long: at most {} MiB are read", MOST >> 20);
+            return Err(Stop::Wrong(says));
+        }
+        text
+    } else {
+        read_text(&arguments.state).map_err(|trouble| Stop::Wrong(trouble.to_string()))?
+    };
     let wrong = |says: String| Stop::Wrong(format!("{}: {says}", arguments.state.display()));
     let state = ReadState::read(&point.scenario, &text).map_err(wrong)?;
     out.json(&state.decide(&point.scenario).map_err(wrong)?)?;

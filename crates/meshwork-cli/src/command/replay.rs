@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use meshwork::catalogue::Catalogue;
 use meshwork::registry::did_you_mean;
 use meshwork::sched::SchedulerEntry;
+use meshwork::workload::statistics::Statistics;
 use meshwork_lab::Study;
 use meshwork_lab::findings::number::count;
 use meshwork_lab::report::Maps;
 use meshwork_lab::run::memory::check_count;
+use meshwork_lab::study::asked::StudyRequest;
 use meshwork_lab::study::command_for;
 use meshwork_lab::trace::info;
 use toml::{Table, Value};
 
 use super::place::machine;
+use super::stop::Stopper;
 use super::{report, run};
 use crate::args::Replay;
 use crate::output::{Ended, Output, Stop, Verdict, say};
@@ -31,10 +34,14 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
         let says = format!("{log}: this is what sacct prints: `{command} {log}`");
         return Err(Stop::Wrong(says));
     }
+    let statistics = info(&arguments.log);
+    if statistics.as_ref().is_ok_and(|statistics| statistics.jobs == 0) {
+        return Err(Stop::Wrong(format!("{log}: the log has no jobs")));
+    }
     let machine = match &arguments.machine {
-        Some(text) => machine(text)
+        Some(text) => machine(catalogue, text)
             .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")))?,
-        None => of_header(&arguments.log)?,
+        None => of_header(&arguments.log, &statistics?)?,
     };
     let entries = catalogue.list::<SchedulerEntry>();
     for name in &arguments.schedulers {
@@ -54,9 +61,14 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
         Study::parse_in(catalogue, &log.to_string(), &source, Path::new(""), &arguments.settings)?;
     check_count(&study, arguments.memory.limit())?;
     let folder = folder(arguments);
+    must_hold_no_other(&folder, &arguments.log)?;
     let limits = (arguments.threads, arguments.memory);
-    let finished =
-        run::one(&study, (Some(folder.clone()), false), limits, arguments.json, None, None)?;
+    let stopper = Stopper::of_command(out);
+    let kept = (Some(folder.clone()), false);
+    let finished = run::one(&study, kept, limits, arguments.json, None, stopper.as_ref())?;
+    if let Some(stopper) = stopper.filter(|_| finished.results.stopped) {
+        return Ok(stopper.verdict());
+    }
     if arguments.json {
         for object in finished.summary.json() {
             out.json(&object)?;
@@ -79,8 +91,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
 }
 
 /// Flat machine with the number of processors that the header of a log gives.
-fn of_header(log: &Path) -> Result<Value, Stop> {
-    let statistics = info(log)?;
+fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
     let Some(processors) = statistics.processors_by_header else {
         let largest = statistics.largest_job.unwrap_or(1);
         return Err(Stop::Wrong(format!(
@@ -101,16 +112,34 @@ fn of_header(log: &Path) -> Result<Value, Stop> {
         .map_err(|problem| Stop::Wrong(problem.message))
 }
 
+/// Refuses a results folder that holds anything but replays of the log.
+fn must_hold_no_other(folder: &Path, log: &Path) -> Result<(), Stop> {
+    let path = absolute(log)?;
+    let before = if folder.is_dir() { StudyRequest::read(folder)? } else { None };
+    if before.is_none_or(|before| before.inputs.iter().any(|input| input.path == path)) {
+        return Ok(());
+    }
+    Err(Stop::Wrong(format!(
+        "{}: this folder holds other results than those of {}: give another folder with `--out`",
+        folder.display(),
+        log.display()
+    )))
+}
+
+fn absolute(log: &Path) -> Result<String, Stop> {
+    let path = std::path::absolute(log);
+    let path = path.map_err(|error| Stop::Wrong(format!("{}: {error}", log.display())))?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
 fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
-    let path = std::path::absolute(&arguments.log)
-        .map_err(|error| Stop::Wrong(format!("{}: {error}", arguments.log.display())))?;
-    let text = path.to_string_lossy();
+    let text = absolute(&arguments.log)?;
     let plain = text.strip_suffix(".gz").unwrap_or(&text);
     let is_table = [".csv", ".parquet"].iter().any(|ending| plain.ends_with(ending));
     let schedulers: Vec<Value> = arguments.schedulers.iter().map(|s| s.as_str().into()).collect();
     let mut workload = Table::new();
     workload.insert("name".to_owned(), if is_table { "table" } else { "swf" }.into());
-    workload.insert("path".to_owned(), text.as_ref().into());
+    workload.insert("path".to_owned(), text.into());
     let mut study = Table::new();
     study.insert("name".to_owned(), stem(&arguments.log).into());
     study.insert("machine".to_owned(), machine);

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use meshwork::catalogue::Catalogue;
 use meshwork_lab::findings::number::plural;
 use meshwork_lab::report::{Maps, Report as Page};
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::watch::recording::RecordingWindow;
 
 use crate::args::Report;
 use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::table::wrapped;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
     if let Some(until) = arguments.serve {
@@ -19,6 +20,13 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     let maps = Maps { runs: arguments.runs.clone(), window };
     let page = read(catalogue, &arguments.dir, &maps)?;
     let path = write_page(&page, &arguments.dir, arguments.out.as_deref())?;
+    for section in &page.sections {
+        let Some(finding) = section.findings.first() else { continue };
+        let title = if page.sections.len() > 1 { &*format!("{}: ", section.title) } else { "" };
+        for line in wrapped(&format!("{title}{}", finding.text), out.width, "") {
+            out.line(&line)?;
+        }
+    }
     out.line(&format!("written to {}", path.display()))?;
     if let Some(folder) = &arguments.figures {
         let count = write_figures(&page, folder)?;
@@ -43,9 +51,8 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     }
     let files = page.figure_files();
     if !files.is_empty() {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Stop::Failed(format!("{shown}: this folder cannot be made ({error})"))
-        })?;
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Stop::Failed(FileError::making(folder, &error).to_string()))?;
     }
     for (name, text) in &files {
         write_whole(&folder.join(name), text.as_bytes())

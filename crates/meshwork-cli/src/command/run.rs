@@ -1,10 +1,10 @@
 //! `meshwork run`: runs the studies of the command line.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use meshwork::catalogue::Catalogue;
-use meshwork_lab::findings::number::plural;
+use meshwork_lab::findings::number::{count, plural};
 use meshwork_lab::run::memory::check_count;
 use meshwork_lab::run::{RunProgress, Watcher, build};
 use meshwork_lab::study::expand::expand;
@@ -24,12 +24,17 @@ const MAX_FAILURES: usize = 10;
 
 /// Runs all studies of the command line. All studies are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
-    // Only with one of these options does a signal stop the command between two runs. Otherwise the
-    // signal ends the process at once.
-    let is_resumable = arguments.shard.is_some() || arguments.time_budget.is_some();
-    let stopper = is_resumable.then(|| Stopper::new(arguments.time_budget));
+    let budget = arguments.time_budget;
+    let is_needed = budget.is_some() || arguments.shard.is_some();
+    let stopper = match out.is_kept {
+        true => is_needed.then(|| Stopper::new(budget)),
+        false => Some(Stopper::of_user(budget)),
+    };
     if let (Some(shard), Some(stopper)) = (&arguments.shard, &stopper) {
         return run_shard::run(out, catalogue, arguments, shard, stopper);
+    }
+    if let (Some(stopper), None) = (&stopper, &arguments.out) {
+        stopper.end_process(Some("stopped: nothing is kept without `--out`"));
     }
     let mut studies = Vec::new();
     for file in &arguments.files {
@@ -65,7 +70,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         )?;
         if finished.results.stopped {
             tell(&finished, arguments.quiet);
-            return Ok(Verdict::Stopped);
+            return Ok(stopper.map_or(Verdict::Stopped, |stopper| stopper.verdict()));
         }
         if arguments.json {
             for mut object in finished.summary.json() {
@@ -91,6 +96,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
         }
     }
     if let (Some(watched), Some(until)) = (&watched, arguments.serve) {
+        if let Some(stopper) = &stopper {
+            stopper.end_process(None);
+        }
         run_live::leave(watched, until);
     }
     Ok(verdict)
@@ -121,6 +129,8 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
 }
 
 /// Runs one study, with a progress bar unless `quiet` is true.
+///
+/// If it stops before its end, prints how many of its runs are kept.
 pub(super) fn one(
     study: &Study,
     (out, replace): (Option<PathBuf>, bool),
@@ -130,7 +140,9 @@ pub(super) fn one(
     stopper: Option<&Stopper>,
 ) -> Result<Finished, Refused> {
     let meter = if quiet { Meter::silent() } else { Meter::new("run") };
+    let last = Mutex::new(RunProgress::default());
     let show = |progress: RunProgress| {
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = progress;
         if let Some(watched) = watched {
             watched.progress(progress);
         }
@@ -145,7 +157,21 @@ pub(super) fn one(
         Options { out, threads, max_memory, progress: &show, watcher, build, stop: &stop, replace };
     let finished = meshwork_lab::run(study, &options);
     meter.end();
-    finished
+    let finished = finished?;
+    if let Some(folder) = options.out.filter(|_| finished.results.stopped && !quiet) {
+        let RunProgress { done, failed, total, .. } =
+            *last.lock().unwrap_or_else(PoisonError::into_inner);
+        crate::output::tell(&match total {
+            0 => "stopped before the first run; the same command continues".to_owned(),
+            _ => format!(
+                "stopped: {} of {} are kept in {}; the same command continues",
+                count(done - failed),
+                plural(total, "run"),
+                folder.display()
+            ),
+        });
+    }
+    Ok(finished)
 }
 
 /// Prints the failures of a study, and its warnings unless `quiet` is true.

@@ -73,7 +73,7 @@ pub(super) fn run(
     }
     super::run::complain(&ended.failures);
     if ended.stopped {
-        return Ok(Verdict::Stopped);
+        return Ok(stopper.verdict());
     }
     Ok(if ended.failures.is_empty() { Verdict::Done } else { Verdict::RunFailed })
 }

@@ -48,7 +48,8 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> 
         out.text(&toml_text::document(&document(&study, point.scenario.table())))?;
         for (replication, speeds) in speeds.iter().enumerate() {
             let words: Vec<String> = speeds.iter().map(|&speed| significant(speed, 4)).collect();
-            out.line(&format!("# speeds in replication {replication}: {}", words.join(", ")))?;
+            let number = replication + 1;
+            out.line(&format!("# speeds in replication {number}: {}", words.join(", ")))?;
         }
     }
     Ok(Verdict::Done)

@@ -2,12 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::output::{Output, Verdict, clear_line, finish, tell};
+
+/// Interval at which a thread looks whether a signal has arrived.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+#[derive(Clone)]
 pub(super) struct Stopper {
     began: Instant,
     budget: Option<Duration>,
     asked: Arc<AtomicBool>,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Stopper {
@@ -15,14 +23,14 @@ impl Stopper {
     ///
     /// Workload managers send these signals before they kill a job.
     pub(super) fn new(budget: Option<Duration>) -> Stopper {
-        let asked = Arc::new(AtomicBool::new(false));
+        let (asked, interrupted) = (Arc::default(), Arc::default());
         #[cfg(unix)]
         for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGXCPU] {
             // If the handler cannot be registered, the signal ends the process at once, as without
             // a handler.
             let _ = signal_hook::flag::register(signal, Arc::clone(&asked));
         }
-        Stopper { began: Instant::now(), budget, asked }
+        Stopper { began: Instant::now(), budget, asked, interrupted }
     }
 
     /// Variant of [`Stopper::new`] whose condition also holds after Ctrl-C.
@@ -32,16 +40,50 @@ impl Stopper {
         let stopper = Stopper::new(budget);
         #[cfg(unix)]
         {
-            let (signal, asked) = (signal_hook::consts::SIGINT, &stopper.asked);
+            let signal = signal_hook::consts::SIGINT;
+            let Stopper { asked, interrupted, .. } = &stopper;
             let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(asked));
+            let _ = signal_hook::flag::register(signal, Arc::clone(interrupted));
             let _ = signal_hook::flag::register(signal, Arc::clone(asked));
         }
         stopper
+    }
+
+    /// Variant of [`Stopper::of_user`] without a budget for the whole of a command.
+    ///
+    /// The result is `None` if a program called the command: this program handles its signals.
+    pub(super) fn of_command(out: &Output) -> Option<Stopper> {
+        (!out.is_kept).then(|| Stopper::of_user(None))
     }
 
     /// Whether it is time to stop, so that no further run may start.
     pub(super) fn is_time(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
             || self.budget.is_some_and(|budget| self.began.elapsed() >= budget)
+    }
+
+    /// Outcome of a command that has stopped before its end.
+    pub(super) fn verdict(&self) -> Verdict {
+        match self.interrupted.load(Ordering::Relaxed) {
+            true => Verdict::Interrupted,
+            false => Verdict::Stopped,
+        }
+    }
+
+    /// Ends the process, with a sentence if one is given, as soon as a signal arrives.
+    ///
+    /// Commands call it for work that nothing can resume, so that there is no reason to wait.
+    pub(super) fn end_process(&self, sentence: Option<&'static str>) {
+        let own = self.clone();
+        thread::spawn(move || {
+            while !own.asked.load(Ordering::Relaxed) {
+                thread::sleep(LOOK_EVERY);
+            }
+            clear_line();
+            if let Some(sentence) = sentence {
+                tell(sentence);
+            }
+            std::process::exit(i32::from(finish(Ok(own.verdict()))));
+        });
     }
 }

@@ -202,7 +202,7 @@ fn dry(out: &mut Output, script: &Script) -> Ended {
 fn keep(script: &Script, plan: &SubmissionPlan) -> Result<(), FileError> {
     for name in [SUBMISSIONS, LOGS] {
         let folder = script.folder.join(name);
-        fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, &error))?;
+        fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
     }
     write_whole(&script.deal(), plan.deal.text().as_bytes())?;
     for (path, text) in
@@ -217,14 +217,6 @@ fn keep(script: &Script, plan: &SubmissionPlan) -> Result<(), FileError> {
         }
     }
     Ok(())
-}
-
-fn unwritten(path: &Path, error: &io::Error) -> FileError {
-    FileError::Unwritten {
-        path: path.display().to_string(),
-        what: "this folder",
-        why: error.to_string(),
-    }
 }
 
 fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &SubmissionPlan) -> Ended {
@@ -250,11 +242,11 @@ fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Submissi
         None => out
             .line(&format!("once they have ended: meshwork collect {}", arguments.out.display()))?,
     }
-    out.line(&format!(
-        "how far it is: meshwork status {}; at most {} at once",
-        arguments.out.display(),
-        count(script.max_parallel)
-    ))?;
+    let at_once = match script.all_at_once() {
+        Some(most) => format!("at most {} at once", count(most)),
+        None => "HyperQueue decides how many run at once".to_owned(),
+    };
+    out.line(&format!("how far it is: meshwork status {}; {at_once}", arguments.out.display()))?;
     Ok(Verdict::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use meshwork::workload::statistics::{ColumnStatistics, Statistics};
 use meshwork_lab::findings::clock::LogStart;
-use meshwork_lab::run::file::write_whole;
+use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::study::set::assignment;
 use meshwork_lab::trace::{
     Converted, Distance, FitModel, Fitted, MAX_JOBS, Model, ResampledStatistic, convert, fit,
@@ -14,7 +14,7 @@ use toml::{Table, Value};
 
 use crate::args::trace::{Convert, Fit, Generate, Resample, Trace};
 use crate::number::left;
-use crate::output::{Ended, Output, Stop, Verdict};
+use crate::output::{Ended, Output, Stop, Verdict, must_be_new};
 use crate::table::{Column, print as print_table, wrapped};
 use crate::toml_text::document;
 use meshwork_lab::findings::number::{count, significant};
@@ -49,6 +49,7 @@ pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
 }
 
 fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
+    must_be_new(&arguments.output, arguments.replace)?;
     let changes = changes(arguments)?;
     let random = (arguments.seed, arguments.replication);
     let done = convert(&arguments.input, &arguments.output, &changes, random)?;
@@ -93,6 +94,7 @@ fn changes(arguments: &Convert) -> Result<Table, Stop> {
 }
 
 fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
+    must_be_new(&arguments.output, arguments.replace)?;
     let model = Model {
         jobs: arguments.jobs,
         processors: arguments.processors,
@@ -110,7 +112,10 @@ fn generated(out: &mut Output, arguments: &Generate) -> Result<(), Stop> {
 }
 
 fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
-    let Fit { log, model, output } = arguments;
+    let Fit { log, model, output, replace } = arguments;
+    if let Some(file) = output {
+        must_be_new(file, *replace)?;
+    }
     let chosen = FitModel::named(model)
         .ok_or_else(|| Stop::Wrong(format!("there is no model `{model}` that is fitted")))?;
     let fitted = fit(log, chosen)?;
@@ -149,7 +154,7 @@ fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
         let title = arguments.log.file_name().unwrap_or_default().to_string_lossy();
         for (name, svg) in found.figures(&title) {
             std::fs::create_dir_all(folder)
-                .map_err(|error| Stop::Failed(format!("{}: {error}", folder.display())))?;
+                .map_err(|error| Stop::Failed(FileError::making(folder, &error).to_string()))?;
             write_whole(&folder.join(name), svg.as_bytes())
                 .map_err(|error| Stop::Failed(error.to_string()))?;
         }

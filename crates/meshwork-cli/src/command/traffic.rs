@@ -1,11 +1,12 @@
 //! `meshwork traffic`: measures a network under random traffic, without jobs.
 
+use meshwork::catalogue::Catalogue;
 use meshwork::network::traffic::{self, Carried, Offered, TRAFFIC};
 use meshwork::network::wormhole::{ClassRule, Lanes, Preset, Routing, Upward, WormholeConfig};
-use meshwork::presets::MACHINES;
+use meshwork::presets::MachineEntry;
 use meshwork::registry::{Problem, entry};
 use meshwork::scenario::SITE_FAMILY;
-use meshwork::topology::{TOPOLOGIES, Topology};
+use meshwork::topology::{Topology, TopologyEntry};
 use meshwork_lab::traffic::{LoadPoint, sweep};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
@@ -18,8 +19,8 @@ use crate::table::{Column, print as print_table};
 use meshwork_lab::findings::number::{Rounded, significant};
 
 /// Simulates the network under every load and prints the results.
-pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
-    let mut loads = offered(arguments)?;
+pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Traffic) -> Ended {
+    let mut loads = offered(catalogue, arguments)?;
     if !arguments.json {
         // Add the load 1, the maximum that can be offered: the throughput at this load is the
         // saturation throughput.
@@ -48,8 +49,8 @@ pub(crate) fn run(out: &mut Output, arguments: &Traffic) -> Ended {
     Ok(Verdict::Done)
 }
 
-fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
-    let topology = topology(arguments)?;
+fn offered(catalogue: &Catalogue, arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
+    let topology = topology(catalogue, arguments)?;
     let about = traffic::FAMILY
         .find("traffic", &arguments.traffic)
         .map_err(|problem| Stop::Wrong(format!("--traffic: {problem}")))?;
@@ -109,14 +110,16 @@ fn offered(arguments: &Traffic) -> Result<Vec<Offered>, Stop> {
 }
 
 /// Topology that a study would build from the command's options.
-fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
+fn topology(catalogue: &Catalogue, arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
-        let table = machine(text).map(|machine| match machine.as_str() {
-            Some(name) => Value::Table(entry(MACHINES, name).tables().0),
+        let table = machine(catalogue, text).map(|machine| match machine.as_str() {
+            Some(name) => Value::Table(catalogue.entry::<MachineEntry>(name).tables().0),
             None => machine,
         });
         return table
-            .and_then(|table| wired("machine", &table).map_err(|problem| problem.message))
+            .and_then(|table| {
+                wired(catalogue, "machine", &table).map_err(|problem| problem.message)
+            })
             .map_err(|sentence| Stop::Wrong(format!("--machine {text}: {sentence}")));
     }
     let wiring = &arguments.wiring;
@@ -143,8 +146,13 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
     let name = arguments.topology.as_str();
     let wrong_dims = |sentence: &str| Stop::Wrong(format!("--dims: {sentence}"));
     match (name, dims) {
+        ("mesh" | "torus" | "tofu", []) => {
+            let says =
+                "the network is missing: --machine, such as torus:8x8, or --dims, such as 8,8";
+            return Err(Stop::Wrong(format!("`meshwork traffic`: {says}")));
+        }
         // Use the error message of `Topology::mesh`, because its sides are the numbers of `--dims`.
-        ("mesh" | "torus" | "tofu", _) if dims.contains(&0) || dims.is_empty() => {
+        ("mesh" | "torus" | "tofu", _) if dims.contains(&0) => {
             let error = Topology::mesh(dims).err().map_or_else(String::new, |e| e.to_string());
             return Err(wrong_dims(&error));
         }
@@ -163,7 +171,7 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
         _ => given.extend(list(dims).map(|sides| ("dims".to_owned(), sides))),
     }
     given.insert("topology".to_owned(), name.into());
-    wired("", &Value::Table(given)).map_err(|problem| {
+    wired(catalogue, "", &Value::Table(given)).map_err(|problem| {
         let option = match problem.path.as_str() {
             "" => format!("--topology {name}"),
             "dimension" => "--dims".to_owned(),
@@ -174,9 +182,9 @@ fn topology(arguments: &Traffic) -> Result<Topology, Stop> {
 }
 
 /// Topology of a site that is given as a table in the form of a study.
-fn wired(path: &str, site: &Value) -> Result<Topology, Problem> {
-    let params = SITE_FAMILY.resolve(path, site)?;
-    (entry(TOPOLOGIES, params.name()).build)(&params)
+fn wired(catalogue: &Catalogue, path: &str, site: &Value) -> Result<Topology, Problem> {
+    let params = SITE_FAMILY.resolve_in(catalogue, path, site)?;
+    (catalogue.entry::<TopologyEntry>(params.name()).build)(&params)
 }
 
 /// Formats a problem as a sentence that begins with the command-line option at fault.

@@ -235,7 +235,7 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
         };
         let rows: Vec<_> =
             finished.summary.rows.iter().filter_map(|row| Some((row, compared(row)?))).collect();
-        if rows.is_empty() {
+        if rows.is_empty() || names.is_empty() {
             continue;
         }
         let found = |name: &str| -> Vec<FoundDifference> {

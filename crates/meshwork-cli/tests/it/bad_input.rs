@@ -249,6 +249,61 @@ fn a_request_that_is_wrong_is_refused_in_one_sentence() {
 }
 
 #[test]
+fn a_unit_or_a_date_in_place_of_a_number_gets_a_hint() {
+    let folder = folder();
+    let dates = "must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00";
+    for (arguments, end) in [
+        ("drawn.toml --set workload.load=40%", "(did you mean 0.4?)".to_owned()),
+        ("drawn.toml --set workload.runtimes.mean=5h", "(in seconds, 5h is 18000)".to_owned()),
+        ("log.toml --set workload.until=2d", format!("{dates} (in seconds, 2d is 172800)")),
+        ("log.toml --set workload.from=2023-13-01", format!("{dates} (there is no month 13)")),
+        ("log.toml --set workload.from=2023-02-30", format!("{dates} (month 2 has no day 30)")),
+    ] {
+        let said = run(folder.path(), arguments);
+        assert!(sentence(&said).ends_with(&end), "{said:?}");
+        assert_eq!(said.status, Some(2));
+    }
+}
+
+#[test]
+fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
+    let folder = folder();
+    for (arguments, sentence) in [
+        ("rnu", "unknown command `rnu` (did you mean `meshwork run`?)"),
+        ("help expalin", "unknown command `expalin` (did you mean `meshwork ops explain`?)"),
+        ("ops expalin", "unknown command `expalin` (did you mean `meshwork ops explain`?)"),
+        ("xyzzy", "unknown command `xyzzy` (`meshwork --help` lists the commands)"),
+        ("run drawn.toml --ouput x", "unknown option `--ouput` (did you mean `--out`?)"),
+        (
+            "run drawn.toml --xyzzy",
+            "unknown option `--xyzzy` (`meshwork run --help` lists the options)",
+        ),
+        (
+            "place",
+            "`meshwork place`: the machine is missing: --machine, such as mesh:8x8, or --slurm with its \
+             topology.yaml",
+        ),
+        (
+            "ops explain site",
+            "`meshwork ops explain`: what to explain is missing: the ID of a job, --all or --shape",
+        ),
+        (
+            "ops when site",
+            "`meshwork ops when`: what to estimate is missing: the ID of a job, or --all",
+        ),
+        ("list bondary", "unknown kind or name `bondary` (did you mean `boundary_search`?)"),
+        (
+            "list Boundary-Search",
+            "unknown kind or name `Boundary-Search` (did you mean `boundary_search`?)",
+        ),
+    ] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let said = meshwork(folder.path(), &words);
+        assert_eq!((said.status, said.err), (Some(2), format!("error: {sentence}\n")));
+    }
+}
+
+#[test]
 fn arguments_that_are_wrong_are_refused() {
     let folder = folder();
     for (arguments, beginning) in [
@@ -258,7 +313,7 @@ fn arguments_that_are_wrong_are_refused() {
              it out for one thread for each processor\n",
         ),
         ("drawn.toml --threads 2000000", "error: invalid value '2000000' for '--threads <N>': "),
-        ("drawn.toml --thread 2", "error: unexpected argument '--thread' found\n"),
+        ("drawn.toml --thread 2", "error: unknown option `--thread` (did you mean `--threads`?)\n"),
         (
             "drawn.toml --quiet --json",
             "error: the argument '--quiet' cannot be used with '--json'\n",
@@ -281,12 +336,12 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
         ),
     ] {
         let said = run(folder.path(), &format!("log.toml --set workload.path={log}"));
-        assert_eq!(sentence(&said), format!("log.toml: the run of replication 0 failed: {what}"));
+        assert_eq!(sentence(&said), format!("log.toml: the run of replication 1 failed: {what}"));
         assert_eq!(said.status, Some(1));
         assert!(said.out.ends_with("no run finished: there is nothing to show\n"), "{said:?}");
     }
     let said = run(folder.path(), "log.toml --set workload.path=cut.swf.gz");
-    let beginning = "log.toml: the run of replication 0 failed: cut.swf.gz: the compressed file is cut off or \
+    let beginning = "log.toml: the run of replication 1 failed: cut.swf.gz: the compressed file is cut off or \
          damaged after line ";
     assert!(sentence(&said).starts_with(beginning), "{said:?}");
     assert_eq!(said.status, Some(1));
@@ -296,7 +351,7 @@ fn a_log_that_breaks_off_fails_its_run_and_no_other() {
     let said = run(folder.path(), "both.toml --out out");
     assert_eq!(
         sentence(&said),
-        "both.toml: the run of workload.path = letters.swf, replication 0 failed: letters.swf:4: field 4 \
+        "both.toml: the run of workload.path = letters.swf, replication 1 failed: letters.swf:4: field 4 \
          (run time) is `ten`, but must be a number"
     );
     assert_eq!(said.status, Some(1));

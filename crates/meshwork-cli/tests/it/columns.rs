@@ -70,7 +70,7 @@ fn what_is_converted_says_what_it_cannot_hold() {
     let table = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "again.csv"]);
     assert_eq!(table.out, "again.csv: 7 jobs written\n");
     fs::write(folder.path().join("jobs.csv"), JOBS.replace("contiguous", "contigous")).unwrap();
-    let said = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "again.csv"]);
+    let said = meshwork(folder.path(), &["trace", "convert", "jobs.csv", "third.csv"]);
     let begins = "error: jobs.csv: unknown column `contigous` (did you mean `contiguous`? known: contiguous, ";
     assert!(said.err.starts_with(begins), "{said:?}");
 }

@@ -94,7 +94,7 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
     );
     assert_eq!(csv.lines().count(), 1 + 2 * 3 * 2);
     let text = meshwork(folder.path(), &["show", "study.toml"]).out;
-    assert!(text.contains("\n# speeds in replication 2: 1, 2\n"), "{text}");
+    assert!(text.contains("\n# speeds in replication 3: 1, 2\n"), "{text}");
     let table = meshwork(folder.path(), &["run", "study.toml", "--out", "out"]).out;
     assert!(table.contains("note: the speeds of the sites are drawn anew"), "{table}");
     let checked = meshwork(folder.path(), &["check", "out"]);

@@ -8,9 +8,50 @@ use std::process::Command;
 
 use crate::common::{Said, examples, meshwork, skip};
 
+const GENERATE: [&str; 6] = ["trace", "generate", "--jobs", "20", "--processors", "16"];
+
 /// Runs `meshwork` to generate a log of a few jobs at a path.
 fn generate(folder: &Path, output: &str) -> Said {
-    meshwork(folder, &["trace", "generate", output, "--jobs", "20", "--processors", "16"])
+    meshwork(folder, &[&GENERATE[..], &["--replace", output]].concat())
+}
+
+#[test]
+fn no_file_is_replaced_unless_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    assert_eq!(generate(path, "log.swf").status, Some(0));
+    fs::write(path.join("mine.swf"), "mine").unwrap();
+    for arguments in [
+        &[&GENERATE[..], &["mine.swf"]].concat()[..],
+        &["trace", "convert", "log.swf", "mine.swf"],
+        &["trace", "fit", "log.swf", "--output", "mine.swf"],
+        &["ops", "propose", "nowhere", "--out", "mine.swf"],
+    ] {
+        let said = meshwork(path, arguments);
+        assert_eq!(
+            said.err,
+            "error: mine.swf: there is such a file already, and it stays as it is: name another, or \
+             give `--replace`\n"
+        );
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert_eq!(fs::read_to_string(path.join("mine.swf")).unwrap(), "mine");
+    }
+    let said = meshwork(path, &["trace", "convert", "log.swf", "mine.swf", "--replace"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_takes_nothing_is_named() {
+    let folder = two_studies();
+    let said = meshwork(folder.path(), &["run", "one.toml", "--out", "/proc/results"]);
+    assert_eq!(
+        (said.status, said.err.as_str()),
+        (
+            Some(2),
+            "error: /proc/results: this folder cannot be written (nothing new can be made in /proc)\n"
+        )
+    );
 }
 
 #[test]

@@ -111,7 +111,8 @@ fn the_reference_is_up_to_date() {
     assert!(made.len() > 100, "{} pages", made.len());
     let names = |tree: &BTreeMap<PathBuf, String>| tree.keys().cloned().collect::<BTreeSet<_>>();
     let stale: Vec<_> = names(&made).symmetric_difference(&names(&kept)).cloned().collect();
-    let again = "write them anew with UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test manual";
+    let again =
+        "write them anew with UPDATE_EXPECTED=1 cargo test -p meshwork-cli --test it manual::";
     assert!(stale.is_empty(), "pages are missing or belong to nothing: {stale:?}; {again}");
     for (name, text) in &made {
         assert!(kept[name] == *text, "reference/{} is out of date; {again}", name.display());

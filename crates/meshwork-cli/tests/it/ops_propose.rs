@@ -4,10 +4,11 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::process::Stdio;
 
-use crate::common::{Numbers, Said, examples, meshwork};
+use crate::common::{Numbers, Said, command, examples, meshwork};
 use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::controller::{ControllerReplay, JobOutcome};
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
@@ -150,6 +151,28 @@ fn a_better_list_that_was_planted_is_found() {
         said.out
     );
     assert!(said.out.contains("\n-          - dims: {x: 4, y: 2, z: 1}\n"), "{}", said.out);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_search_that_is_interrupted_judges_its_best_list() {
+    let folder = tempfile::tempdir().unwrap();
+    site(folder.path(), &torus(&ACROSS), jobs(800, 1, &SIZES, 38.0));
+    let words =
+        ["ops", "propose", "site", "--cleanup", "0", "--json", "--anyway", "--budget", "1h"];
+    let mut child = command(folder.path(), &words);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with("progress: ") && line.contains("tried")));
+    let arguments = ["-INT".to_owned(), child.id().to_string()];
+    assert!(std::process::Command::new("kill").args(arguments).status().unwrap().success());
+    let sentence = "stopped: the best list so far is judged; Ctrl-C again ends at once";
+    assert!(lines.any(|line| line == sentence));
+    let output = child.wait_with_output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    let json: Json = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(json["tried"].as_u64() > Some(1), "{json:#}");
+    assert_eq!(json["race"], Json::Null, "the search was stopped before the race");
 }
 
 #[test]

@@ -324,7 +324,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         ),
         (
             &["defrag", "site", "--at", "1200", "--shape", "2x2"],
-            "--shape: `2x2` is no shape: three sides, as 8x8x4, or a number of nodes",
+            "--shape: `2x2` is no shape of a place in a machine of Slurm: give three sides, as 8x8x4, or a number of nodes",
         ),
         (
             &["defrag", "site", "--at", "1200", "--shape", "8", "--exempt", "z"],

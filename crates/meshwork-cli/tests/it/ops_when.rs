@@ -53,6 +53,9 @@ fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
     assert_eq!((&held["median"], &held["reason"]["kind"]), (&Json::Null, &Json::from("held")));
     let said = when(folder.path(), &["33", "--at", "3150"]);
     assert!(said.out.contains("it is held, until somebody releases it"), "{}", said.out);
+    let [share, percent] = ["0.9", "90%"]
+        .map(|asked| when(folder.path(), &["32", "--at", "3150", "--confidence", asked]).out);
+    assert_eq!(share, percent);
     let table = when(folder.path(), &["--all", "--at", "3150"]);
     assert!(table.out.contains("1970-01-01 00:53:2"), "{}", table.out);
 }

@@ -52,8 +52,8 @@ nonsense
 {"id":"a","error":"`at` is 1, but it is 2.5 already, and time does not go back","line":9}
 {"id":"a","released":15}
 {"error":"this is not JSON (column 2)","line":11}
-{"id":"x","error":"`op` is \"relese\", but must be \"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"","line":12}
-{"id":"x","error":"unknown key `blok` (known to `allocate`: op, id, at, block, nodes, subcube)","line":13}
+{"id":"x","error":"`op` is \"relese\", but must be \"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\" (did you mean \"release\"?)","line":12}
+{"id":"x","error":"unknown key `blok` (did you mean `block`? known to `allocate`: op, id, at, block, nodes, subcube)","line":13}
 {"id":"x","error":"`block` is [3,0], but must be a list of whole numbers from 1 to 4294967295","line":14}
 {"id":"x","error":"give one of `block` ([3,5]), `nodes` (15) and `subcube` (4)","line":15}
 {"error":"`id` is missing: a text or a whole number of your choice","line":16}
@@ -414,4 +414,38 @@ fn what_is_held_follows_another_program() {
         lines[7]
     );
     assert_eq!(lines[8], r#"{"kept":0,"adopted":0,"released":2}"#);
+}
+
+#[test]
+fn where_jobs_share_nodes_cores_are_counted_and_keys_have_units() {
+    let machine = "{topology='flat',processors=8,nodes=[{type='dgx'}]}";
+    let said = place(
+        &["--machine", machine],
+        br#"{"op":"allocate","id":"a","gpu":1,"cpu":8,"mem":60000}
+{"op":"free"}
+{"op":"allocate","id":"b","cpu":900}
+{"op":"can","gpu":9}
+{"op":"allocate","id":"b","gpus":1}
+{"op":"allocate","id":"b","mem":"60G"}
+{"op":"allocate","id":"b","inside":"nod"}
+{"op":"alocate","id":"b"}"#,
+    );
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(
+        lines[1..4],
+        [
+            r#"{"at":0.0,"free":888,"nodes":8,"cores":896,"largest":null,"cpu":888,"mem":16717216,"gpu":63,"other":0}"#,
+            r#"{"id":"b","blocks":null,"never":true,"reason":"no node has 900 cores: the nearest type, `dgx`, has 112 cores, 2097152 MiB and 8 GPUs"}"#,
+            r#"{"blocks":null,"never":true,"reason":"no node has 1 core and 9 GPUs: the nearest type, `dgx`, has 112 cores, 2097152 MiB and 8 GPUs"}"#,
+        ]
+    );
+    for (line, part) in [
+        (4, "unknown key `gpus` (did you mean `gpu`? known to `allocate`: op, "),
+        (5, r#"`mem` is \"60G\", but must be a number of MiB, such as 60000"#),
+        (6, "`inside` is \\\"nod\\\", but must be one of island, node, leaf, block"),
+        (7, r#"or \"restore\" (did you mean \"allocate\"?)"#),
+    ] {
+        assert!(lines[line].contains(part), "{}", lines[line]);
+    }
+    assert_eq!(said.status, Some(1));
 }

@@ -76,7 +76,7 @@ nonsense
 {"id":"c","error":"`nodes` is 0, but must be a whole number from 1 to 4294967295","line":14}
 {"id":"c","error":"`nodes_max` is 1, but must be at least `nodes`, 2","line":15}
 {"id":"c","error":"`exclusive` is true, but must be \"topo\", or be left out","line":16}
-{"id":"c","error":"unknown key `contigous` (known to `allocate`: op, id, nodes, nodes_max, segment, spread_segments, consolidate_segments, switches, contiguous, require, exclude, exclusive, share, dry, options)","line":17}
+{"id":"c","error":"unknown key `contigous` (did you mean `contiguous`? known to `allocate`: op, id, nodes, nodes_max, segment, spread_segments, consolidate_segments, switches, contiguous, require, exclude, exclusive, share, dry, options)","line":17}
 {"error":"`id` is missing: a text or a whole number of your choice","line":18}
 {"id":"x","error":"\"x\" is not held, so it cannot be released","line":19}
 {"id":"a","released":3}

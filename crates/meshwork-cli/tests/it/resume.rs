@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::{command, meshwork};
+use crate::common::{command, meshwork, said};
 
 /// A study of 40 runs, each long enough that the command can be killed during it.
 const STUDY: &str = "
@@ -72,6 +72,54 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
     assert!(was_interrupted, "every sweep was done before it was killed");
 }
 
+/// Sends a signal such as `TERM` to a process.
+#[cfg(unix)]
+fn signal(child: &std::process::Child, signal: &str) {
+    let arguments = [format!("-{signal}"), child.id().to_string()];
+    assert!(std::process::Command::new("kill").args(arguments).status().unwrap().success());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_stops_between_two_runs_and_what_is_kept_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+    for (name, status) in [("TERM", 75), ("INT", 130)] {
+        let out = folder.path().join(name);
+        let arguments = ["run", "study.toml", "--out", name, "--threads", "1"];
+        let mut child = command(folder.path(), &arguments);
+        let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        while lines(&out) < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        signal(&child, name);
+        let stopped = said(&child.wait_with_output().unwrap());
+        let kept = lines(&out);
+        assert_eq!((stopped.status, stopped.out.as_str()), (Some(status), ""), "{stopped:?}");
+        let sentence =
+            format!("stopped: {kept} of 40 runs are kept in {name}; the same command continues\n");
+        assert_eq!(stopped.err, sentence);
+        assert!(kept < RUNS, "it stopped before its end");
+        let again = meshwork(folder.path(), &arguments);
+        assert_eq!((again.status, again.err.as_str()), (Some(0), ""));
+        assert_eq!(lines(&out), RUNS);
+    }
+    for (name, status) in [("TERM", 75), ("INT", 130)] {
+        // A signal that comes before the command handles it ends the command as usual.
+        let stopped = [100, 1000, 10_000].into_iter().find_map(|wait| {
+            let arguments = ["run", "study.toml", "--set", "replications=100000"];
+            let mut child = command(folder.path(), &arguments);
+            let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(wait));
+            signal(&child, name);
+            Some(said(&child.wait_with_output().unwrap())).filter(|said| said.status.is_some())
+        });
+        let stopped = stopped.expect("a signal is handled in the end");
+        assert_eq!((stopped.status, stopped.out.as_str()), (Some(status), ""));
+        assert_eq!(stopped.err, "stopped: nothing is kept without `--out`\n");
+    }
+}
+
 #[test]
 fn a_garbled_line_is_set_aside_and_run_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,7 +168,7 @@ fn a_check_finds_a_result_that_was_changed() {
     let lines: Vec<&str> = said.out.lines().collect();
     assert!(lines[0].starts_with("different: run "), "{}", lines[0]);
     assert!(
-        lines[0].ends_with(", replication 0: finished is stored as 101, and is now 100"),
+        lines[0].ends_with(", replication 1: finished is stored as 101, and is now 100"),
         "{}",
         lines[0]
     );

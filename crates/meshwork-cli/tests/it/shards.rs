@@ -460,7 +460,7 @@ fn a_run_that_fails_stops_no_other_and_is_told() {
     let said = collected(folder);
     assert_eq!(said.status, Some(1), "{}", said.out);
     assert!(said.out.contains("0 missing, 1 failed"), "{}", said.out);
-    assert!(said.err.contains("replication 1 failed: no disk"), "{}", said.err);
+    assert!(said.err.contains("replication 2 failed: no disk"), "{}", said.err);
     // A failed run is neither completed nor missing.
     let status = meshwork(folder, &["status", "shared"]);
     assert_eq!(status.status, Some(1), "{}", status.err);

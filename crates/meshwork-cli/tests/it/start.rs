@@ -180,6 +180,26 @@ fn what_new_writes_runs_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn the_template_of_a_machine_names_all_that_have_a_name() {
+    let said = meshwork(Path::new("."), &["new", "-", "--from", "machine"]);
+    for machine in meshwork::presets::MACHINES {
+        let name = meshwork::registry::Named::about(*machine).name;
+        assert!(said.out.contains(name), "{name}: {}", said.out);
+    }
+    assert!(!said.out.contains("MACHINES"), "{}", said.out);
+}
+
+#[test]
+fn a_type_of_nodes_can_be_looked_up() {
+    let said = meshwork(Path::new("."), &["list", "dgx"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let sentence = "A node has 112 cores, 2097152 MiB of memory and 8 GPUs (h100), on 2 islands.";
+    assert!(said.out.contains(sentence), "{}", said.out);
+    let said = meshwork(Path::new("."), &["list", "nvl72"]);
+    assert!(said.out.contains("on 2 islands") && said.out.contains("nvl72: a machine"));
+}
+
+#[test]
 fn a_log_is_replayed_on_the_machine_of_its_header() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(examples().join("lublin.swf.gz"), folder.path().join("lublin.swf.gz")).unwrap();
@@ -213,6 +233,34 @@ fn a_log_is_replayed_on_the_machine_of_its_header() {
     assert_eq!(json.status, Some(0), "{}", json.err);
     let object: Json = serde_json::from_str(json.out.trim()).expect("one line for one scheduler");
     assert!(object.to_string().contains("easy"), "{object}");
+}
+
+#[test]
+fn a_log_without_jobs_and_a_folder_of_other_results_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("empty.swf"), "; MaxProcs: 8\n").unwrap();
+    for arguments in [&["replay", "empty.swf"][..], &["replay", "empty.swf", "-m", "flat:1"]] {
+        let said = meshwork(folder.path(), arguments);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert_eq!(said.err, "error: empty.swf: the log has no jobs\n");
+    }
+    assert!(!folder.path().join("empty-replay").exists());
+    fs::create_dir(folder.path().join("other")).unwrap();
+    for log in ["jobs.csv", "other/jobs.csv"] {
+        fs::write(folder.path().join(log), "submit,runtime,nodes\n0,10,3\n5,10,2\n").unwrap();
+    }
+    let of = |log: &str| meshwork(folder.path(), &["replay", log, "--machine", "flat:4"]);
+    assert_eq!(of("jobs.csv").status, Some(0));
+    let said = of("other/jobs.csv");
+    assert_eq!(
+        (said.status, said.err.as_str()),
+        (
+            Some(2),
+            "error: jobs-replay: this folder holds other results than those of other/jobs.csv: give \
+             another folder with `--out`\n"
+        )
+    );
+    assert_eq!(of("jobs.csv").status, Some(0), "the first replay continues");
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Columns<'_> {
         let row = runs.replications().binary_search(&replication).ok();
         let value = row.and_then(|row| runs.column(metric).get(row).copied());
         value.filter(|value| value.is_finite()).ok_or_else(|| {
-            NoValue::Failed(format!("{metric} was not measured in replication {replication}"))
+            NoValue::Failed(format!("{metric} was not measured in replication {}", replication + 1))
         })
     }
 }
@@ -170,10 +170,11 @@ impl Field for Columns<'_> {
         let value = self.measured(own, &scale.metric, replication)?;
         scale.of(value).map_err(|NotPositive(value)| {
             NoValue::OffScale(format!(
-                "{}: {} is {value} in replication {replication} of {}, and has no logarithm there: race on its differences \
+                "{}: {} is {value} in replication {} of {}, and has no logarithm there: race on its differences \
                  with `--raw` (from Python `raw=True`), or on another metric",
                 study.file,
                 scale.metric,
+                replication + 1,
                 label(&points[own].swept)
             ))
         })

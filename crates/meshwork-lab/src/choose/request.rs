@@ -103,7 +103,8 @@ fn unit(word: &str) -> Option<f64> {
 }
 
 /// Fraction that is written as `2%`, `2 %` or `0.02`; `None` if the text is none of these.
-fn share(text: &str) -> Option<f64> {
+#[must_use]
+pub fn share(text: &str) -> Option<f64> {
     let text = text.trim();
     match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),

@@ -80,7 +80,12 @@ impl DefragTarget {
     /// # Errors
     /// One sentence, if the text is neither.
     pub fn shape(text: &str) -> Result<(u32, Option<[u32; 3]>), String> {
-        let wrong = || format!("`{text}` is no shape: three sides, as 8x8x4, or a number of nodes");
+        let wrong = || {
+            format!(
+                "`{text}` is no shape of a place in a machine of Slurm: give three sides, as 8x8x4, or \
+                 a number of nodes"
+            )
+        };
         let sides: Result<Vec<u32>, _> = text.split('x').map(str::parse::<u32>).collect();
         match sides.map_err(|_| wrong())?[..] {
             [size] if size > 0 => Ok((size, None)),

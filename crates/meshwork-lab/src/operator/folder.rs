@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::history::{History, JobRecord};
 use super::read_text;
-use crate::run::file::write_whole;
+use crate::run::file::{FileError, write_whole};
 use crate::slurm::conf;
 use crate::slurm::desk::SlurmRequest;
 use crate::slurm::finding::LintFindings;
@@ -415,8 +415,7 @@ impl Folder {
         quality: &Json,
     ) -> Result<(), String> {
         let shown = path.display();
-        let unmade =
-            |error: std::io::Error| format!("{shown}: this folder cannot be made ({error})");
+        let unmade = |error: std::io::Error| FileError::making(path, &error).to_string();
         if path.is_file() {
             return Err(format!(
                 "{shown}: this is a file, where a folder for the site would be made"

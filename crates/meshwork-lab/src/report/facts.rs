@@ -288,7 +288,7 @@ pub(super) fn failures(content: &Content) -> Vec<String> {
             }
             let swept = label(&point.swept);
             let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
-            groups.push((format!("{place}replication {replication}"), message, 1));
+            groups.push((format!("{place}replication {}", replication + 1), message, 1));
         }
     }
     let more: u64 = groups.iter().skip(MAX_FAILURES).map(|(.., count)| count).sum();

@@ -102,17 +102,19 @@ impl FileError {
     }
 
     /// Makes the error for a file that cannot be written.
-    pub(crate) fn writing(path: &Path, error: &io::Error) -> FileError {
+    #[must_use]
+    pub fn writing(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this file", error)
     }
 
     /// Makes the error for a folder that cannot be created.
-    pub(crate) fn making(path: &Path, error: &io::Error) -> FileError {
+    #[must_use]
+    pub fn making(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this folder", error)
     }
 
-    fn unwritten(path: &Path, what: &'static str, error: &io::Error) -> FileError {
-        let path = path.display().to_string();
+    fn unwritten(place: &Path, what: &'static str, error: &io::Error) -> FileError {
+        let path = place.display().to_string();
         match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 FileError::NotWritable { path, what }
@@ -123,10 +125,25 @@ impl FileError {
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
                 FileError::InTheWay { path, what }
             }
-            io::ErrorKind::NotFound => FileError::NoFolder { path, what },
+            io::ErrorKind::NotFound => match closed(place) {
+                Some(folder) => {
+                    let why = format!("nothing new can be made in {}", folder.display());
+                    FileError::Unwritten { path, what, why }
+                }
+                None => FileError::NoFolder { path, what },
+            },
             _ => FileError::Unwritten { path, what, why: error.to_string() },
         }
     }
+}
+
+/// Existing folder of a path that could not be made; `None` if the folder does not exist.
+///
+/// Some file systems, such as `/proc`, then report a missing file.
+fn closed(path: &Path) -> Option<PathBuf> {
+    let path = target(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = std::path::absolute(path).ok()?;
+    path.parent().filter(|folder| folder.is_dir()).map(Path::to_path_buf)
 }
 
 /// Temporary name of a file until it is complete, unique across processes and computers.

@@ -114,6 +114,8 @@ pub(super) struct Shared<'a, 'b> {
     /// Keys are scenario and replication. `None` stands for a run that has been stored since, so
     /// that its result is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
+    /// Whether the progress already counts all runs of the round, before stored ones are read.
+    are_counted: AtomicBool,
     /// Failed runs in [`Runner::work`], each as index of the scenario, replication and reason.
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
@@ -128,6 +130,7 @@ impl<'a, 'b> Shared<'a, 'b> {
             lengths: Mutex::default(),
             stopped: AtomicBool::new(false),
             ahead: Mutex::default(),
+            are_counted: AtomicBool::new(false),
             failures: Mutex::default(),
         }
     }
@@ -146,6 +149,7 @@ impl<'a, 'b> Shared<'a, 'b> {
     /// Reading a million stored runs may take a while. With a watcher this call does nothing, so
     /// that the watcher sees stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
+        self.are_counted.store(false, Ordering::Relaxed);
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
         else {
             return;
@@ -159,6 +163,11 @@ impl<'a, 'b> Shared<'a, 'b> {
         if missing.len() == round.len() {
             return;
         }
+        let stored = (round.len() - missing.len()) as u64;
+        self.advance(|progress| {
+            progress.done += stored;
+            progress.reused += stored;
+        });
         threads.map(0..missing.len(), |number| {
             if self.must_stop() {
                 return None;
@@ -171,6 +180,14 @@ impl<'a, 'b> Shared<'a, 'b> {
             locked(&self.ahead).insert((point, replication), kept);
             None::<()>
         });
+        self.are_counted.store(true, Ordering::Relaxed);
+    }
+
+    /// Changes the progress and reports it.
+    fn advance(&self, change: impl FnOnce(&mut RunProgress)) {
+        let mut progress = locked(&self.progress);
+        change(&mut progress);
+        (self.runner.progress)(*progress);
     }
 
     /// Replications of a scenario that are in a round but not in the store.
@@ -273,12 +290,17 @@ impl<'a, 'b> Shared<'a, 'b> {
         if let Some(watcher) = self.runner.watcher {
             watcher.ended(point, &run);
         }
-        let mut progress = locked(&self.progress);
-        progress.done += 1;
-        progress.reused += u64::from(reused);
-        progress.failed += u64::from(run.result.is_err());
-        (self.runner.progress)(*progress);
-        drop(progress);
+        let is_counted = self.are_counted.load(Ordering::Relaxed);
+        self.advance(|progress| {
+            match (is_counted, reused) {
+                (false, _) => progress.done += 1,
+                // The run was counted as stored, but cannot be read.
+                (true, false) => progress.reused -= 1,
+                (true, true) => {}
+            }
+            progress.reused += u64::from(reused && !is_counted);
+            progress.failed += u64::from(run.result.is_err());
+        });
         run
     }
 
@@ -565,13 +587,14 @@ mod tests {
         let points = points(&[0.5, 3.0]);
         let first = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &|_| {});
         assert_eq!(load(folder.path()).unwrap().records.len(), 3, "a failed run is not stored");
-        let last = Mutex::new(RunProgress::default());
-        let keep = |progress| *last.lock().unwrap() = progress;
+        let said = Mutex::new(Vec::new());
+        let keep = |progress| said.lock().unwrap().push(progress);
         let again = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &keep);
         assert_eq!(first, again);
-        let expected =
-            RunProgress { done: 4, total: 4, reused: 3, failed: 1, ..RunProgress::default() };
-        assert_eq!(*last.lock().unwrap(), expected);
+        let stored = RunProgress { done: 3, total: 4, reused: 3, ..RunProgress::default() };
+        let all = RunProgress { done: 4, failed: 1, ..stored };
+        let said = said.into_inner().unwrap();
+        assert_eq!((said.first(), said.last()), (Some(&stored), Some(&all)));
         assert_eq!(load(folder.path()).unwrap().records.len(), 3);
     }
 

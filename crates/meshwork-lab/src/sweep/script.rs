@@ -142,6 +142,16 @@ impl Script {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
 
+    /// Maximum number of tasks of all arrays that may run at the same time.
+    ///
+    /// It exceeds [`Script::max_parallel`] if there are more arrays than that. It is `None` for
+    /// HyperQueue, which decides by itself.
+    #[must_use]
+    pub fn all_at_once(&self) -> Option<u64> {
+        let arrays = self.arrays().len() as u64;
+        (self.engine != BatchSystem::Hq).then(|| self.at_once() * arrays)
+    }
+
     /// Range of task numbers of an array with `count` tasks, in the workload manager's syntax.
     fn tasks(&self, count: u64) -> String {
         let last = count - 1;
@@ -529,7 +539,10 @@ mod tests {
         let calls: Vec<String> = long.calls().iter().map(shown).collect();
         assert_eq!(calls[1], "sbatch --parsable --array=0-1000%66 /s/out/submit/1.sh 1001");
         assert!(long.text().contains("--shard $((${1:-0} + SLURM_ARRAY_TASK_ID))/2500"));
-        assert_eq!(script(BatchSystem::Slurm, 3, 1).arrays(), [(0, 1), (1, 1), (2, 1)]);
+        let short = Script { max_parallel: 2, ..script(BatchSystem::Slurm, 3, 1) };
+        assert_eq!(short.arrays(), [(0, 1), (1, 1), (2, 1)]);
+        assert_eq!((long.all_at_once(), short.all_at_once()), (Some(198), Some(3)));
+        assert_eq!(script(BatchSystem::Hq, 3, 1001).all_at_once(), None);
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> 
     Ok(Ended { progress: worked.progress, stopped: worked.stopped, warnings, failures })
 }
 
-/// Sentence on a failed run: its scenario, its replication, and the error message.
+/// Sentence on a failed run: its scenario, its replication from 1, and the error message.
 pub(crate) fn failure(
     study: &Study,
     points: &[Point],
@@ -129,7 +129,8 @@ pub(crate) fn failure(
 ) -> String {
     let swept = points.get(scenario).map_or_else(String::new, |point| label(&point.swept));
     let place = if swept.is_empty() { String::new() } else { format!("{swept}, ") };
-    format!("{}: the run of {place}replication {replication} failed: {message}", study.file)
+    let number = replication + 1;
+    format!("{}: the run of {place}replication {number} failed: {message}", study.file)
 }
 
 /// Number of the submission to which a deal belongs, taken from the deal's file name.

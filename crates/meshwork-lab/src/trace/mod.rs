@@ -7,9 +7,11 @@ mod generate;
 mod published;
 mod resampled;
 
+use std::ops::Range;
 use std::path::Path;
 
 use meshwork::job::Job;
+use meshwork::registry::number_meant;
 use meshwork::topology::TopologyError;
 use meshwork::workload::Inputs;
 use meshwork::workload::statistics::Statistics;
@@ -93,6 +95,21 @@ fn write(
     write_whole(output, &bytes).map_err(|error| TraceError::Unwritten(error.to_string()))
 }
 
+/// Hint about a date that is in no calendar; empty for other texts.
+fn no_such_day(text: &str) -> String {
+    let number = |range: Range<usize>| text.get(range).and_then(|part| part.parse::<u32>().ok());
+    let is_date = text.get(..10).is_some_and(|date| unix_seconds(date).is_some());
+    match (number(0..4), number(5..7), number(8..10)) {
+        (Some(_), Some(month), _) if !(1..=12).contains(&month) => {
+            format!(" (there is no month {month})")
+        }
+        (Some(_), Some(month), Some(day)) if !is_date => {
+            format!(" (month {month} has no day {day})")
+        }
+        _ => String::new(),
+    }
+}
+
 /// Converts dates in the parameters `from` and `until` to times by the clock of a log.
 ///
 /// # Errors
@@ -111,7 +128,12 @@ pub(crate) fn on_the_clock_of(
             _ => continue,
         };
         let date = unix_seconds(&text).ok_or_else(|| {
-            format!("`{key}` is \"{text}\", but must be a number from 0 to 1e15, or a date such as 2003-05-01T12:30:00")
+            format!(
+                "`{key}` is \"{text}\", but must be a number from 0 to 1e15, or a date such as \
+                 2003-05-01T12:30:00{}{}",
+                number_meant(&text),
+                no_such_day(&text)
+            )
         })?;
         if origin.is_none() {
             origin = form::origin(files, path, form).map_err(|error| error.0)?;

@@ -584,7 +584,7 @@ fn what_cannot_be_chosen_is_refused_in_one_sentence() {
             "zero on the log scale",
             &quiet,
             |_| {},
-            "study.toml: wait is 0 in replication 0 of scheduler = fcfs, allocator = first_fit, and has no logarithm \
+            "study.toml: wait is 0 in replication 1 of scheduler = fcfs, allocator = first_fit, and has no logarithm \
              there: ",
             "race on its differences with `--raw` (from Python `raw=True`), or on another metric",
         ),

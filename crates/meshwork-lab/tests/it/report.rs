@@ -260,7 +260,7 @@ fn failed_runs_are_told_and_the_others_shown() {
     let report = read(&out);
     let section = &report.sections[0];
     let sentence = format!(
-        "workload.path = {0}, replication 0: {0}:2: `nodes` is `two`, but must be a number",
+        "workload.path = {0}, replication 1: {0}:2: `nodes` is `two`, but must be a number",
         at("bad")
     );
     assert_eq!(section.failures, std::slice::from_ref(&sentence));

@@ -306,7 +306,7 @@ fn a_run_that_fails_is_reported_and_the_others_are_kept() {
     assert_eq!(
         finished.failures,
         [format!(
-            "small.toml: the run of workload.path = {0}, replication 0 failed: {0}:2: `nodes` is `two`, \
+            "small.toml: the run of workload.path = {0}, replication 1 failed: {0}:2: `nodes` is `two`, \
              but must be a number",
             bad.display()
         )]
@@ -326,7 +326,7 @@ fn job_output_that_cannot_be_written_fails_its_runs_and_no_more() {
     assert_eq!(
         finished.failures[0],
         format!(
-            "small.toml: the run of scheduler = fcfs, workload.load = 0.2, replication 0 failed: {}: \
+            "small.toml: the run of scheduler = fcfs, workload.load = 0.2, replication 1 failed: {}: \
              this folder cannot be made, because a file stands where a folder must be",
             jobs.display()
         )

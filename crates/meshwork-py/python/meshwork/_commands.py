@@ -572,7 +572,7 @@ class trace:  # noqa: N801  (a namespace of functions, as the command has subcom
             first_jobs=first_jobs, until=until, runtime_scale=runtime_scale, arrival_scale=arrival_scale, seed=seed
         )
         begin = [] if since is None else [f"--from={since}"]
-        ask("trace", "convert", str(source), str(target), *own, *begin, *_settings(set))
+        ask("trace", "convert", "--replace", str(source), str(target), *own, *begin, *_settings(set))
         return trace.info(target)
 
     @staticmethod
@@ -595,7 +595,7 @@ class trace:  # noqa: N801  (a namespace of functions, as the command has subcom
         200
         """
         options = _options(jobs=jobs, processors=processors, seed=seed, classes=classes, load=load)
-        ask("trace", "generate", str(target), *options)
+        ask("trace", "generate", "--replace", str(target), *options)
         return trace.info(target)
 
 

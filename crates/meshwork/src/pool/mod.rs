@@ -326,7 +326,17 @@ impl Pool {
     /// # Errors
     /// If the nodes have no types, or the pieces can never be placed; in one sentence.
     pub fn pieces(&self, columns: &Table) -> Result<Request, Problem> {
-        of_columns(columns, self.site().topology()).map(Request::pieces)
+        of_columns(columns, self.site().topology(), true).map(Request::pieces)
+    }
+
+    /// Reads a request as [`Pool::pieces`] does, also if its pieces can never be placed.
+    ///
+    /// [`Pool::never`] then gives the reason.
+    ///
+    /// # Errors
+    /// If the nodes have no types, or a column is wrong; in one sentence.
+    pub fn pieces_of_any_size(&self, columns: &Table) -> Result<Request, Problem> {
+        of_columns(columns, self.site().topology(), false).map(Request::pieces)
     }
 
     /// Explains in words what a request for pieces lacks now; `None` if jobs do not share nodes.

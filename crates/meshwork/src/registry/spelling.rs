@@ -17,7 +17,19 @@ const MOST_NAMES: usize = 10;
 /// ```
 #[must_use]
 pub fn did_you_mean(given: &str, known: &[&str]) -> String {
-    suggested(given, nearest(given, known, LOOSELY), known)
+    suggested(given, similar(given, known), known)
+}
+
+/// Returns the known word that is spelled most like an unknown one; `None` if no word is similar.
+///
+/// ```
+/// use meshwork::registry::similar;
+/// assert_eq!(similar("nods", &["name", "nodes"]), Some("nodes"));
+/// assert_eq!(similar("spacing", &["name", "nodes"]), None);
+/// ```
+#[must_use]
+pub fn similar<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    nearest(given, known, LOOSELY)
 }
 
 /// Formats "did you mean …?" with the word `meant`, and the known names.
@@ -62,6 +74,31 @@ pub(crate) fn nearest<'a>(
         .min_by_key(|&(distance, _)| distance)
         .filter(|&(distance, name)| distance <= most(name.len()))
         .map(|(_, name)| name)
+}
+
+/// Hint for a text in place of a number: the number that `40%` or `2d` stands for; else empty.
+///
+/// ```
+/// use meshwork::registry::number_meant;
+/// assert_eq!(number_meant("40%"), " (did you mean 0.4?)");
+/// assert_eq!(number_meant("2d"), " (in seconds, 2d is 172800)");
+/// assert_eq!(number_meant("ten"), "");
+/// ```
+#[must_use]
+pub fn number_meant(text: &str) -> String {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let Ok(number) = number.parse::<f64>() else { return String::new() };
+    let seconds = match unit.trim() {
+        "%" => return format!(" (did you mean {}?)", number / 100.0),
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
+        "w" => 604_800.0,
+        _ => return String::new(),
+    };
+    format!(" (in seconds, {text} is {})", number * seconds)
 }
 
 /// Prefixes a noun with "a" or "an", according to its pronunciation, also if it begins with a

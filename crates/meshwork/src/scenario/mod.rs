@@ -38,10 +38,11 @@ use crate::workload::{
 
 use keys::{BY_SIZE, PASSES};
 pub use keys::{MEASURE, PARAMS};
+pub use nodes::known_types;
 use sites::{
     Found, SiteSpec, allocators_for, resolve_machine, speeds_for, split_access, split_machine,
 };
-pub use sites::{SITE_FAMILY, SITES, machine_in_words};
+pub use sites::{SITE_FAMILY, SITES, machine_in_words, machine_in_words_in};
 
 /// Version of the model, part of the key of every stored run. It is increased whenever a simulated
 /// value changes.

@@ -19,6 +19,19 @@ static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("cpu", [128, 524_288, 0, 2], None),
 ];
 
+/// Node types that a study can use by name.
+pub fn known_types() -> impl Iterator<Item = NodeType> {
+    KNOWN.iter().map(|&(name, [cpu, mem, gpu, islands], model)| NodeType {
+        name: name.to_owned(),
+        cpu,
+        mem,
+        gpu,
+        islands,
+        gpu_type: model.map(str::to_owned),
+        ..NodeType::default()
+    })
+}
+
 /// Splits a machine's table into a table without node types, and the node types with all defaults.
 ///
 /// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.

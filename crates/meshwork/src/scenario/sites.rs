@@ -151,11 +151,14 @@ fn with_listed_parts(
 /// # Errors
 /// If there is no such topology or preset, or the size does not suit the topology.
 pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
-    words_of(&Standard, text)
+    machine_in_words_in(&Standard, text)
 }
 
 /// Converts a machine in words to its table. `lists` has the known topologies and presets.
-fn words_of(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
+///
+/// # Errors
+/// If there is no such topology or preset, or the size does not suit the topology.
+pub fn machine_in_words_in(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find_in(lists, "machine", name);
     if size.is_empty() {
@@ -224,7 +227,7 @@ pub(crate) fn split_machine(
     match rest.remove("machine") {
         Some(Value::Table(machine)) => Ok((machine, rest)),
         Some(Value::String(words)) => {
-            let name = match words_of(catalogue, &words)? {
+            let name = match machine_in_words_in(catalogue, &words)? {
                 Value::Table(machine) => return Ok((machine, rest)),
                 _ => words,
             };

@@ -58,9 +58,21 @@ pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submi
     }))
 }
 
-/// The request for pieces in a table of a study. Its keys are named like the columns of a table of
-/// jobs.
+/// The request for pieces in a table of a study, which must fit on the idle machine.
 pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Problem> {
+    let request = of_any_table(params, machine)?;
+    match machine.types().and_then(|types| types.never(&request)) {
+        Some(says) => {
+            Err(params.problem("cpu", format!("`{}` can never start: {says}", params.path())))
+        }
+        None => Ok(request),
+    }
+}
+
+/// The request for pieces in a table of a study, also if the pieces fit on no node.
+///
+/// The keys of the table are named like the columns of a table of jobs.
+pub(super) fn of_any_table(params: &Params, machine: &Topology) -> Result<Pieces, Problem> {
     let Some(types) = machine.types() else {
         return Err(Problem::new(
             params.path(),
@@ -93,9 +105,6 @@ pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Pr
     }
     if let Err(says) = types.check(&request) {
         return Err(params.problem("type", format!("`{}` {says}", params.path())));
-    }
-    if let Some(says) = types.never(&request) {
-        return Err(params.problem("cpu", format!("`{}` can never start: {says}", params.path())));
     }
     Ok(request)
 }

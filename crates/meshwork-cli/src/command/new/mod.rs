@@ -4,15 +4,20 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use meshwork::presets::MACHINES;
+use meshwork::registry::Named as _;
+use meshwork_lab::run::file::FileError;
+
 use crate::args::{New, Start};
 use crate::output::{Ended, Output, Stop, Verdict};
+use crate::table::wrapped;
 
 /// First line of a study. It names the JSON schema by which editors check the study.
 const SCHEMA: &str = "#:schema study.schema.json\n";
 
 /// Writes a new study and prints how to use it. An existing file is not overwritten.
 pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
-    let text = format!("{SCHEMA}{}", template(arguments.from));
+    let text = format!("{SCHEMA}{}", template(arguments.from)).replace("MACHINES", &machines());
     let file = &arguments.file;
     if file == Path::new("-") {
         out.text(&text)?;
@@ -29,7 +34,7 @@ pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
             "{shown}: there is such a file already, and it stays as it is: name another, or `-` for \
              standard output"
         )),
-        _ => Stop::Failed(format!("{shown}: this cannot be written ({error})")),
+        _ => Stop::Failed(FileError::writing(file, &error).to_string()),
     })?;
     out.line(&format!("written to {shown}"))?;
     let missing = files(arguments.from);
@@ -53,6 +58,12 @@ fn files(start: Start) -> &'static [&'static str] {
         Start::Slurm => &["topology.yaml", "slurm.conf"],
         Start::Sweep | Start::Machine | Start::Paper => &[],
     }
+}
+
+/// Names of all machines that have one, as lines of a comment.
+fn machines() -> String {
+    let names: Vec<&str> = MACHINES.iter().map(|machine| machine.about().name).collect();
+    wrapped(&names.join(", "), 98, "").join("\n# ")
 }
 
 fn template(start: Start) -> &'static str {

@@ -12,6 +12,7 @@ use meshwork_lab::live::agent::{AgentSettings, PlacementAgent, prepare, set_stat
 use meshwork_lab::live::process::ProcessCommands;
 use meshwork_lab::live::replay::replay;
 use meshwork_lab::operator::read_text;
+use meshwork_lab::run::file::FileError;
 use meshwork_lab::run::lock::Lock;
 use serde_json::{Value as Json, json};
 
@@ -243,7 +244,7 @@ fn is_off(state: &Path) -> bool {
 
 fn make_folder(state: &Path) -> Result<(), Stop> {
     std::fs::create_dir_all(state)
-        .map_err(|error| Stop::Failed(format!("{}: {error}", state.display())))
+        .map_err(|error| Stop::Failed(FileError::making(state, &error).to_string()))
 }
 
 /// Writes the heartbeat file, whose modification time is the time of the agent's last activity.

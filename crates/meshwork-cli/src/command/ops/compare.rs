@@ -15,6 +15,7 @@ use meshwork_lab::run::file::write_whole;
 
 use crate::args::ops;
 use crate::command::meter::Meter;
+use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print, wrapped};
 
@@ -101,6 +102,9 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
         contenders.push(Contender::read_conf(&folder, file).map_err(Stop::Wrong)?);
     }
     jobs_that_ran(&folder).map_err(Stop::Wrong)?;
+    if let Some(stopper) = Stopper::of_command(out) {
+        stopper.end_process(Some("stopped: there is no result before all replays have ended"));
+    }
     let found = judge(&arguments.terms, &folder)?;
     let (terms, source) = terms(&arguments.terms, &found);
     let terms = ReplayOptions { copies: arguments.copies, ..terms };

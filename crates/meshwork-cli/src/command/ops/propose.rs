@@ -1,5 +1,8 @@
 //! `meshwork ops propose`: searches for placement lists under which the jobs of a site wait less.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
 use meshwork_lab::findings::number::{Rounded, plural, significant};
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::propose::{
@@ -10,10 +13,14 @@ use meshwork_lab::run::file::write_whole;
 
 use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
-use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::command::stop::Stopper;
+use crate::output::{Ended, Output, Stop, Verdict, must_be_new, say, tell};
 
 /// Searches for better placement lists, and prints the result.
 pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
+    if let Some(file) = &arguments.out {
+        must_be_new(file, arguments.replace)?;
+    }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     searched(&folder).map_err(Stop::Wrong)?;
     let judged = judge(&arguments.terms, &folder)?;
@@ -36,7 +43,15 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
         );
         say("progress", &says);
     };
-    let found = propose(&folder, terms, effort, &report).map_err(Stop::Wrong)?;
+    let (stopper, is_told) = (Stopper::of_command(out), AtomicBool::new(false));
+    let stop = || {
+        let stops = stopper.as_ref().is_some_and(Stopper::is_time);
+        if stops && !is_told.swap(true, Relaxed) {
+            tell("stopped: the best list so far is judged; Ctrl-C again ends at once");
+        }
+        stops
+    };
+    let found = propose(&folder, terms, effort, &report, &stop).map_err(Stop::Wrong)?;
     let verdict = if found.is_better() { Verdict::Done } else { Verdict::RunFailed };
     let better = found.best.as_ref().filter(|_| found.is_better());
     let old = folder.machine.topology_text();

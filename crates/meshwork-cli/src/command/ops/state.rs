@@ -128,7 +128,8 @@ pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::
         return explain_all(out, asked, &state);
     }
     let Some(job) = &asked.job else {
-        let says = "--shape: this is for a run, and for what `meshwork place` has saved; here a job is named";
+        let says = "--shape: this is for a run, and for what `meshwork place` has saved; on a machine of Slurm \
+                    give the ID of a job, or --all";
         return Err(Stop::Wrong(says.to_owned()));
     };
     let explained = explain::explain(&state, job).map_err(Stop::Wrong)?;

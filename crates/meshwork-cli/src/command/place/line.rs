@@ -8,6 +8,7 @@ use meshwork::machine::Placement;
 use meshwork::pool::{
     Answer, FreeSpace, Holding, Name, NamedPool, Operation, PlacedBlock, Pool, Question,
 };
+use meshwork::registry::{Problem, similar};
 use meshwork::topology::{Grid, Topology};
 use meshwork_lab::node_parts::NodePartText;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -104,7 +105,10 @@ impl Asked {
     pub(super) fn only(&self, op: &str, keys: &[&str]) -> Result<(), String> {
         match self.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
             Some((unknown, _)) => {
-                Err(format!("unknown key `{unknown}` (known to `{op}`: {})", keys.join(", ")))
+                let meant = similar(unknown, keys)
+                    .map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+                let known = keys.join(", ");
+                Err(format!("unknown key `{unknown}` ({meant}known to `{op}`: {known})"))
             }
             None => Ok(()),
         }
@@ -185,20 +189,25 @@ impl Counter {
             Asks::Restore(saved) => saved,
         };
         self.restore(&saved).map_err(refused)?;
-        let (pool, site) = (self.named.pool(), self.named.pool().site());
-        let count = pool.held().count();
-        let (at, free) = (Json::from(pool.now().units()), site.free_nodes());
-        let _ = write!(
-            out,
-            "{{\"restored\":{count},\"at\":{at},\"free\":{free},\"nodes\":{}}}",
-            site.nodes()
-        );
+        let (pool, size) = (self.named.pool(), self.size());
+        let (count, free) = (pool.held().count(), pool.site().free_nodes());
+        let at = Json::from(pool.now().units());
+        let _ = write!(out, "{{\"restored\":{count},\"at\":{at},\"free\":{free},{size}}}");
         Ok(())
+    }
+
+    /// JSON fields with the number of nodes and, where jobs share nodes, the number of cores.
+    fn size(&self) -> String {
+        let site = self.named.pool().site();
+        match site.topology().types() {
+            Some(types) => format!("\"nodes\":{},\"cores\":{}", types.nodes(), site.nodes()),
+            None => format!("\"nodes\":{}", site.nodes()),
+        }
     }
 
     /// Restores the held nodes and the letters of their holders from a saved state.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
-        let letters = saved.letters(&self.named)?;
+        let letters = saved.letters()?;
         self.named.restore(&saved.state).map_err(|error| error.to_string())?;
         (self.letters, self.letter_of) = letters;
         self.is_changed = true;
@@ -271,9 +280,10 @@ impl Counter {
             Answer::Released(count) => {
                 let _ = write!(out, "\"released\":{count}");
             }
-            Answer::Free(FreeSpace { free, nodes, largest, amounts }) => {
+            Answer::Free(FreeSpace { free, largest, amounts, .. }) => {
                 let at = Json::from(self.named.pool().now().units());
-                let _ = write!(out, "\"at\":{at},\"free\":{free},\"nodes\":{nodes},\"largest\":");
+                let size = self.size();
+                let _ = write!(out, "\"at\":{at},\"free\":{free},{size},\"largest\":");
                 match largest {
                     Some(block) => write_block(&block.base, &block.dims, out),
                     None => out.push_str("null"),
@@ -330,10 +340,16 @@ impl Counter {
         let drawing: Vec<String> = (0..height)
             .map(|y| (0..width).map(|x| cell(x, y)).collect::<String>().trim_end().to_owned())
             .collect();
-        json!({
-            "at": self.named.pool().now().units(), "free": site.free_nodes(), "nodes": site.nodes(), "held": held,
-            "drawing": drawing
-        })
+        let mut shown = json!({
+            "at": self.named.pool().now().units(), "free": site.free_nodes(), "nodes": site.nodes()
+        });
+        if let Some(types) = site.topology().types() {
+            shown["nodes"] = types.nodes().into();
+            shown["cores"] = site.nodes().into();
+        }
+        shown["held"] = held.into();
+        shown["drawing"] = drawing.into();
+        shown
     }
 }
 
@@ -361,7 +377,7 @@ fn question(asked: &mut Asked, pool: &Pool) -> Result<Asks, String> {
         "free" => &["op", "id", "at", "ratio"],
         "show" | "snapshot" => &["op", "at"],
         "restore" => &["op", "snapshot"],
-        _ => return Err(format!("`op` is {}, but must be {OPS}", Json::String(op))),
+        _ => return Err(unknown_op(&op, OPS)),
     };
     asked.only(&op, keys)?;
     let at = asked.get("at").map(instant).transpose()?;
@@ -382,6 +398,14 @@ fn question(asked: &mut Asked, pool: &Pool) -> Result<Asks, String> {
         }
     };
     Ok(Asks::Pool(Question { at, operation }))
+}
+
+/// Sentence on an unknown operation; `known` is the text that lists the known ones in quotes.
+pub(super) fn unknown_op(op: &str, known: &str) -> String {
+    let names: Vec<&str> = known.split('"').skip(1).step_by(2).collect();
+    let meant = similar(op, &names)
+        .map_or_else(String::new, |meant| format!(" (did you mean \"{meant}\"?)"));
+    format!("`op` is {}, but must be {known}{meant}", Json::from(op))
 }
 
 fn instant(at: &Json) -> Result<Time, String> {
@@ -433,7 +457,12 @@ fn request(asked: &Asked, pool: &Pool) -> Result<Request, String> {
                 .map_err(|_| format!("`{key}` is {value}, but must be a number or a text"))?;
             table.insert(key.clone(), value);
         }
-        return pool.pieces(&table).map_err(|problem| problem.message);
+        if let Some(mem @ toml::Value::String(_)) = table.get("mem") {
+            return Err(format!("`mem` is {mem}, but must be a number of MiB, such as 60000"));
+        }
+        // A key of a line is a column of `pieces` in a study.
+        let in_line = |problem: Problem| problem.message.replace("`pieces.", "`");
+        return pool.pieces_of_any_size(&table).map_err(in_line);
     }
     let given = ["block", "nodes", "subcube"].map(|key| asked.get(key));
     let most = u32::MAX;

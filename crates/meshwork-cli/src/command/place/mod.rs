@@ -11,7 +11,7 @@ use std::path::Path;
 use meshwork::catalogue::Catalogue;
 use meshwork::pool::{NamedPool, Pool};
 use meshwork::registry::Problem;
-use meshwork::scenario::machine_in_words;
+use meshwork::scenario::machine_in_words_in;
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
 
@@ -114,8 +114,8 @@ fn serve(out: &mut Output, clerk: &mut dyn Clerk) -> Ended {
 
 fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, Stop> {
     let mut table = Table::new();
-    let machine =
-        machine(given).map_err(|sentence| Stop::Wrong(format!("--machine {given}: {sentence}")))?;
+    let machine = machine(catalogue, given)
+        .map_err(|says| Stop::Wrong(format!("--machine {given}: {says}")))?;
     table.insert("machine".to_owned(), machine);
     for (key, given) in choices(arguments) {
         let Some(text) = given else { continue };
@@ -150,11 +150,11 @@ fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
 }
 
 /// Parses a machine, which is given by its name, or as a table as in a study.
-pub(crate) fn machine(text: &str) -> Result<Value, String> {
+pub(crate) fn machine(catalogue: &Catalogue, text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
     }
-    machine_in_words(text).map_err(|problem| problem.message)
+    machine_in_words_in(catalogue, text).map_err(|problem| problem.message)
 }
 
 /// Parses the value of an option such as `--allocator`: a name, or a table with parameters.
@@ -180,6 +180,10 @@ mod tests {
     use serde_json::Value as Json;
 
     use super::*;
+
+    fn machine(text: &str) -> Result<Value, String> {
+        super::machine(&Catalogue::standard(), text)
+    }
 
     fn counter(machine: &str) -> Counter {
         let table: Table = format!("machine = {{ {machine} }}").parse().unwrap();

@@ -13,7 +13,7 @@ use meshwork_lab::slurm::shared::{SharedSite, gres, options};
 use serde_json::{Value as Json, json};
 
 use super::Clerk;
-use super::line::{Asked, Refusal, name, name_json, whole};
+use super::line::{Asked, Refusal, name, name_json, unknown_op, whole};
 use crate::args::Place;
 use crate::output::Stop;
 
@@ -127,7 +127,7 @@ impl Window {
                 let _ = write!(out, "{shown}");
                 Ok(())
             }
-            _ => Err(format!("`op` is {}, but must be {OPS}", json!(op))),
+            _ => Err(unknown_op(op, OPS)),
         }
     }
 

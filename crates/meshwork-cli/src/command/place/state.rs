@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meshwork::pool::{Name, NamedPool, NamedPoolState};
+use meshwork::pool::{Name, NamedPoolState};
 use meshwork_lab::run::file::{FileError, MAX_RECORDS, read_whole, write_whole};
 use meshwork_lab::run::lock::{Lock, LockError};
 use meshwork_lab::run::seal::{seal, unseal};
@@ -58,10 +58,7 @@ impl Saved {
     ///
     /// The result has the letters in use with their numbers of holders, and the letter of each
     /// holder.
-    pub(super) fn letters(
-        &self,
-        _pool: &NamedPool,
-    ) -> Result<(Letters, BTreeMap<Name, char>), String> {
+    pub(super) fn letters(&self) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();
         let mut letter_of = BTreeMap::new();
@@ -126,7 +123,7 @@ pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
 #[cfg(test)]
 mod tests {
     use meshwork::catalogue::Catalogue;
-    use meshwork::pool::Pool;
+    use meshwork::pool::{NamedPool, Pool};
     use meshwork_lab::operator::instant::Instant;
 
     use super::*;

@@ -123,6 +123,8 @@ impl ListProposal {
 
 /// Searches for placement lists under which the jobs of a site would wait less.
 ///
+/// Once `stop` returns `true`, the search ends, and the best lists so far are judged.
+///
 /// # Errors
 /// One sentence: the topology has no lists that could change, there are too few jobs, or threads
 /// cannot be started.
@@ -134,6 +136,7 @@ pub fn propose(
     terms: ReplayOptions,
     effort: SearchLimits,
     report: &(dyn Fn(&SearchProgress) + Sync),
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<ListProposal, String> {
     let began = Instant::now();
     let machine = &folder.machine;
@@ -158,10 +161,10 @@ pub fn propose(
     let kept = one.elapsed() * (3 + own.sizes().len() as u32);
     let after = effort.most.max(2);
     let race_ends = effort.budget.map(|budget| began + budget.saturating_sub(kept));
-    let race_ends = SearchEnd { at: race_ends, after };
+    let race_ends = SearchEnd { at: race_ends, after, stop };
     // A race can stop at any time, so it gets a part of the remaining time.
     let at = effort.budget.map(|budget| began + budget.saturating_sub(kept).mul_f64(SEARCH_PART));
-    let ends = SearchEnd { at, after };
+    let ends = SearchEnd { at, after, stop };
     let found = pool.install(|| search(&chosen, &own, &space, effort.seed, ends, report));
     let ran = |stays: &[JobRecord]| stays.iter().filter(|stay| stay.start.is_some()).count();
     let mut proposal = ListProposal {
@@ -183,8 +186,15 @@ pub fn propose(
         return Ok(proposal);
     }
     let raced = pool.install(|| race::race(&chosen, &finalists, effort.seed, race_ends));
-    let Some((leader, outcome)) = raced else { return Ok(proposal) };
-    proposal.race = Some(outcome);
+    let leader = match raced {
+        Some((leader, outcome)) => {
+            proposal.race = Some(outcome);
+            leader
+        }
+        // The later jobs judge the first finalist of a search that was stopped before the race.
+        None if stop() => 1,
+        None => return Ok(proposal),
+    };
     if leader == 0 {
         return Ok(proposal);
     }

@@ -133,7 +133,7 @@ pub(super) fn race(
     trial: &Trial<'_>,
     lists: &[&TopologyLists],
     seed: u64,
-    ends: SearchEnd,
+    ends: SearchEnd<'_>,
 ) -> Option<(usize, ListRace)> {
     let stretches = Stretches::of(trial.stays)?;
     let rules = RaceRules {

@@ -130,17 +130,19 @@ pub struct SearchProgress {
 }
 
 /// Conditions under which a search for better placement lists ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SearchEnd {
+#[derive(Clone, Copy)]
+pub(super) struct SearchEnd<'a> {
     /// Time at which the search ends; `None` for no deadline.
     pub(super) at: Option<Instant>,
     /// Number of tried lists after which the search ends.
     pub(super) after: usize,
+    /// Function whose result `true` ends the search.
+    pub(super) stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl SearchEnd {
+impl SearchEnd<'_> {
     pub(super) fn is_over(&self) -> bool {
-        self.at.is_some_and(|at| Instant::now() >= at)
+        (self.stop)() || self.at.is_some_and(|at| Instant::now() >= at)
     }
 }
 
@@ -157,7 +159,7 @@ pub(super) fn search(
     own: &TopologyLists,
     space: &SearchSpace,
     seed: u64,
-    ends: SearchEnd,
+    ends: SearchEnd<'_>,
     report: &(dyn Fn(&SearchProgress) + Sync),
 ) -> Option<(Tried, Vec<Tried>, usize)> {
     let jobs = trial.stays.len();

@@ -14,7 +14,7 @@ use crate::rng::Stream;
 use crate::topology::{MAX_NODES, Topology, Wiring};
 
 use super::whole::{Law, normal_cells};
-use crate::workload::pieces::of_table;
+use crate::workload::pieces::{of_any_table, of_table};
 
 /// Distribution of requests on a machine of one shape, ready to draw from.
 ///
@@ -443,8 +443,12 @@ static VECTORS: SizeEntry = SizeEntry {
 /// Reads a request for pieces from a table whose keys and values are those of a table of jobs.
 ///
 /// # Errors
-/// If the machine's nodes have no types, or such pieces can never be placed on the machine.
-pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, Problem> {
+/// If the machine's nodes have no types, or `must_fit` is true and the pieces fit on no node.
+pub(crate) fn of_columns(
+    columns: &Table,
+    machine: &Topology,
+    must_fit: bool,
+) -> Result<Pieces, Problem> {
     // A share weighs one request among those that are drawn, and so is no property of pieces.
     let params: Vec<&Param> = PIECES.iter().filter(|param| param.name != "share").collect();
     let mut columns = columns.clone();
@@ -455,7 +459,8 @@ pub(crate) fn of_columns(columns: &Table, machine: &Topology) -> Result<Pieces, 
     if columns.get("exclusive").and_then(Value::as_str) == Some("node") {
         columns.insert("exclusive".to_owned(), true.into());
     }
-    of_table(&resolve("pieces", &params, &columns, &[])?, machine)
+    let read = if must_fit { of_table } else { of_any_table };
+    read(&resolve("pieces", &params, &columns, &[])?, machine)
 }
 
 static PIECES: &[Param] = &[

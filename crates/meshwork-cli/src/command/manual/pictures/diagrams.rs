@@ -64,11 +64,16 @@ pub(super) fn crates() -> String {
         "meshwork-lab",
         &[
             "studies, files, threads, stored runs, intervals, claims, the report",
-            "Slurm and Kueue: configuration, history, why a job waits",
+            "sites under Slurm and Kueue: history, why a job waits",
         ],
     );
     canvas.labelled(
-        [16, 226, 690, 80],
+        [16, 226, 690, 62],
+        "meshwork-slurm",
+        &["configuration and state of Slurm, and where it would place a job"],
+    );
+    canvas.labelled(
+        [16, 322, 690, 80],
         "meshwork",
         &[
             "the model: machines, jobs, allocators, schedulers, networks, metrics",
@@ -79,8 +84,9 @@ pub(super) fn crates() -> String {
     canvas.arrow([541, 78], [541, 109]);
     canvas.arrow([361, 192], [361, 223]);
     canvas.text([371, 213], "depends on", "soft", "start");
+    canvas.arrow([361, 288], [361, 319]);
     canvas.finished(
-        [722, 322],
-        "The crates: meshwork-cli and meshwork-py stand on meshwork-lab, which stands on meshwork",
+        [722, 418],
+        "The crates: meshwork-cli and meshwork-py stand on meshwork-lab, which stands on meshwork-slurm and meshwork",
     )
 }
