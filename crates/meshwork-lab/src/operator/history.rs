@@ -80,7 +80,7 @@ pub struct JobRecord {
     pub by: StartedBy,
     /// Last reason for the job's wait, as recorded by Slurm.
     pub reason: String,
-    /// Requested features that the model ignores, in the order of [`Beyond::ALL`].
+    /// Requested features beside nodes and processors, in the order of [`Beyond::ALL`].
     pub beyond: Vec<Beyond>,
     /// Line of the record in the file from which it was read.
     pub line: usize,
