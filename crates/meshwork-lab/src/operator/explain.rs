@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use meshwork::alloc::listed::{SlurmMessage, Wait};
 use meshwork::alloc::parts::shortage_of;
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
@@ -38,6 +37,9 @@ pub enum WaitReason {
 
 impl WaitReason {
     /// Key of the reason in JSON output.
+    ///
+    /// For [`WaitReason::Reserved`] it is `priority`; the metrics of a replay call this cause
+    /// `reserved`, and what is [`WaitReason::Turn`] here `priority`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -110,10 +112,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let asked = asked(stay);
     let mut desk = state.desk(&stay.partition);
     // A limit that the model knows holds a job back, even if Slurm has not reported the limit yet.
-    let held_back = state.held_back(stay).or_else(|| {
-        let own = state.reasons().into_iter().find(|own| own.id == stay.id)?;
-        (own.kind == "limit").then_some(HeldBack { kind: own.kind, says: own.says })
-    });
+    let held_back = state.held_word(place);
     let [alone, planned] = match held_back {
         Some(_) => [None, None],
         None => state.starts(place),
@@ -123,24 +122,10 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let (mut free, mut short) = (desk.idle(), None);
     if let Some(lacks) = &lacks {
         (free, short) = shortage(state, stay, lacks);
-        told = match lacks.fits {
-            Some(true) => SlurmAnswer::Nodes(NodeSet::empty(0)),
-            Some(false) => SlurmAnswer::Wait(Wait::Nodes, SlurmMessage::Busy),
-            None => SlurmAnswer::Never(SlurmMessage::NodeConfiguration.to_string()),
-        };
+        told = lacks.answer();
     }
-    let reason = match (told, held_back) {
-        (SlurmAnswer::Never(says), _) => WaitReason::Never(says),
-        (_, Some(held_back)) => WaitReason::HeldBack(held_back),
-        (SlurmAnswer::Wait(Wait::Nodes, message), _) => WaitReason::Nodes(message.to_string()),
-        (SlurmAnswer::Wait(Wait::Shape, message), _) => WaitReason::Shape(message.to_string()),
-        (SlurmAnswer::Nodes(_), _)
-            if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) =>
-        {
-            WaitReason::Turn
-        }
-        (SlurmAnswer::Nodes(_), _) => WaitReason::Reserved,
-    };
+    let starts = || [alone.clone(), planned.clone()];
+    let reason = state.classified(stay, told, held_back, starts);
     let mut explained = Explanation {
         stay: stay.clone(),
         reason,
