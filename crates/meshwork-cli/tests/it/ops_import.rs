@@ -353,7 +353,8 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
         .iter()
         .map(|own| own["key"].as_str().unwrap())
         .collect();
-    let left = ["shared_nodes", "gres", "features", "licences", "preempted", "preemption", "memory"];
+    let left =
+        ["shared_nodes", "gres", "features", "licences", "preempted", "preemption", "memory"];
     assert_eq!(keys, left, "{json:#}");
 }
 

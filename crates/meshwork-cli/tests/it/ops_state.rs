@@ -687,7 +687,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert_eq!(four["short"], "enough in total, but 3 + 2 + 1 free GPUs are not 4 on one node");
     assert_eq!(four["ends_that_would_do"], json!(["1", "2", "3"]));
     let whole = ask("5");
-    assert_eq!(whole["short"], "it asks for 1 whole node; idle where it may run: 0");
+    assert_eq!(whole["short"], "1 free node is needed, and none is free");
     assert_eq!((&whole["reason"], &whole["free"]), (&json!("nodes"), &json!(0)));
     assert_eq!((&ask("6")["reason"], &ask("6")["short"]), (&json!("never"), &json!(null)));
     let two = "it asks for 16 cores";
@@ -695,8 +695,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert_eq!(wide["ends_that_would_do"], json!([]), "{wide}");
     let short = wide["short"].as_str().unwrap();
     assert!(
-        short
-            == "enough in total, but 0 of its 2 pieces with 8 CPUs, 100 MB have a node with all of it"
+        short == "2 nodes with 8 CPUs and 100 MB free are needed, and none has them"
             || short.starts_with(two),
         "{short}"
     );

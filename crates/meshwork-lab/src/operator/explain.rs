@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use meshwork::alloc::parts::shortage_of;
+use meshwork::alloc::parts::{shortage_of, too_few_nodes, too_few_rooms};
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
@@ -11,6 +11,7 @@ use super::folder::asked;
 use super::history::{JobRecord, Second};
 use super::places::places;
 use super::state::{HeldBack, MachineState};
+use crate::findings::number::{self, plural};
 use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 use crate::trace::SlurmPieces;
@@ -184,8 +185,10 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     let Some(pieces) = pieces else { return (0, None) };
     if pieces.exclusive() {
         let (asked, idle) = (stay.nodes, lacks.idle);
-        let nodes = if asked == 1 { "node" } else { "nodes" };
-        let short = format!("it asks for {asked} whole {nodes}; idle where it may run: {idle}");
+        let short = match idle < asked {
+            true => too_few_nodes(asked.into(), idle.into()),
+            false => "enough nodes are free, but they have not all that it asks for".to_owned(),
+        };
         return (idle, Some(short));
     }
     let (count, per_node, [cpu, mem, gpu]) = pieces.amounts();
@@ -200,15 +203,14 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     let room = lacks.free.iter().map(fits).filter(|fits| *fits > 0);
     let (on, room) = (room.clone().count() as u32, room.sum::<u64>());
     let short = shortage_of(count, [cpu, mem, gpu, 0], 1, &nodes).or_else(|| {
-        let of = |count: u64, unit: &str| (count > 0).then(|| format!("{count} {unit}"));
-        let piece = [of(cpu, "CPUs"), of(mem, "MB"), of(gpu, "GPUs")];
-        let piece: Vec<String> = piece.into_iter().flatten().collect();
-        let piece = piece.join(", ");
+        let of = |amount: u64, unit: &str| (amount > 0).then(|| plural(amount, unit));
+        let mem = (mem > 0).then(|| format!("{} MB", number::count(mem)));
+        let piece: Vec<String> =
+            [of(cpu, "CPU"), mem, of(gpu, "GPU")].into_iter().flatten().collect();
         Some(match room < count {
-            true => format!(
-                "enough in total, but {room} of its {count} pieces with {piece} have a node with all of it"
-            ),
-            false => "enough in total, but not in the numbers per node and socket that it asks for".to_owned(),
+            true => too_few_rooms(count, &piece.join(" and "), most == 1, room),
+            false => "enough in total, but not in the numbers per node and socket that it asks for"
+                .to_owned(),
         })
     });
     (on, short)

@@ -145,7 +145,9 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let what = format!("jobs that a limit of a user, account or QOS held up, without {tables}");
     let is_held = |stay: &JobRecord| {
         let reason = &stay.reason;
-        reason.contains("Limit") && !reason.starts_with("Partition") && reason != "JobArrayTaskLimit"
+        reason.contains("Limit")
+            && !reason.starts_with("Partition")
+            && reason != "JobArrayTaskLimit"
     };
     let has_hit = touched("limits_hit", &what, &|stay| lacks_limits && is_held(stay));
     let what = "preemption (jobs end as recorded)";
