@@ -96,8 +96,9 @@ pub fn shortage_of(
         let asked = piece[kind] * count;
         let free: u64 = nodes.iter().map(|own| own[kind]).sum();
         if asked > free {
+            let are = if free == 1 { "is" } else { "are" };
             return Some(format!(
-                "it asks for {asked} {unit}, and {free} are free where it may run"
+                "it asks for {asked} {unit}, and {free} {are} free where it may run"
             ));
         }
     }
