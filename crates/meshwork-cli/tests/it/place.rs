@@ -372,7 +372,8 @@ fn jobs_on_halves_of_one_gpu_keep_their_names() {
     let file = path.to_str().unwrap();
     let machine = "{topology='flat',processors=1,nodes=[{type='a',cpu=4,gpu=2}]}";
     let ask = |lines: &str| place(&["--machine", machine, "--state", file], lines.as_bytes());
-    let half = |id: &str| format!("{{\"op\":\"allocate\",\"id\":\"{id}\",\"gpu\":0.5,\"cpu\":1}}\n");
+    let half =
+        |id: &str| format!("{{\"op\":\"allocate\",\"id\":\"{id}\",\"gpu\":0.5,\"cpu\":1}}\n");
     let both = ask(&(half("a") + &half("b")));
     assert_eq!((both.status, both.err.as_str()), (Some(0), ""));
     let words = ["ops", "explain", file, "--shape", "gpu=2 cpu=1"];

@@ -10,6 +10,7 @@ use meshwork_lab::run::file::write_whole;
 
 use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
+use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Searches for better placement lists, and prints the result.
@@ -26,7 +27,11 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
         seed: arguments.seed,
         threads: arguments.threads,
     };
+    let meter = Meter::of_lines();
     let report = |progress: &SearchProgress| {
+        if !meter.is_due() {
+            return;
+        }
         let SearchProgress { tried, own, best } = progress;
         let says = format!(
             "{} tried; mean wait {} s under the site's own list, {} s under the best so far",
