@@ -303,6 +303,9 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         )
     };
     fs::write(folder.path().join("jobs.txt"), record("x1")).unwrap();
+    fs::write(folder.path().join("flat.yaml"), FLAT).unwrap();
+    let conf = "NodeName=x[1-16] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
+    fs::write(folder.path().join("x.conf"), conf).unwrap();
     fs::write(folder.path().join("empty.txt"), "").unwrap();
     fs::write(folder.path().join("other.txt"), "NodeName=n1 State=IDLE\n").unwrap();
     let topology = ["--topology", "topology.yaml"];
@@ -333,6 +336,10 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         (
             &["defrag", "site", "--at", "1200", "--shape", "8", "--exempt", "a,b,c"],
             "every place of the target holds a job that may not be moved",
+        ),
+        (
+            &["defrag", "jobs.txt", "--shape", "8", topology[0], "flat.yaml", "--conf", "x.conf"],
+            "flat.yaml: this topology is flat: any nodes will do here, so no move makes a shape",
         ),
         (
             &["explain", "jobs.txt", "7"],

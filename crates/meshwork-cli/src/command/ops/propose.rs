@@ -143,7 +143,11 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
     );
     let spans = found.spans.map(|(own, best, unit)| {
         let [own, best] = [own, best].map(|span| significant(span, 3));
-        format!(" There the nodes of a job span {own} and {best} {unit} on average.")
+        let under_own = match own == best {
+            true => "as under the site's own list".to_owned(),
+            false => format!("and {own} under the site's own list"),
+        };
+        format!(" There the nodes of a job span {best} {unit} on average, {under_own}.")
     });
     paragraph(out, &(text + &spans.unwrap_or_default()))?;
     if !found.is_better() {
