@@ -437,9 +437,6 @@ impl SiteAhead {
 
     /// Whether the site's allocator places one block of the requested shape, and jobs get their
     /// sizes.
-    ///
-    /// This follows from the registry entry of the allocator. Parameters of the allocator are not
-    /// considered.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()

@@ -571,8 +571,7 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
         of("slurm"),
         ["Priority", "Resources", "Priority", "JobHeldUser", "QOSGrpNodeLimit"]
     );
-    // What Slurm says is older than the machine's state: beside it, job 4 could start at once, and
-    // job 3 could if no nodes were kept for job 2.
+    // The jobs 2 and 4 could start at once, and job 3 could if no nodes were kept for job 2.
     assert_eq!(of("reason"), ["turn", "priority", "turn", "held", "limit"]);
     // The reason of each job is the one that it has alone.
     for (job, reason) in of("job").into_iter().zip(of("reason")) {
