@@ -268,8 +268,8 @@ impl History {
     /// Reads a history from CSV. Columns may have any order, and optional columns may be missing.
     ///
     /// # Errors
-    /// A sentence with the file and the line: a cell is not a number, a line has too few or too many
-    /// of them, or a required column is missing.
+    /// A sentence with the file and the line: a cell is not a number, a line has too few or too
+    /// many fields, or a required column is missing.
     pub fn read(file: &str, text: &str) -> Result<History, FileProblem> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let wrong = |line: usize, says: String| FileProblem::at(file, line, says);

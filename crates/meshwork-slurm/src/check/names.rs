@@ -1,8 +1,8 @@
 //! Findings about unknown names in `slurm.conf`.
 //!
 //! Slurm does not start with an unknown key, and silently ignores an unknown option of
-//! `SchedulerParameters`. The lists have the names of Slurm 17.02 to 26.05. A newer version may have
-//! more, so an unknown key is refused only if it is one edit away from a known one.
+//! `SchedulerParameters`. The lists have the names of Slurm 17.02 to 26.05. A newer version may
+//! have more, so an unknown key is refused only if it is one edit away from a known one.
 
 use std::collections::BTreeSet;
 
