@@ -566,8 +566,10 @@ pub struct QueueReason {
     pub id: String,
     /// Number of nodes that the job requests.
     pub nodes: u32,
-    /// Key of the [`WaitReason`] at the instant, which may differ from the reason in Slurm's words:
-    /// Slurm keeps a reason until a pass of a scheduler changes it.
+    /// Key of the [`WaitReason`] at the instant.
+    ///
+    /// It may differ from the reason in Slurm's words, because Slurm keeps a reason until a pass of
+    /// a scheduler changes it.
     pub kind: &'static str,
     /// Reason of the wait, in Slurm's words.
     pub says: String,

@@ -48,8 +48,9 @@ impl<K: Ord> SharedAllocator<K> {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates the parts of nodes that [`ask`](SharedAllocator::ask) would give, if the job can
-    /// start, and releases the parts that a job of this name held before. Returns the answer.
+    /// Allocates the parts of nodes that [`ask`](SharedAllocator::ask) would give, if the job starts.
+    ///
+    /// Then the parts that a job of this name held before are released. Returns the answer.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {
