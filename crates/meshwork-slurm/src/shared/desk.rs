@@ -48,7 +48,7 @@ impl<K: Ord> SharedAllocator<K> {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates the parts of nodes that [`ask`](SharedAllocator::ask) would give, if the job starts.
+    /// Allocates what [`ask`](SharedAllocator::ask) would give, if the job can start.
     ///
     /// Then the parts that a job of this name held before are released. Returns the answer.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
