@@ -438,10 +438,8 @@ impl SiteAhead {
         SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
-    /// Whether jobs get one block of the requested shape, and exactly the requested size.
-    ///
-    /// The answer follows from the sizing and from the registry entry of the site's allocator.
-    /// Parameters of the allocator are not considered.
+    /// Whether the site's allocator places one block of the requested shape, and jobs get their
+    /// sizes.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()

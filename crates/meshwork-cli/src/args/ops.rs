@@ -87,6 +87,11 @@ pub(crate) enum Ops {
         `scontrol show job -o` or `squeue --json`, with the files of the machine (--topology, --conf, --nodes); a run \
         in a folder of results at an instant (--run, --at); or the state file of `meshwork place`. \
         The last has no queue, so --shape gives the request of which the question is.\n\n\
+        Of a Slurm machine the reason, in the JSON and in the table of --all, is `nodes` or `shape` (too few nodes \
+        are free, or enough in no allowed shape), `priority` (the job could start, but nodes are kept for jobs before \
+        it), `turn` (it could start, and waits for the next pass of the scheduler), `never`, or what holds it back: \
+        `held`, `dependency`, `begin_time`, `limit`, `reservation`, `other`. Of a run, and in `ops compare`, nodes \
+        kept for others are `reserved`, and a job that waits for its turn has `priority`.\n\n\
         Examples:\n  \
         meshwork ops explain site 1109 --at 2026-11-21T14:54:44\n  \
         meshwork ops explain site --all --at 2026-11-21T14:54:44\n  \
@@ -337,7 +342,7 @@ pub(crate) struct Explain {
     /// The ID of the job, such as 1109 or 1088_3
     #[arg(required_unless_present_any = ["shape", "all"])]
     pub(crate) job: Option<String>,
-    /// Explain all waiting jobs of a Slurm machine in one table, with Slurm's own reasons
+    /// Explain all waiting jobs of a Slurm machine in one table, with the reasons that Slurm shows
     #[arg(long, conflicts_with_all = ["job", "shape"])]
     pub(crate) all: bool,
     /// Explain why a request would wait, instead of why a job waits: sides such as 8x8x4, a number

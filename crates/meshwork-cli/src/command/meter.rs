@@ -52,6 +52,27 @@ impl Meter {
         Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
     }
 
+    /// Creates the timing of lines of text, for work of unknown length.
+    pub(super) fn of_lines() -> Meter {
+        Meter { due: Mutex::new(FIRST_LINE), ..Meter::silent() }
+    }
+
+    /// Whether it is time for a line of text. The next one is then due after a pause.
+    pub(super) fn is_due(&self) -> bool {
+        self.takes_turn(NEXT_LINE).is_some()
+    }
+
+    /// Time since the beginning if an update is due; the next one is then due after `pause`.
+    fn takes_turn(&self, pause: Duration) -> Option<Duration> {
+        let elapsed = self.began.elapsed();
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = elapsed >= *due;
+        if is_due {
+            *due = elapsed + pause;
+        }
+        is_due.then_some(elapsed)
+    }
+
     /// Updates the display: `done` of `all` runs or jobs have ended.
     pub(super) fn count(&self, done: usize, all: usize) {
         self.show(RunProgress { done: done as u64, total: all as u64, ..RunProgress::default() });
@@ -61,7 +82,6 @@ impl Meter {
         if self.is_silent {
             return;
         }
-        let elapsed = self.began.elapsed();
         if let Some(bar) = &self.bar {
             let is_first = bar.length() == Some(0);
             bar.set_length(progress.total);
@@ -70,18 +90,14 @@ impl Meter {
                 bar.enable_steady_tick(Duration::from_millis(200));
             }
         }
-        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        if elapsed < *due {
-            return;
-        }
+        let pause = if self.bar.is_some() { NEW_WORDS } else { NEXT_LINE };
+        let Some(elapsed) = self.takes_turn(pause) else { return };
         match &self.bar {
             Some(bar) => {
-                *due = elapsed + NEW_WORDS;
                 let words = [left(&progress, elapsed), more(&progress)].concat();
                 bar.set_message(format!("{words} · {} elapsed", self::words(elapsed)));
             }
             None => {
-                *due = elapsed + NEXT_LINE;
                 let RunProgress { done, total, .. } = progress;
                 tell(&format!(
                     "progress: {} of {}{} · {} elapsed{}",
@@ -127,7 +143,7 @@ fn more(progress: &RunProgress) -> String {
         text += &format!(", {} from the store", count(progress.reused));
     }
     if progress.begun > 0.0 {
-        text += &format!(", {:.1} more in those running", progress.begun);
+        text += &format!(", plus {:.1} in unfinished runs", progress.begun);
     }
     if progress.jobs > 0 {
         text += &format!(" · {}", plural(progress.jobs, "job"));

@@ -104,7 +104,7 @@ fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
     say(
         "note",
         &format!(
-            "the header names {} processors, any of which a job may have; with `--machine` they have a shape",
+            "the machine is flat, with the {} processors of the header; `--machine torus:4x4x4` or the like gives it a shape",
             count(processors)
         ),
     );

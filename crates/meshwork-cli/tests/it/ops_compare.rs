@@ -444,7 +444,7 @@ fn a_conf_of_another_machine_is_refused_in_one_sentence() {
 ///
 /// The output must also give the number of copies.
 #[test]
-fn copies_of_a_history_widen_its_intervals() {
+fn differences_have_intervals_with_one_copy_and_with_twenty() {
     let folder = tempfile::tempdir().unwrap();
     small(folder.path(), |_| {});
     fs::write(folder.path().join("fine.yaml"), row(&[(1, 1), (2, 2), (4, 1)])).unwrap();

@@ -317,9 +317,7 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
         ("gres", Some(1)),
         ("features", Some(1)),
         ("licences", Some(1)),
-        ("partitions", Some(1)),
         ("reservation", Some(1)),
-        ("heterogeneous", Some(1)),
         ("qos", Some(1)),
         ("limits_hit", Some(1)),
         ("preempted", Some(1)),
@@ -338,6 +336,26 @@ fn what_a_site_has_that_is_not_modelled_is_listed() {
     let kept = fs::read_to_string(own.path().join("site/quality.json")).unwrap();
     let kept: Json = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["not_modelled"], json["not_modelled"]);
+    // The controller model follows the tables of QOS, users, accounts and reservations.
+    let tables = [
+        ("qos.txt", "Name|Priority\nhigh|5\n"),
+        ("assoc.txt", "Account|User|Share\nroot||1\n"),
+        ("reservations.txt", "ReservationName=r StartTime=0 EndTime=6000 Nodes=n0\n"),
+    ];
+    for (name, text) in tables {
+        fs::write(own.path().join(name), text).unwrap();
+    }
+    let given = ["--qos", "qos.txt", "--assoc", "assoc.txt", "--reservations", "reservations.txt"];
+    let json = quality(own.path(), &given);
+    let keys: Vec<&str> = json["not_modelled"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|own| own["key"].as_str().unwrap())
+        .collect();
+    let left =
+        ["shared_nodes", "gres", "features", "licences", "preempted", "preemption", "memory"];
+    assert_eq!(keys, left, "{json:#}");
 }
 
 #[test]

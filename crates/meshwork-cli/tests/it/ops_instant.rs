@@ -55,7 +55,7 @@ fn what_a_pool_has_saved_says_why_a_shape_would_wait() {
     let folder = saved();
     let said = ops(folder.path(), "explain state.json --shape 2x2");
     let expected = "\
-something of 2x2 at 0: 5 nodes are free, enough for its 2x2, but in no allowed shape
+a job of 2x2 at time 0: 5 nodes are free, enough for its 2x2, but in no allowed shape
   near: 0,0:2x2; in the way: job a
   near: 2,0:2x2; in the way: job b
   could start now if job a or job b ended
@@ -69,12 +69,12 @@ something of 2x2 at 0: 5 nodes are free, enough for its 2x2, but in no allowed s
     let never = ops(folder.path(), "explain state.json --shape 5x1");
     assert_eq!(
         never.out,
-        "something of 5x1 at 0: it never starts: it would not fit the empty machine\n"
+        "a job of 5x1 at time 0: it never starts: it would not fit the empty machine\n"
     );
     let now = ops(folder.path(), "explain state.json --shape 1x2");
     assert_eq!(
         now.out,
-        "something of 1x2 at 0: it can start now\n  there is room for it on 0,0:1x2\n"
+        "a job of 1x2 at time 0: it can start now\n  there is room for it on 0,0:1x2\n"
     );
 }
 

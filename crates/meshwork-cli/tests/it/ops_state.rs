@@ -303,6 +303,9 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         )
     };
     fs::write(folder.path().join("jobs.txt"), record("x1")).unwrap();
+    fs::write(folder.path().join("flat.yaml"), FLAT).unwrap();
+    let conf = "NodeName=x[1-16] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
+    fs::write(folder.path().join("x.conf"), conf).unwrap();
     fs::write(folder.path().join("empty.txt"), "").unwrap();
     fs::write(folder.path().join("other.txt"), "NodeName=n1 State=IDLE\n").unwrap();
     let topology = ["--topology", "topology.yaml"];
@@ -333,6 +336,10 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         (
             &["defrag", "site", "--at", "1200", "--shape", "8", "--exempt", "a,b,c"],
             "every place of the target holds a job that may not be moved",
+        ),
+        (
+            &["defrag", "jobs.txt", "--shape", "8", topology[0], "flat.yaml", "--conf", "x.conf"],
+            "flat.yaml: this topology is flat: any nodes will do here, so no move makes a shape",
         ),
         (
             &["explain", "jobs.txt", "7"],
@@ -564,7 +571,14 @@ fn a_queue_is_a_table_with_a_reason_for_each_job() {
         of("slurm"),
         ["Priority", "Resources", "Priority", "JobHeldUser", "QOSGrpNodeLimit"]
     );
-    assert_eq!(of("reason"), ["priority", "nodes", "priority", "held", "limit"]);
+    // The jobs 2 and 4 could start at once, and job 3 could if no nodes were kept for job 2.
+    assert_eq!(of("reason"), ["turn", "priority", "turn", "held", "limit"]);
+    // The reason of each job is the one that it has alone.
+    for (job, reason) in of("job").into_iter().zip(of("reason")) {
+        let words = ["ops", "explain", "jobs.txt", job, "--topology", "topology.yaml", "--json"];
+        let alone: Json = serde_json::from_str(&meshwork(folder.path(), &words).out).unwrap();
+        assert_eq!(alone["reason"], json!(reason), "job {job}");
+    }
     let counts = json!({ "JobHeldUser": 1, "Priority": 2, "QOSGrpNodeLimit": 1, "Resources": 1 });
     assert_eq!(json["reasons"], counts);
     assert!(text.contains("Slurm's reason") && text.contains("QOSGrpNodeLimit"), "{text}");
@@ -679,7 +693,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert_eq!(four["short"], "enough in total, but 3 + 2 + 1 free GPUs are not 4 on one node");
     assert_eq!(four["ends_that_would_do"], json!(["1", "2", "3"]));
     let whole = ask("5");
-    assert_eq!(whole["short"], "it asks for 1 whole node; idle where it may run: 0");
+    assert_eq!(whole["short"], "1 free node is needed, and none is free");
     assert_eq!((&whole["reason"], &whole["free"]), (&json!("nodes"), &json!(0)));
     assert_eq!((&ask("6")["reason"], &ask("6")["short"]), (&json!("never"), &json!(null)));
     let two = "it asks for 16 cores";
@@ -687,8 +701,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert_eq!(wide["ends_that_would_do"], json!([]), "{wide}");
     let short = wide["short"].as_str().unwrap();
     assert!(
-        short
-            == "enough in total, but 0 of its 2 pieces with 8 CPUs, 100 MB have a node with all of it"
+        short == "2 nodes with 8 CPUs and 100 MB free are needed, and none has them"
             || short.starts_with(two),
         "{short}"
     );

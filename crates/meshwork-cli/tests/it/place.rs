@@ -366,6 +366,24 @@ fn a_file_of_state_is_gone_on_from() {
 }
 
 #[test]
+fn jobs_on_halves_of_one_gpu_keep_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.json");
+    let file = path.to_str().unwrap();
+    let machine = "{topology='flat',processors=1,nodes=[{type='a',cpu=4,gpu=2}]}";
+    let ask = |lines: &str| place(&["--machine", machine, "--state", file], lines.as_bytes());
+    let half =
+        |id: &str| format!("{{\"op\":\"allocate\",\"id\":\"{id}\",\"gpu\":0.5,\"cpu\":1}}\n");
+    let both = ask(&(half("a") + &half("b")));
+    assert_eq!((both.status, both.err.as_str()), (Some(0), ""));
+    let words = ["ops", "explain", file, "--shape", "gpu=2 cpu=1"];
+    let explained = common::meshwork(Path::new("."), &words);
+    assert!(explained.out.contains("in the way: job a, job b\n"), "{}", explained.out);
+    let gone = ask("{\"op\":\"release\",\"id\":\"a\"}\n{\"op\":\"release\",\"id\":\"b\"}\n");
+    assert!(!gone.out.contains("error"), "{}", gone.out);
+}
+
+#[test]
 fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     let mut lines = String::new();
     for i in 0..3000 {

@@ -123,6 +123,12 @@ pub fn defrag(
     let site = state.machine.site(&target.partition);
     let all = places(site, target.size, target.sides);
     if all.is_empty() {
+        let file = &state.machine.reading.files.topology;
+        if matches!(site.structure, Structure::Flat) {
+            return Err(format!(
+                "{file}: this topology is flat: any nodes will do here, so no move makes a shape"
+            ));
+        }
         let listed = match &site.structure {
             Structure::Torus3d(anchors, _) => {
                 let entries = anchors.toruses().iter().flat_map(|torus| torus.entries());
@@ -139,10 +145,7 @@ pub fn defrag(
         let what = target
             .sides
             .map_or_else(|| format!("{} nodes", target.size), crate::slurm::topology::by);
-        return Err(format!(
-            "{}: no place of {what} is listed{listed}",
-            state.machine.reading.files.topology
-        ));
+        return Err(format!("{file}: no place of {what} is listed{listed}"));
     }
     let cost = |place: usize| {
         let holder = &state.running[place];

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use meshwork::alloc::listed::{SlurmMessage, Wait};
-use meshwork::alloc::parts::shortage_of;
+use meshwork::alloc::parts::{shortage_of, too_few_nodes, too_few_rooms};
 use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
@@ -12,6 +11,7 @@ use super::folder::asked;
 use super::history::{JobRecord, Second};
 use super::places::places;
 use super::state::{HeldBack, MachineState};
+use crate::findings::number::{self, plural};
 use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 use crate::trace::SlurmPieces;
@@ -41,6 +41,9 @@ pub enum WaitReason {
 
 impl WaitReason {
     /// Key of the reason in JSON output.
+    ///
+    /// For [`WaitReason::Reserved`] it is `priority`; the metrics of a replay call this cause
+    /// `reserved`, and what is [`WaitReason::Turn`] here `priority`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -116,10 +119,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let asked = asked(stay);
     let mut desk = state.desk(&stay.partition);
     // A limit that the model knows holds a job back, even if Slurm has not reported the limit yet.
-    let held_back = state.held_back(stay).or_else(|| {
-        let own = state.reasons().into_iter().find(|own| own.id == stay.id)?;
-        (own.kind == "limit").then_some(HeldBack { kind: own.kind, says: own.says })
-    });
+    let held_back = state.held_word(place);
     let [alone, planned] = match held_back {
         Some(_) => [None, None],
         None => state.starts(place),
@@ -129,24 +129,10 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     let (mut free, mut short) = (desk.idle(), None);
     if let Some(lacks) = &lacks {
         (free, short) = shortage(state, stay, lacks);
-        told = match lacks.fits {
-            Some(true) => SlurmAnswer::Nodes(NodeSet::empty(0)),
-            Some(false) => SlurmAnswer::Wait(Wait::Nodes, SlurmMessage::Busy),
-            None => SlurmAnswer::Never(SlurmMessage::NodeConfiguration.to_string()),
-        };
+        told = lacks.answer();
     }
-    let reason = match (told, held_back) {
-        (SlurmAnswer::Never(says), _) => WaitReason::Never(says),
-        (_, Some(held_back)) => WaitReason::HeldBack(held_back),
-        (SlurmAnswer::Wait(Wait::Nodes, message), _) => WaitReason::Nodes(message.to_string()),
-        (SlurmAnswer::Wait(Wait::Shape, message), _) => WaitReason::Shape(message.to_string()),
-        (SlurmAnswer::Nodes(_), _)
-            if planned.as_ref().is_some_and(|(start, _)| *start <= state.now) =>
-        {
-            WaitReason::Turn
-        }
-        (SlurmAnswer::Nodes(_), _) => WaitReason::Reserved,
-    };
+    let starts = || [alone.clone(), planned.clone()];
+    let reason = state.classified(stay, told, held_back, starts);
     let mut explained = Explanation {
         stay: stay.clone(),
         reason,
@@ -205,8 +191,10 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     let Some(pieces) = pieces else { return (0, None) };
     if pieces.exclusive() {
         let (asked, idle) = (stay.nodes, lacks.idle);
-        let nodes = if asked == 1 { "node" } else { "nodes" };
-        let short = format!("it asks for {asked} whole {nodes}; idle where it may run: {idle}");
+        let short = match idle < asked {
+            true => too_few_nodes(asked.into(), idle.into()),
+            false => "enough nodes are free, but they have not all that it asks for".to_owned(),
+        };
         return (idle, Some(short));
     }
     let (count, per_node, [cpu, mem, gpu]) = pieces.amounts();
@@ -221,15 +209,14 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     let room = lacks.free.iter().map(fits).filter(|fits| *fits > 0);
     let (on, room) = (room.clone().count() as u32, room.sum::<u64>());
     let short = shortage_of(count, [cpu, mem, gpu, 0], 1, &nodes).or_else(|| {
-        let of = |count: u64, unit: &str| (count > 0).then(|| format!("{count} {unit}"));
-        let piece = [of(cpu, "CPUs"), of(mem, "MB"), of(gpu, "GPUs")];
-        let piece: Vec<String> = piece.into_iter().flatten().collect();
-        let piece = piece.join(", ");
+        let of = |amount: u64, unit: &str| (amount > 0).then(|| plural(amount, unit));
+        let mem = (mem > 0).then(|| format!("{} MB", number::count(mem)));
+        let piece: Vec<String> =
+            [of(cpu, "CPU"), mem, of(gpu, "GPU")].into_iter().flatten().collect();
         Some(match room < count {
-            true => format!(
-                "enough in total, but {room} of its {count} pieces with {piece} have a node with all of it"
-            ),
-            false => "enough in total, but not in the numbers per node and socket that it asks for".to_owned(),
+            true => too_few_rooms(count, &piece.join(" and "), most == 1, room),
+            false => "enough in total, but not in the numbers per node and socket that it asks for"
+                .to_owned(),
         })
     });
     (on, short)

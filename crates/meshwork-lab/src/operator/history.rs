@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::FileProblem;
 use super::unmodelled::Beyond;
 use crate::cell::{plain, written};
+use crate::findings::number::plural;
 
 /// Seconds since the beginning of 1970 in UTC.
 pub type Second = i64;
@@ -80,7 +81,7 @@ pub struct JobRecord {
     pub by: StartedBy,
     /// Last reason for the job's wait, as recorded by Slurm.
     pub reason: String,
-    /// Requested features that the model ignores, in the order of [`Beyond::ALL`].
+    /// Requested features beside nodes and processors, in the order of [`Beyond::ALL`].
     pub beyond: Vec<Beyond>,
     /// Line of the record in the file from which it was read.
     pub line: usize,
@@ -267,8 +268,8 @@ impl History {
     /// Reads a history from CSV. Columns may have any order, and optional columns may be missing.
     ///
     /// # Errors
-    /// A sentence with the file and the line: a cell is not a number, or a required column is
-    /// missing.
+    /// A sentence with the file and the line: a cell is not a number, a line has too few or too
+    /// many fields, or a required column is missing.
     pub fn read(file: &str, text: &str) -> Result<History, FileProblem> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let wrong = |line: usize, says: String| FileProblem::at(file, line, says);
@@ -289,6 +290,13 @@ impl History {
                 wrong(line, error.to_string())
             })?;
             let line = record.position().map_or(1, |position| position.line() as usize);
+            if record.len() != header.len() {
+                let (has, names) = (plural(record.len() as u64, "field"), header.len());
+                return Err(wrong(
+                    line,
+                    format!("this line has {has}, but the header has {names}"),
+                ));
+            }
             let cell = |name: &str| {
                 let place = COLUMNS.iter().position(|own| *own == name).and_then(|own| places[own]);
                 place.and_then(|place| record.get(place)).map(plain).unwrap_or_default()
@@ -415,6 +423,10 @@ mod tests {
         assert_eq!(
             says("id,submit,start,end,nodes,nodelist\na,1,2,3,4,n0\nb,x,2,3,4,n0\n"),
             "jobs.csv, line 3: `submit` is `x`, but must be a whole number"
+        );
+        assert_eq!(
+            says("id,submit,start,end,nodes,nodelist\na,1,2,3,4,n0\ngarbage\n"),
+            "jobs.csv, line 3: this line has 1 field, but the header has 6"
         );
     }
 }

@@ -13,6 +13,7 @@ use super::controller::Controller;
 use super::controller::future::{ReplayState, ReplayedReasons};
 use super::controller::moment::LackingParts;
 use super::controller::rules::SiteRules;
+use super::explain::WaitReason;
 use super::folder::{Folder, SlurmMachine, asked};
 use super::history::{History, JobRecord, Second};
 use super::sacct::{LocalClock, TimeFormat};
@@ -170,7 +171,10 @@ impl MachineState {
                 id,
                 attempt: 1,
                 user: text("UserId").split('(').next().unwrap_or_default().to_owned(),
-                partition: text("Partition"),
+                partition: text("Partition").split(',').next().unwrap_or_default().to_owned(),
+                partitions: Some(text("Partition"))
+                    .filter(|names| names.contains(','))
+                    .unwrap_or_default(),
                 state: state.to_owned(),
                 submit: time("SubmitTime")?,
                 eligible: time("EligibleTime")?,
@@ -320,7 +324,7 @@ impl MachineState {
     pub(super) fn lacks(&self, place: usize) -> Option<LackingParts> {
         let rules = self.rules();
         let controller = self.controller(&rules, std::slice::from_ref(&self.waiting[place]));
-        controller.lacks(self.running.len(), self.now)
+        controller.lacks(self.running.len(), self.now, true)
     }
 
     /// Allocator of a partition in which the running jobs hold their nodes. A job's key is its
@@ -361,6 +365,65 @@ impl MachineState {
 
     /// Reasons of all waiting jobs, in queue order.
     ///
+    /// # Complexity
+    /// The time of [`words`](MachineState::words), a query to the placement rule for each waiting
+    /// job, and the time of [`starts`](MachineState::starts) for each job that could start.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<QueueReason> {
+        let (rules, queue) = (self.rules(), self.queue());
+        let parts = self.controller(&rules, &self.waiting);
+        let mut desks: BTreeMap<&str, SlurmAllocator<usize>> = BTreeMap::new();
+        let words = self.words(&queue).into_iter();
+        let one = |own: SlurmWord| {
+            let stay = &self.waiting[own.job];
+            let desk = desks.entry(&stay.partition).or_insert_with(|| self.desk(&stay.partition));
+            let lacks = parts.lacks(self.running.len() + own.job, self.now, false);
+            let told = match &lacks {
+                Some(lacks) => lacks.answer(),
+                None => desk.ask(&asked(stay)),
+            };
+            let starts = || self.starts_in(&queue, &rules, own.job);
+            let kind = self.classified(stay, told, own.held, starts).word();
+            let SlurmWord { says, predicted, .. } = own;
+            QueueReason { id: stay.id.clone(), nodes: stay.nodes, kind, says, predicted }
+        };
+        words.map(one).collect()
+    }
+
+    /// Most important reason why a waiting job waits.
+    ///
+    /// `told` is the answer of the placement rule to the job's request. `starts` computes the
+    /// [`starts`](MachineState::starts) of the job, and is called only if the reason depends on
+    /// them.
+    pub(super) fn classified(
+        &self,
+        stay: &JobRecord,
+        told: SlurmAnswer,
+        held: Option<HeldBack>,
+        starts: impl Fn() -> [Option<(Second, NodeSet)>; 2],
+    ) -> WaitReason {
+        let is_now = |start: &Option<(Second, NodeSet)>| {
+            start.as_ref().is_some_and(|(start, _)| *start <= self.now)
+        };
+        match (told, held) {
+            (SlurmAnswer::Never(says), _) => WaitReason::Never(says),
+            (_, Some(held)) => WaitReason::HeldBack(held),
+            // The placement rule was asked for the first of the partitions only.
+            (SlurmAnswer::Wait(wait, message), None)
+                if stay.partitions.is_empty() || !is_now(&starts()[0]) =>
+            {
+                match wait {
+                    Wait::Nodes => WaitReason::Nodes(message.to_string()),
+                    Wait::Shape => WaitReason::Shape(message.to_string()),
+                }
+            }
+            _ if is_now(&starts()[1]) => WaitReason::Turn,
+            _ => WaitReason::Reserved,
+        }
+    }
+
+    /// Slurm's words for the reasons of all waiting jobs, in the order of `queue`.
+    ///
     /// In a state from a history, jobs that Slurm holds back come last. If Slurm has recorded a
     /// reason for a job, this reason is used. Otherwise it is the reason from the last modelled
     /// scheduler pass that reached the job, because Slurm keeps a reason until a pass changes it.
@@ -369,8 +432,7 @@ impl MachineState {
     /// # Complexity
     /// A replay of the past with its recorded starts, or a query to the placement rule for each
     /// waiting job.
-    #[must_use]
-    pub fn reasons(&self) -> Vec<QueueReason> {
+    fn words(&self, queue: &[usize]) -> Vec<SlurmWord> {
         let rules = self.rules();
         let (eligible, running) = (self.eligible(), self.running.len());
         let mut found: Vec<Option<&'static str>> = vec![None; self.waiting.len()];
@@ -386,12 +448,6 @@ impl MachineState {
             eligible.iter().enumerate().for_each(|(number, job)| found[*job] = Some(of(number)));
         }
         let last_pass = replayed.and_then(|own| own.last_pass);
-        let mut desks: BTreeMap<String, SlurmAllocator<usize>> = BTreeMap::new();
-        let mut lacks_shape = |stay: &JobRecord| {
-            let desk = desks.entry(stay.partition.clone());
-            let desk = desk.or_insert_with(|| self.desk(&stay.partition));
-            matches!(desk.ask(&asked(stay)), SlurmAnswer::Wait(Wait::Shape, _))
-        };
         // A job that is not yet eligible gets this reason in the first pass after its submission.
         // Until then it has no reason, unless it was requeued.
         let delay = rules.parameters.main_delay;
@@ -401,27 +457,26 @@ impl MachineState {
                 submit as f64 >= last && ((self.now - submit) as f64) < delay
             })
         };
-        let reason = |job: usize| {
+        let word = |&job: &usize| {
             let (stay, predicted) = (&self.waiting[job], found[job]);
             let held = self.held_in_queue(stay);
-            let held = held.filter(|own| own.kind != "begin_time" || !is_new(stay));
+            let told = held.as_ref().filter(|own| own.kind != "begin_time" || !is_new(stay));
             let is_recorded =
                 stay.start.is_none() && !matches!(&*stay.reason, "" | "None" | "PartitionConfig");
-            let says = match (&held, predicted) {
-                (Some(held), _) => held.says.clone(),
-                (None, _) if is_recorded => stay.reason.clone(),
-                (None, predicted) => predicted.unwrap_or("None").to_owned(),
+            let says = match told {
+                Some(told) => told.says.clone(),
+                None if is_recorded => stay.reason.clone(),
+                None => predicted.unwrap_or("None").to_owned(),
             };
-            let kind = HeldBack::of(&says).map(|own| own.kind);
-            let kind = kind.unwrap_or(match says.as_str() {
-                "None" => "turn",
-                "Priority" => "priority",
-                "Resources" if lacks_shape(stay) => "shape",
-                _ => "nodes",
-            });
-            QueueReason { id: stay.id.clone(), nodes: stay.nodes, kind, says, predicted }
+            let held = HeldBack::of(&says).or(held).or_else(|| self.held_back(stay));
+            SlurmWord { job, says, predicted, held }
         };
-        self.queue().into_iter().map(reason).collect()
+        queue.iter().map(word).collect()
+    }
+
+    /// Reason why Slurm holds a waiting job back, from its record or from the limits of the tables.
+    pub(super) fn held_word(&self, job: usize) -> Option<HeldBack> {
+        self.words(&[job]).pop().and_then(|own| own.held)
     }
 
     /// Reason why Slurm holds a waiting job back, in the word that Slurm's queue has for it.
@@ -477,15 +532,32 @@ impl MachineState {
     /// eligible jobs ahead of it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
-        let queue = self.queue();
+        self.starts_in(&self.queue(), &self.rules(), place)
+    }
+
+    fn starts_in(
+        &self,
+        queue: &[usize],
+        rules: &SiteRules,
+        place: usize,
+    ) -> [Option<(Second, NodeSet)>; 2] {
         let ahead = queue.iter().take_while(|job| **job != place).map(|job| &self.waiting[*job]);
         let eligible = ahead.filter(|stay| self.held_back(stay).is_none());
         let waiting: Vec<JobRecord> = eligible.chain([&self.waiting[place]]).cloned().collect();
-        let rules = self.rules();
-        let controller = self.controller(&rules, &waiting);
+        let controller = self.controller(rules, &waiting);
         let job = self.running.len() + waiting.len() - 1;
         [true, false].map(|is_first| controller.planned(job, is_first, self.now))
     }
+}
+
+/// Slurm's word for the reason of a waiting job, by the job's index among the waiting jobs.
+struct SlurmWord {
+    job: usize,
+    says: String,
+    /// Reason that the model predicts; `None` if the job is held back.
+    predicted: Option<&'static str>,
+    /// Reason to hold the job back, from its record or from the limits of the tables.
+    held: Option<HeldBack>,
 }
 
 /// Reason why a job in the queue waits, in Slurm's words and as predicted by the model.
@@ -494,9 +566,10 @@ pub struct QueueReason {
     pub id: String,
     /// Number of nodes that the job requests.
     pub nodes: u32,
-    /// Kind of the reason: `nodes`, `shape`, `priority`, `turn`, or the kind of a [`HeldBack`].
+    /// Key of the [`WaitReason`] at the instant.
     ///
-    /// The kind `turn` means that no scheduler has considered the job yet.
+    /// It may differ from the reason in Slurm's words, because Slurm keeps a reason until a pass of
+    /// a scheduler changes it.
     pub kind: &'static str,
     /// Reason of the wait, in Slurm's words.
     pub says: String,

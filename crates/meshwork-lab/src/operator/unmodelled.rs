@@ -1,8 +1,8 @@
 //! Resources, limits and rules that affected the jobs of a site but are not modelled.
 
-use meshwork::geometry::NodeSet;
 use serde_json::{Value as Json, json};
 
+use super::controller::rules::{Preemption, SiteRules};
 use super::folder::SlurmMachine;
 use super::history::{History, JobRecord};
 use crate::findings::number::{plural, significant};
@@ -22,7 +22,7 @@ pub enum Beyond {
 }
 
 impl Beyond {
-    /// All features of requests that are not modelled, in display order.
+    /// All features, in display order.
     pub const ALL: [Beyond; 6] = [
         Beyond::Gres,
         Beyond::Features,
@@ -42,17 +42,6 @@ impl Beyond {
             Beyond::Partitions => "partitions",
             Beyond::Reservation => "reservation",
             Beyond::Heterogeneous => "heterogeneous",
-        }
-    }
-
-    fn says(self) -> &'static str {
-        match self {
-            Beyond::Gres => "generic resources (GRES)",
-            Beyond::Features => "features of nodes (constraints)",
-            Beyond::Licences => "licences",
-            Beyond::Partitions => "requests for one of several partitions",
-            Beyond::Reservation => "reservations",
-            Beyond::Heterogeneous => "heterogeneous jobs",
         }
     }
 }
@@ -91,10 +80,13 @@ impl std::fmt::Display for Unmodelled {
     }
 }
 
-/// All features of a machine and its history that a placement rule alone does not model.
+/// Features of a machine and its history that the [controller model](super::controller) leaves out.
+///
+/// Reservations, QOS, limits and fair shares are among them only if the table that describes them
+/// was not imported.
 ///
 /// # Complexity
-/// **O(n)** for *n* records, and **O(p²)** comparisons of node sets for *p* partitions.
+/// **O(n)** for *n* records, and the time of [`SiteRules::of`].
 #[must_use]
 pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;
@@ -116,38 +108,63 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     };
     let shares =
         touched("shared_nodes", "nodes shared by several jobs", &|stay| machine.shares_nodes(stay));
-    for beyond in Beyond::ALL {
-        touched(beyond.word(), beyond.says(), &|stay| stay.beyond.contains(&beyond));
+    let rules = SiteRules::of(machine);
+    let lacks = |table: &str| machine.table(table).is_none();
+    let [no_qos, no_associations] = ["qos.txt", "assoc.txt"].map(lacks);
+    let requests = [
+        (Beyond::Gres, "generic resources (GRES)", true),
+        (Beyond::Features, "features of nodes (constraints)", true),
+        (Beyond::Licences, "licences", true),
+        (
+            Beyond::Reservation,
+            "reservations, without their table (--reservations)",
+            lacks("reservations.txt"),
+        ),
+    ];
+    for (beyond, what, is_left_out) in requests {
+        touched(beyond.word(), what, &|stay| is_left_out && stay.beyond.contains(&beyond));
     }
-    let overlapping = overlapping(machine);
-    touched("overlapping_partitions", "partitions that share nodes, and their tiers", &|stay| {
-        overlapping.contains(&stay.partition.as_str())
-    });
-    touched("qos", "a quality of service (QOS), with its limits and priority", &|stay| {
-        !matches!(stay.qos.as_str(), "" | "normal")
-    });
-    let has_hit =
-        touched("limits_hit", "jobs that a limit of a user, account or QOS held up", &|stay| {
-            stay.reason.contains("Limit")
-        });
-    touched("preempted", "preemption", &|stay| stay.state == "PREEMPTED");
-    touched("node_failures", "nodes that fail", &|stay| stay.state == "NODE_FAIL");
+    let weighs = |weight: f64| rules.weights.is_multifactor && weight > 0.0;
+    // Without a slurm.conf it is not known whether a QOS, or a queue of Kueue, has an effect.
+    let what = match machine.conf_text() {
+        None => Some("limits and priorities of queues (QOS)"),
+        Some(_) => (rules.enforces_limits
+            || weighs(rules.weights.qos)
+            || rules.preemption == Some(Preemption::Qos))
+        .then_some("limits and priorities of qualities of service, without their table (--qos)"),
+    };
+    if let Some(what) = what.filter(|_| no_qos) {
+        touched("qos", what, &|stay| !matches!(stay.qos.as_str(), "" | "normal"));
+    }
+    let tables = match (no_associations, no_qos) {
+        (true, true) => "their tables (--assoc, --qos)",
+        (true, false) => "the table of users and accounts (--assoc)",
+        _ => "the table of QOS (--qos)",
+    };
+    let lacks_limits = no_associations || no_qos;
+    let what = format!("jobs that a limit of a user, account or QOS held up, without {tables}");
+    let is_held = |stay: &JobRecord| {
+        let reason = &stay.reason;
+        reason.contains("Limit")
+            && !reason.starts_with("Partition")
+            && reason != "JobArrayTaskLimit"
+    };
+    let has_hit = touched("limits_hit", &what, &|stay| lacks_limits && is_held(stay));
+    let what = "preemption (jobs end as recorded)";
+    touched("preempted", what, &|stay| stay.state == "PREEMPTED");
+    let what = "failures of nodes (jobs end as recorded)";
+    touched("node_failures", what, &|stay| stay.state == "NODE_FAIL");
     let mut rule = |key, what: &str, is: bool| {
         let rule = Unmodelled { key, what: what.to_owned(), stays: None, share: None };
         found.extend(is.then_some(rule));
     };
-    let names = |key: &str, words: &[&str]| {
-        let value = machine.setting(key).unwrap_or_default().to_lowercase();
-        words.iter().any(|word| value.contains(word))
-    };
-    let enforced = names("AccountingStorageEnforce", &["limits", "safe", "all"]);
-    let what = "limits of users, accounts and QOS (AccountingStorageEnforce)";
-    rule("limits", what, enforced && !has_hit);
-    rule("preemption", "preemption (PreemptType)", names("PreemptType", &["partition", "qos"]));
-    let fair = machine.setting("PriorityWeightFairshare").unwrap_or_default();
-    rule("fair_share", "fair shares (PriorityWeightFairshare)", !matches!(&*fair, "" | "0"));
-    let what = "memory (SelectTypeParameters)";
-    rule("memory", what, shares && names("SelectTypeParameters", &["memory"]));
+    let what = format!("limits of users, accounts and QOS, without {tables}");
+    rule("limits", &what, rules.enforces_limits && lacks_limits && !has_hit);
+    rule("preemption", "jobs that preempt others (PreemptType)", rules.preemption.is_some());
+    let what = "fair shares, without the table of users and accounts (--assoc)";
+    rule("fair_share", what, weighs(rules.weights.fair_share) && no_associations);
+    let selects = machine.setting("SelectTypeParameters").unwrap_or_default().to_lowercase();
+    rule("memory", "memory (SelectTypeParameters)", shares && selects.contains("memory"));
     if shares && machine.parts().is_ok() {
         // The controller model allocates parts of nodes.
         found.retain(|own| !matches!(own.key, "shared_nodes" | "gres" | "features" | "memory"));
@@ -159,23 +176,6 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// Features that the [controller model](super::controller) ignores.
-///
-/// # Complexity
-/// The time of [`of`].
-#[must_use]
-pub fn by_controller(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
-    let has = |table: &str| machine.table(table).is_some();
-    let is_left_out = |own: &Unmodelled| match own.key {
-        "partitions" | "overlapping_partitions" | "heterogeneous" => false,
-        "reservation" => !has("reservations.txt"),
-        "qos" | "limits_hit" | "limits" => !(has("qos.txt") && has("assoc.txt")),
-        "fair_share" => !has("assoc.txt"),
-        _ => true,
-    };
-    of(machine, history).into_iter().filter(is_left_out).collect()
-}
-
 /// Sentences above the results of a site: doubts about the model, and features that it ignores.
 #[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
@@ -184,15 +184,4 @@ pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     let all: Vec<String> = unmodelled.iter().map(Unmodelled::to_string).collect();
     says.extend((!all.is_empty()).then(|| format!("Not modelled are: {}.", all.join("; "))));
     says
-}
-
-/// Names of the partitions that share nodes with another partition.
-fn overlapping(machine: &SlurmMachine) -> Vec<&str> {
-    let conf = machine.reading.conf.iter().flat_map(|conf| &conf.partitions);
-    let sets: Vec<(&str, &NodeSet)> =
-        conf.map(|own| (own.name.as_str(), &machine.site(&own.name).whole)).collect();
-    let meets = |(name, set): &&(&str, &NodeSet)| {
-        sets.iter().any(|(other, whole)| name != other && set.meets(whole))
-    };
-    sets.iter().filter(meets).map(|(name, _)| *name).collect()
 }

@@ -415,12 +415,12 @@ impl<'a> StartQueue<'a> {
         if own.nodes > 1 {
             let nodes = own.nodes / 2;
             let processors = own.processors.div_ceil(2);
-            let what = format!("{nodes} nodes in place of {}", own.nodes);
+            let what = format!("{nodes} nodes instead of {}", own.nodes);
             changed.push((what, JobRecord { nodes, processors, ..own.clone() }));
         }
         if let Some(limit) = own.limit.filter(|&limit| limit >= 120) {
             let half = limit / 120 * 60;
-            let what = format!("a limit of {} min in place of {}", half / 60, limit / 60);
+            let what = format!("a limit of {} min instead of {}", half / 60, limit / 60);
             changed.push((what, JobRecord { limit: Some(half), ..own.clone() }));
         }
         let asked = if own.partitions.is_empty() { &own.partition } else { &own.partitions };

@@ -48,11 +48,13 @@ impl<K: Ord> SharedAllocator<K> {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates the parts of nodes that [`ask`](SharedAllocator::ask) would give, if the job can
-    /// start. Returns the answer.
+    /// Allocates what [`ask`](SharedAllocator::ask) would give, if the job can start.
+    ///
+    /// Then the parts that a job of this name held before are released. Returns the answer.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {
+            self.release(&name);
             grants.iter().for_each(|grant| self.book.take(grant));
             self.held.insert(name, grants.clone());
         }
@@ -169,4 +171,28 @@ fn ranges(numbers: impl Iterator<Item = u32>) -> String {
     }
     close(open);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::options;
+    use crate::site::{SlurmFiles, read_texts};
+
+    #[test]
+    fn a_name_that_holds_parts_gives_them_back_for_new_ones() {
+        let conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
+                    NodeName=n[0-1] CPUs=4\nPartitionName=p Nodes=n[0-1] Default=YES\n";
+        let flat = "- topology: t\n  cluster_default: true\n  flat: true\n";
+        let files = SlurmFiles { conf: Some("slurm.conf".to_owned()), ..SlurmFiles::default() };
+        let reading = read_texts(files, flat, Some(conf), &mut |_| Err(String::new()));
+        let mut desk = SharedAllocator::new(SharedSite::new(&reading, &[], None).unwrap());
+        let one = options::read("-n4", desk.site()).unwrap();
+        for _ in 0..3 {
+            assert!(matches!(desk.allocate("a", &one), SharedDecision::Start { .. }));
+            assert_eq!(desk.idle(), 1);
+        }
+        assert_eq!(desk.release(&"a"), Some(1));
+        assert_eq!(desk.idle(), 2);
+    }
 }

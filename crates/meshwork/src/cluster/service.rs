@@ -388,14 +388,13 @@ impl Cluster<'_> {
         affected.expected = affected.expected.max(expected);
         let Some(placement) = affected.out.clone() else { return };
         let expected = affected.expected;
-        if let Some(slot) = affected.slot.take() {
-            self.is_back(slot);
-        }
+        // A postponed return does not begin a new outage.
+        let since = affected.slot.take().map_or(self.now, |slot| self.is_back(slot).since);
         // Nobody plans with a node that never returns.
         if !expected.units().is_finite() {
             return;
         }
-        let out = OutOfService { site: at.0, placement, since: self.now, until: expected };
+        let out = OutOfService { site: at.0, placement, since, until: expected };
         let slot = self.out.vacant_key();
         if let Some(ends) = self.ends.get_mut() {
             ends.insert(End::of_outage(slot, &out));
@@ -404,12 +403,13 @@ impl Cluster<'_> {
         affected.slot = Some(slot);
     }
 
-    /// Removes a node or GPU from those that are out of service and expected back.
-    fn is_back(&mut self, slot: usize) {
+    /// Removes a node or GPU from those that are out of service and expected back, and returns it.
+    fn is_back(&mut self, slot: usize) -> OutOfService {
         let out = self.out.remove(slot);
         if let Some(ends) = self.ends.get_mut() {
             ends.remove(&End::of_outage(slot, &out));
         }
+        out
     }
 
     /// Ends one outage of a node or GPU.

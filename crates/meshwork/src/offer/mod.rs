@@ -30,7 +30,6 @@ pub struct ManagedSite {
     allocator: Box<dyn Allocator>,
     asks: Asks,
     finds: Finds,
-    gives_blocks: bool,
     /// Size and shape that the allocator declares for its placements. Every placement is checked.
     gives: Gives,
     origin: Origin,
@@ -102,7 +101,6 @@ impl ManagedSite {
             site,
             asks,
             finds,
-            gives_blocks: entry.contiguous,
             gives: Gives::declared(entry, allocator.as_ref(), finds),
             origin: alloc::FAMILY.origin(entry.about.name),
             allocator,
@@ -133,12 +131,10 @@ impl ManagedSite {
         self.finds
     }
 
-    /// Whether placements are always one block of the requested shape, by the allocator's entry.
-    ///
-    /// Parameters of the allocator are not considered.
+    /// Whether placements are always one block of the requested shape.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
-        self.gives_blocks
+        matches!(self.gives, Gives::Block { .. })
     }
 
     /// The registry entry of the site's allocator, as errors name it.
@@ -507,7 +503,6 @@ impl ManagedSite {
             allocator: self.allocator.fork(),
             asks: self.asks,
             finds: self.finds,
-            gives_blocks: self.gives_blocks,
             gives: self.gives,
             origin: self.origin,
             stream: self.stream.clone(),

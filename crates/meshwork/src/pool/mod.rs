@@ -289,18 +289,18 @@ impl Pool {
     /// # Errors
     /// If exactly this placement is not held; then nothing is changed.
     pub fn release(&mut self, placement: &Placement) -> Result<(), PoolError> {
-        let Some(held) = self.find(placement) else { return Err(PoolError::NotHeld) };
+        let Some(held) = self.equal(placement).next() else { return Err(PoolError::NotHeld) };
         let key = (first(placement), held.number);
         self.held.remove(&key);
         self.managed.release(placement);
         Ok(())
     }
 
-    /// First held placement that is equal to `placement`.
-    fn find(&self, placement: &Placement) -> Option<&Held> {
-        let node = placement.blocks.first()?.base;
-        let there = self.held.range((node, 0)..=(node, u64::MAX));
-        there.map(|(_, held)| held).find(|held| held.placement == *placement)
+    /// Held placements that are equal to `placement`, in the order of allocation.
+    fn equal(&self, placement: &Placement) -> impl Iterator<Item = &Held> {
+        let node = placement.blocks.first().map(|block| block.base);
+        let there = node.into_iter().flat_map(|node| self.held.range((node, 0)..=(node, u64::MAX)));
+        there.map(|(_, held)| held).filter(|held| held.placement == *placement)
     }
 
     /// Reads a request for pieces from columns of a table of jobs.

@@ -316,22 +316,35 @@ impl NamedPool {
     /// Placements held under a name, sorted by name.
     #[must_use]
     pub fn holdings(&self) -> Vec<Holding> {
+        let tenures = self.tenures().into_values();
+        let since: BTreeMap<&Name, Time> = tenures.map(|(since, name)| (name, since)).collect();
         let holding = |(name, placement): (&Name, &Placement)| {
-            let (since, _) = self.pool.tenure(placement)?;
+            let since = *since.get(name)?;
             Some(Holding { name: name.clone(), placement: placement.clone(), since })
         };
         self.holders.iter().filter_map(holding).collect()
     }
 
+    /// Beginning and name of each named placement, by the number of placements allocated before it.
+    ///
+    /// Of equal placements each has one of the names.
+    fn tenures(&self) -> BTreeMap<u64, (Time, &Name)> {
+        let mut found = BTreeMap::new();
+        for (name, placement) in &self.holders {
+            let mut own = self.pool.tenures(placement);
+            if let Some((since, number)) = own.find(|(_, number)| !found.contains_key(number)) {
+                found.insert(number, (since, name));
+            }
+        }
+        found
+    }
+
     /// Returns the complete state, including placements without a name.
     #[must_use]
     pub fn state(&self) -> NamedPoolState {
-        let mut name_of: BTreeMap<u64, &Name> = BTreeMap::new();
-        for (name, placement) in &self.holders {
-            name_of.extend(self.pool.tenure(placement).map(|(_, number)| (number, name)));
-        }
+        let name_of = self.tenures();
         let held = self.pool.in_order().into_iter();
-        let names = held.map(|held| name_of.get(&held.number).copied().cloned()).collect();
+        let names = held.map(|held| name_of.get(&held.number).map(|own| own.1.clone())).collect();
         NamedPoolState { names, snapshot: self.pool.snapshot() }
     }
 

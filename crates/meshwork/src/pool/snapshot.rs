@@ -186,8 +186,10 @@ impl Pool {
     }
 
     /// Instant since which a placement is held, and the number of placements allocated before it.
-    pub(super) fn tenure(&self, placement: &Placement) -> Option<(Time, u64)> {
-        self.find(placement).map(|held| (held.since, held.number))
+    ///
+    /// There are several if equal parts of a node are held, such as two halves of one GPU.
+    pub(super) fn tenures(&self, placement: &Placement) -> impl Iterator<Item = (Time, u64)> {
+        self.equal(placement).map(|held| (held.since, held.number))
     }
 }
 

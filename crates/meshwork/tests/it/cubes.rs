@@ -13,6 +13,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::{CubeSearch, ExactPacking, Subcube};
 use meshwork::job::{Request, Time};
 use meshwork::machine::{Placement, Site};
+use meshwork::pool::Pool;
 use meshwork::registry::{entry, resolve};
 use meshwork::rng::Stream;
 use meshwork::topology::{Topology, Wiring};
@@ -273,6 +274,13 @@ fn prime_cubes_serve_counts_with_a_connected_set() {
     let cubes = machine.serve(&Request::Nodes(4)).unwrap();
     assert_eq!(cubes, [cube("*11"), cube("101"), cube("110")]);
     assert_eq!(machine.serve(&Request::Nodes(5)), None);
+    let gives_blocks = |cubes: &str| {
+        let text = format!(
+            "machine = 'hypercube:3'\nallocator = {{ name = 'prime_cube_graph', cubes = '{cubes}' }}"
+        );
+        Pool::read(&text.parse().unwrap()).unwrap().ahead().gives_blocks()
+    };
+    assert!(gives_blocks("one") && !gives_blocks("several"));
 }
 
 // Subcubes that each allocator recognises.

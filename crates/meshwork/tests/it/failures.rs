@@ -1,16 +1,19 @@
 //! Tests of machines that fail: sums of node time, invariants, and formulas of queueing theory.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 use crate::common::{
     Diary, SITES, machines, random_jobs, run, scenario, schedulers_for_all_wirings,
 };
 use meshwork::alloc::ALLOCATORS;
+use meshwork::cluster::Cluster;
 use meshwork::conformance::submissions;
 use meshwork::failures::daly;
 use meshwork::job::{Job, Request, Time};
 use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
+use meshwork::sched::Scheduler;
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
@@ -311,6 +314,58 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
             ..Job::new(number, Time::new(arrival), Request::Nodes(nodes), runtime)
         })
         .collect()
+}
+
+/// Begin of the present outage of each node that is out of service.
+type Outages = Arc<Mutex<BTreeMap<Node, Time>>>;
+
+struct Begins(Outages);
+
+impl Observer for Begins {
+    fn observe(&mut self, now: Time, event: &Event<'_>) {
+        let mut begins = self.0.lock().unwrap();
+        match event {
+            Event::Down { node, .. } => _ = begins.insert(*node, now),
+            Event::Up { node, .. } => _ = begins.remove(node),
+            _ => {}
+        }
+    }
+}
+
+/// Scheduler that compares the outages among the busy nodes with the observed ones.
+struct Comparing {
+    scheduler: Box<dyn Scheduler>,
+    begins: Outages,
+    /// Number of outages that had lasted longer than the mean repair.
+    postponed: Arc<Mutex<usize>>,
+}
+
+impl Scheduler for Comparing {
+    fn schedule(&mut self, cluster: &mut Cluster<'_>) {
+        let now = cluster.now();
+        let begins = self.begins.lock().unwrap().clone();
+        for busy in cluster.busy_nodes().filter(|busy| busy.job.is_none()) {
+            let node = busy.placement.blocks[0].base;
+            assert_eq!(Some(&busy.since), begins.get(&node), "node {node} at {now}");
+            *self.postponed.lock().unwrap() += usize::from(now - busy.since > 4.0);
+        }
+        self.scheduler.schedule(cluster);
+    }
+}
+
+#[test]
+fn a_postponed_repair_begins_no_new_outage() {
+    let study = scenario(&format!("machine = 'mesh:4x4'\nscheduler = 'fcfs'\n{}", KINDS[0]));
+    let mut setup = study.setup(0).unwrap();
+    let (begins, postponed) = (Outages::default(), Arc::new(Mutex::new(0)));
+    let mut observer = Begins(Arc::clone(&begins));
+    let inner = setup.scheduler;
+    setup.scheduler =
+        Box::new(Comparing { scheduler: inner, begins, postponed: Arc::clone(&postponed) });
+    let list: Vec<(f64, u32, f64, f64)> =
+        (0..200).map(|own| (f64::from(own), 1 + own % 3, 3.0, 3.0)).collect();
+    study.run_on(setup, submissions(jobs(&list)), &mut observer).unwrap();
+    assert!(*postponed.lock().unwrap() > 0);
 }
 
 /// Inputs of a study whose files are texts in memory.

@@ -13,6 +13,7 @@ use meshwork::alloc::listed::runs::Runs;
 use meshwork::alloc::listed::tree::{Below, Tree};
 use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, Rule, decide};
 use meshwork::geometry::NodeSet;
+use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
 /// Number of decisions on each machine that the recorded file stores in full.
@@ -256,4 +257,15 @@ fn whatever_is_given_is_free_and_as_much_as_was_asked_for() {
             }
         }
     }
+}
+
+#[test]
+fn a_switch_that_is_below_itself_is_named() {
+    // Switch 0 is above the cycle of the switches 2 and 3, but on no cycle itself.
+    let text = "machine = 'flat:4'\nallocator = { name = 'tree', switches = [{ children = [1, 2] }, \
+                { nodes = [0, 1] }, { children = [3] }, { children = [1, 2] }] }";
+    let Err(refused) = Pool::read(&text.parse().unwrap()) else { panic!("a cycle is accepted") };
+    let refused = refused.to_string();
+    assert!(refused.contains("switches[2]") || refused.contains("switches[3]"), "{refused}");
+    assert!(refused.contains("this switch is below itself"), "{refused}");
 }

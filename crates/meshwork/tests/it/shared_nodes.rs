@@ -881,10 +881,18 @@ fn what_is_short_is_said() {
     );
     assert_eq!(says(&gpus(2, 4)), "it asks for 8 GPUs, and 7 are free where it may run");
     let large = Pieces::of(Piece { cpu: 16, gpu: 1, ..Piece::default() });
+    assert_eq!(says(&large), "enough in total, but no node has 16 cores and 1 GPU free");
+    let both = Piece { count: 2, per_node: Some(1), gpu: 3, ..Piece::default() };
     assert_eq!(
-        says(&large),
-        "enough in total, but 0 of its 1 pieces with 16 cores and 1 GPU have a node with all of it"
+        says(&Pieces::of(both)),
+        "2 nodes with 1 core and 3 GPUs free are needed, and only 1 has them"
     );
+    let three = Pieces::of(Piece { count: 3, cpu: 9, ..Piece::default() });
+    assert_eq!(
+        says(&three),
+        "enough in total, but the nodes have room for only 2 of its 3 pieces with 9 cores"
+    );
+    assert_eq!(says(&Pieces::whole_nodes(2)), "2 free nodes are needed, and none is free");
 }
 
 #[test]

@@ -60,7 +60,11 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
         format!("{same} of {all} are those of the rule, node for node{}", percent(same, all)),
     )?;
     for (by, (all, same)) in &found.decisions {
-        let by = if *by == "main" { "main scheduler" } else { *by };
+        let by = match *by {
+            "main" => "main scheduler",
+            "" => "submission, or not recorded",
+            by => by,
+        };
         line("", format!("by {by}: {same} of {all}{}", percent(*same, *all)))?;
     }
     line(

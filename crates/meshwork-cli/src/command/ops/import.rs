@@ -132,14 +132,16 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
             format!("{} %", significant(100.0 * part as f64 / all as f64, 3))
         }
     };
-    let places = format!(
-        "{} of {} node lists are places of the lists ({}): {} one place, {} one for each segment",
+    let (placed, unions) = (quality.placed, quality.unions);
+    let mut places = format!(
+        "{} of {placed} node lists are places of the lists ({})",
         quality.placements(),
-        quality.placed,
-        percent(quality.placements(), quality.placed),
-        quality.single,
-        quality.unions
+        percent(quality.placements(), placed),
     );
+    if unions > 0 {
+        let single = quality.single;
+        places += &format!(": {single} as one place, {unions} as one place for each segment");
+    }
     line("places", places)?;
     for trouble in &quality.elsewhere {
         line("", trouble.to_string())?;
@@ -152,8 +154,12 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
         .collect();
     line("missing", if missing.is_empty() { "nothing".to_owned() } else { missing.join(", ") })?;
     let (looked, shape) = quality.shape;
+    let sample = match looked == quality.waited {
+        true => "of which".to_owned(),
+        false => format!("and of a sample of {looked} of these waits"),
+    };
     let waits = format!(
-        "{} waited; of {looked} waits that were examined, {shape} ({}) had enough free nodes at some point, but in no allowed shape",
+        "{} waited, {sample} {shape} ({}) had enough free nodes at some point, but in no allowed shape",
         number(quality.waited, "job"),
         percent(shape, looked)
     );

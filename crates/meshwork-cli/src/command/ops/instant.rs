@@ -90,7 +90,7 @@ fn describe(
     };
     let now = instant.now;
     out.headline(&if is_shape {
-        format!("something of {request} at {now}: {because}")
+        format!("a job of {request} at time {now}: {because}")
     } else {
         format!("job {} waits at {now}: {because}", own.job.name)
     })?;

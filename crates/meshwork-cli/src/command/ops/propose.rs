@@ -13,6 +13,7 @@ use meshwork_lab::run::file::write_whole;
 
 use super::compare::{caveats, judge, paragraph, terms};
 use crate::args::ops;
+use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, must_be_new, say, tell};
 
@@ -33,7 +34,11 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
         seed: arguments.seed,
         threads: arguments.threads,
     };
+    let meter = Meter::of_lines();
     let report = |progress: &SearchProgress| {
+        if !meter.is_due() {
+            return;
+        }
         let SearchProgress { tried, own, best } = progress;
         let says = format!(
             "{} tried; mean wait {} s under the site's own list, {} s under the best so far",
@@ -153,7 +158,11 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
     );
     let spans = found.spans.map(|(own, best, unit)| {
         let [own, best] = [own, best].map(|span| significant(span, 3));
-        format!(" There the nodes of a job span {own} and {best} {unit} on average.")
+        let under_own = match own == best {
+            true => "as under the site's own list".to_owned(),
+            false => format!("and {own} under the site's own list"),
+        };
+        format!(" There the nodes of a job span {best} {unit} on average, {under_own}.")
     });
     paragraph(out, &(text + &spans.unwrap_or_default()))?;
     if !found.is_better() {

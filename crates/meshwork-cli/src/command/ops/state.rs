@@ -195,7 +195,9 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
         WaitReason::Reserved => {
             "it could start, but nodes are kept for jobs that come before it".to_owned()
         }
-        WaitReason::Turn => "it can start now, and delays nobody".to_owned(),
+        WaitReason::Turn => {
+            "it could start, and waits for the next pass of the scheduler".to_owned()
+        }
     };
     out.headline(&format!(
         "job {} waits at {}: {headline}",

@@ -77,11 +77,11 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     out.headline(&format!("job {job} at {}", clock.shown(at)))?;
     let percent = 100.0 * asked.confidence;
     let (earliest, latest) = (time(own.earliest), time(own.latest));
-    out.line(&format!("  starts between {earliest} and {latest} in {percent} % of the futures"))?;
+    out.line(&format!("  starts between {earliest} and {latest} with {percent} % probability"))?;
     out.line(&format!("  median {}", time(own.median)))?;
     for (what, median) in changes {
         if median.is_some_and(|median| own.median.is_none_or(|own| median < own)) {
-            out.line(&format!("  with {what}: median {}", time(median)))?;
+            out.line(&format!("  with {what}, the median would be {}", time(median)))?;
         }
     }
     Ok(Verdict::Done)

@@ -187,7 +187,8 @@ impl PlacementAgent<'_> {
         self.metrics.refused += 1;
         self.note("refused", look.now, json!({ "job": job.id, "says": says.trim() }));
         let soon = BackOff { until: look.now + self.settings.settle, next: self.settings.back_off };
-        self.backed_off.entry(job.key()).or_insert(soon);
+        let own = self.backed_off.entry(job.key()).or_insert(soon);
+        own.until = own.until.max(soon.until);
         Ok(false)
     }
 }

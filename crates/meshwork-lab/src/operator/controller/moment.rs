@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use meshwork::alloc::listed::{SlurmMessage, Wait};
 use meshwork::geometry::NodeSet;
 
 use super::plan::{Planned, blocks_around};
@@ -11,6 +12,7 @@ use super::rules::SiteRules;
 use super::{Controller, Pair, Queue, Test, limits};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
+use crate::slurm::desk::SlurmAnswer;
 
 /// Slurm's wait reason if too few nodes of a job's partition are open.
 ///
@@ -36,6 +38,17 @@ pub(in crate::operator) struct LackingParts {
     pub(in crate::operator) idle: u32,
     /// Running jobs, each of which would release enough for the job by its end alone.
     pub(in crate::operator) ends: Vec<usize>,
+}
+
+impl LackingParts {
+    /// Answer of the placement rule to the waiting job, without the nodes.
+    pub(in crate::operator) fn answer(&self) -> SlurmAnswer {
+        match self.fits {
+            Some(true) => SlurmAnswer::Nodes(NodeSet::empty(0)),
+            Some(false) => SlurmAnswer::Wait(Wait::Nodes, SlurmMessage::Busy),
+            None => SlurmAnswer::Never(SlurmMessage::NodeConfiguration.to_string()),
+        }
+    }
 }
 
 impl<'a> Controller<'a> {
@@ -133,11 +146,16 @@ impl<'a> Controller<'a> {
 
     /// Free parts of nodes for a waiting job, and the running jobs whose end lets it start.
     ///
-    /// `None` if jobs do not share nodes.
+    /// `None` if jobs do not share nodes. The running jobs are only looked for if `with_ends`.
     ///
     /// # Complexity
-    /// A query to the placement rule for each running job.
-    pub(in crate::operator) fn lacks(&self, job: usize, now: Second) -> Option<LackingParts> {
+    /// A query to the placement rule, and `with_ends` another one for each running job.
+    pub(in crate::operator) fn lacks(
+        &self,
+        job: usize,
+        now: Second,
+        with_ends: bool,
+    ) -> Option<LackingParts> {
         let (near, closed) = (self.near(), self.closed(now));
         let request = &self.jobs[job].requests[0];
         let mut desk = self.parts.clone()?;
@@ -148,7 +166,7 @@ impl<'a> Controller<'a> {
         let (free, idle) = desk.free(partition, asked, &closed);
         let fits = desk.find(partition, asked, &closed).is_some();
         let mut ends = Vec::new();
-        for &holder in self.running.keys().filter(|_| !fits) {
+        for &holder in self.running.keys().filter(|_| with_ends && !fits) {
             let grants = desk.release(holder);
             if desk.find(partition, asked, &closed).is_some() {
                 ends.push(holder);

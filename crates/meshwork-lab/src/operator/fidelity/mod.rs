@@ -298,7 +298,7 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
         predicted_waits(&machine, stays, cleanup, &|started| report(all + started, 2 * all));
     let of = |own: fn(&JobWait<'_>) -> f64| mean(&pairs.iter().map(own).collect::<Vec<f64>>());
     let wait = of(|own| own.real).zip(of(|own| own.predicted));
-    let unmodelled = unmodelled::by_controller(&machine, &folder.history);
+    let unmodelled = unmodelled::of(&machine, &folder.history);
     Fidelity { waits: waits(pairs), wait, unmodelled, ..found }
 }
 

@@ -18,6 +18,8 @@ use meshwork::machine::Placement;
 use meshwork::topology::Wiring;
 use meshwork::workload::table;
 
+use crate::findings::number::plural;
+
 pub use saved::is_saved;
 pub use stored::RunName;
 
@@ -108,10 +110,11 @@ impl Instant {
             mem += u64::from(part.amounts(types.of(part.node)).mem);
             shares += types.of(part.node).gpu_shares(&part.cells);
         }
-        let mut words = vec![format!("{} cores", parts.cores)];
+        let mut words = vec![plural(parts.cores.into(), "core")];
         words.extend((mem > 0).then(|| format!("{mem} MiB")));
         let gpus = shares as f64 / f64::from(WHOLE_SHARE);
-        words.extend((shares > 0).then(|| format!("{gpus} GPUs")));
+        let unit = if shares == u64::from(WHOLE_SHARE) { "GPU" } else { "GPUs" };
+        words.extend((shares > 0).then(|| format!("{gpus} {unit}")));
         Some(words.join(", "))
     }
 }

@@ -89,6 +89,14 @@ impl TopologyLists {
         sizes
     }
 
+    /// Number of listed boxes or sizes.
+    pub(super) fn entries(&self) -> usize {
+        match self {
+            TopologyLists::Boxes(lists) => lists.iter().map(Vec::len).sum(),
+            TopologyLists::Blocks(sizes) => sizes.len(),
+        }
+    }
+
     /// Copy in which the entries of one size are replaced by the entries of this size in `other`.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
@@ -259,6 +267,38 @@ impl SearchSpace {
         lists
     }
 
+    /// Copy of the lists without boxes that are not in `own`, as long as `is_needless` agrees.
+    ///
+    /// `is_needless` is called with the lists without one box. Each size keeps a box.
+    pub(super) fn shortened(
+        &self,
+        lists: &TopologyLists,
+        own: &TopologyLists,
+        mut is_needless: impl FnMut(&TopologyLists) -> bool,
+    ) -> TopologyLists {
+        let (TopologyLists::Boxes(mut now), TopologyLists::Boxes(own)) = (lists.clone(), own)
+        else {
+            return lists.clone();
+        };
+        for torus in (0..now.len()).filter(|torus| self.alike[*torus] == *torus) {
+            for place in (0..now[torus].len()).rev() {
+                let mut list = now[torus].clone();
+                let one = list.remove(place);
+                let is_last = !list.iter().any(|other| other.size() == one.size());
+                if is_last || own[torus].contains(&one) {
+                    continue;
+                }
+                let shorter = self.with(&now, torus, &list);
+                if is_needless(&shorter)
+                    && let TopologyLists::Boxes(shorter) = shorter
+                {
+                    now = shorter;
+                }
+            }
+        }
+        TopologyLists::Boxes(now)
+    }
+
     /// Copy of the lists with other boxes for one torus, and for all tori that are equal to it.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
@@ -351,4 +391,33 @@ fn shapes(sides: Xyz, size: u32) -> Vec<Xyz> {
         )
     });
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn needless_boxes_are_dropped_and_each_size_keeps_one() {
+        let spaced = |dims, step| Box3 { spacing: [step; 3], ..Box3::aligned(dims) };
+        let own = TopologyLists::Boxes(vec![vec![Box3::aligned([2, 2, 1])]; 2]);
+        let space = SearchSpace { sides: vec![[4; 3]; 2], alike: vec![0, 0], sizes: Vec::new() };
+        let list = vec![
+            Box3::aligned([2, 2, 1]),
+            spaced([2, 2, 1], 1),
+            spaced([4, 1, 1], 1),
+            spaced([4, 2, 1], 1),
+            spaced([4, 2, 1], 2),
+        ];
+        let lists = TopologyLists::Boxes(vec![list.clone(); 2]);
+        // The box of four in a row is needed.
+        let has_row = |lists: &TopologyLists| match lists {
+            TopologyLists::Boxes(lists) => lists.iter().all(|own| own.contains(&list[2])),
+            TopologyLists::Blocks(_) => false,
+        };
+        let found = space.shortened(&lists, &own, has_row);
+        let kept = vec![list[0], list[2], list[3]];
+        assert_eq!(found, TopologyLists::Boxes(vec![kept; 2]));
+        assert_eq!((lists.entries(), found.entries()), (10, 6));
+    }
 }

@@ -158,7 +158,8 @@ pub fn propose(
     // Reserve time for the steps after the search, as a multiple of one trial on the first half.
     let one = Instant::now();
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
-    let kept = one.elapsed() * (3 + own.sizes().len() as u32);
+    let one = one.elapsed();
+    let kept = one * (3 + 2 * own.sizes().len() as u32);
     let after = effort.most.max(2);
     let race_ends = effort.budget.map(|budget| began + budget.saturating_sub(kept));
     let race_ends = SearchEnd { at: race_ends, after, stop };
@@ -199,7 +200,9 @@ pub fn propose(
         return Ok(proposal);
     }
     let lists = finalists[leader];
-    let (lists, waits) = pool.install(|| simplified(&chosen, &own_tried, lists));
+    let at = effort.budget.map(|budget| began + budget.saturating_sub(3 * one));
+    let ends = SearchEnd { at, after };
+    let (lists, waits) = pool.install(|| simplified(&chosen, &own_tried, lists, &space, ends));
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
     proposal.best = Some(lists.clone());
@@ -228,7 +231,7 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Undoes changes of little effect, size by size.
+/// Undoes changes of little effect, size by size, and drops new boxes that shorten no wait.
 ///
 /// Returns the lists, and the waits under these lists. Operators have to understand each change, so
 /// a proposal should only contain changes that matter.
@@ -236,6 +239,8 @@ fn simplified(
     trial: &Trial<'_>,
     own: &Tried,
     lists: &TopologyLists,
+    space: &SearchSpace,
+    ends: SearchEnd,
 ) -> (TopologyLists, Option<Vec<f64>>) {
     let jobs = 0..trial.stays.len();
     let mut lists = lists.clone();
@@ -255,6 +260,16 @@ fn simplified(
             (lists, waits) = (simpler, tried);
         }
     }
+    let lists = space.shortened(&lists, &own.lists, |shorter| {
+        let tried = Some(shorter).filter(|_| !ends.is_over());
+        let tried = tried.and_then(|lists| trial.waits(lists, jobs.clone(), f64::MAX));
+        let now = waits.as_deref().map_or(0.0, gained);
+        let is_as_good = tried.as_deref().is_some_and(|tried| gained(tried) >= now);
+        if is_as_good {
+            waits = tried;
+        }
+        is_as_good
+    });
     (lists, waits)
 }
 

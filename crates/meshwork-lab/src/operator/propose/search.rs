@@ -112,9 +112,11 @@ impl Tried {
         Tried { lists, waits, wait }
     }
 
-    /// Order of preference: shorter mean wait first.
+    /// Order of preference: shorter mean wait first, then fewer entries.
     fn is_before(&self, other: &Tried) -> Ordering {
-        self.wait.total_cmp(&other.wait).then_with(|| self.lists.cmp(&other.lists))
+        let by_wait = self.wait.total_cmp(&other.wait);
+        let by_length = || self.lists.entries().cmp(&other.lists.entries());
+        by_wait.then_with(by_length).then_with(|| self.lists.cmp(&other.lists))
     }
 }
 

@@ -319,6 +319,48 @@ fn a_predicted_end_lets_a_job_start_out_of_turn() {
     assert_eq!(starts(true), ["1", "3", "2"]);
 }
 
+/// A Slurm that refuses every update, with the number of refused ones.
+struct Refusing(FakeSlurm, usize);
+
+impl SlurmCommands for Refusing {
+    fn ask(&mut self, program: &str, arguments: &[String]) -> Result<String, String> {
+        self.0.ask(program, arguments)
+    }
+
+    fn control(&mut self, line: &str) -> Result<String, String> {
+        if line.starts_with("update ") {
+            self.1 += 1;
+            return Ok("Requested node configuration is not available\n".to_owned());
+        }
+        self.0.control(line)
+    }
+
+    fn now(&mut self) -> f64 {
+        self.0.now()
+    }
+
+    fn token(&mut self) -> String {
+        self.0.token()
+    }
+}
+
+/// Tests that a job whose placements are refused is tried again after a pause each time.
+#[test]
+fn a_refused_placement_is_followed_by_a_pause() {
+    let job = Wanted { user: 0, least: 1, most: 1, seconds: 5, limit: 60, special: Special::None };
+    let mut slurm = Refusing(FakeSlurm::new(vec![(0.0, Fault::Submit(job))], Vec::new()), 0);
+    let policy = policy("mc1x1", "fcfs");
+    let settings = AgentSettings::default();
+    let pause = settings.settle;
+    let mut agent = PlacementAgent::new(&policy, settings, Box::new(|_| ()));
+    for _ in 0..30 {
+        slurm.0.sleep(1.0);
+        agent.cycle(&mut slurm).unwrap();
+    }
+    let most = (30.0 / pause) as usize + 1;
+    assert!((5..=most).contains(&slurm.1), "{} updates in 30 s", slurm.1);
+}
+
 /// A Slurm that shows the agent new jobs of one node each time it looks, and accepts every update.
 struct Stream {
     looks: u64,

@@ -82,7 +82,8 @@ const SWITCH: &[Param] = &[
     },
 ];
 
-/// Reads a list of switches. Rejects a switch that is below itself, directly or through others.
+/// Reads a list of switches. Rejects a switch that is below itself, directly or through others, and
+/// names one of those, not one that is only above them.
 fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
     let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
     let mut list = Vec::new();
@@ -99,10 +100,15 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     }
     let mut is_known = vec![false; list.len()];
     upwards(&list).into_iter().for_each(|i| is_known[i] = true);
-    match is_known.iter().position(|known| !known) {
-        Some(place) => Err(switches[place].problem("children", "this switch is below itself")),
-        None => Ok(list),
+    let Some(mut place) = is_known.iter().position(|known| !known) else { return Ok(list) };
+    // Every switch that is below itself or above such a switch has a child of this kind, so a path
+    // of as many steps as there are switches ends among those that are below themselves.
+    for _ in 0..list.len() {
+        if let Below::Switches(children) = &list[place] {
+            place = children.iter().copied().find(|child| !is_known[*child]).unwrap_or(place);
+        }
     }
+    Err(switches[place].problem("children", "this switch is below itself"))
 }
 
 /// Creates a regular tree of switches.

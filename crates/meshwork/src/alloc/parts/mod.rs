@@ -30,7 +30,7 @@ use crate::rng::Stream;
 use crate::topology::types::{NodeTypes, piece_in_words};
 use crate::topology::{Node, Topology};
 
-pub use shortage::{shortage, shortage_of};
+pub use shortage::{shortage, shortage_of, too_few_nodes, too_few_rooms};
 
 use carve::carve;
 use orders::NodeOrder;

@@ -13,7 +13,7 @@ use crate::topology::types::piece_in_words;
 pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     let types = amounts.types();
     for piece in &request.roles {
-        let (mut room, mut nodes) = (0_u64, Vec::new());
+        let (count, mut room, mut nodes) = (u64::from(piece.count), 0_u64, Vec::new());
         for node in (0..types.nodes()).map(|node| amounts.of(node)) {
             if !node.kind.suits(piece) {
                 continue;
@@ -21,21 +21,21 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
             nodes.push([node.cores, node.mem(), node.gpus, node.other()].map(u64::from));
             room += u64::from(fits(&node, piece, request, true));
         }
+        let is_alone = piece.per_node == Some(1);
+        if request.exclusive && is_alone && room < count {
+            return too_few_nodes(count, room);
+        }
         let whole = if piece.is_sharing() { 0 } else { piece.gpu };
         let asked = [piece.cpu, piece.mem, whole, piece.other].map(u64::from);
         let together = match request.inside {
             Inside::Node | Inside::Island => piece.count,
             _ => 1,
         };
-        if let Some(short) = shortage_of(u64::from(piece.count), asked, together.into(), &nodes) {
+        if let Some(short) = shortage_of(count, asked, together.into(), &nodes) {
             return short;
         }
-        if room < u64::from(piece.count) {
-            return format!(
-                "enough in total, but {room} of its {} pieces with {} have a node with all of it",
-                piece.count,
-                piece_in_words(piece)
-            );
+        if room < count {
+            return too_few_rooms(count, &piece_in_words(piece), is_alone, room);
         }
     }
     match request.inside.word() {
@@ -44,6 +44,38 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
             "enough in total, but the allocator does not give nodes with enough together".to_owned()
         }
         None => "enough in total, but its roles do not fit together".to_owned(),
+    }
+}
+
+/// The reason why a job does not start if it needs `count` nodes without other jobs.
+#[must_use]
+pub fn too_few_nodes(count: u64, free: u64) -> String {
+    let (nodes, need) = if count == 1 { ("node", "is") } else { ("nodes", "are") };
+    let free = match free {
+        0 => "none is".to_owned(),
+        1 => "1 is".to_owned(),
+        _ => format!("{free} are"),
+    };
+    format!("{count} free {nodes} {need} needed, and {free} free")
+}
+
+/// The reason why `count` pieces do not fit, if enough of each resource is free in total.
+///
+/// `piece` has the amounts of one piece in words, and `room` is the number of pieces that fit.
+/// `is_alone` means that each piece needs a node of its own.
+#[must_use]
+pub fn too_few_rooms(count: u64, piece: &str, is_alone: bool, room: u64) -> String {
+    let has = match room {
+        0 => "none has them".to_owned(),
+        1 => "only 1 has them".to_owned(),
+        _ => format!("only {room} have them"),
+    };
+    match (count, is_alone) {
+        (1, _) => format!("enough in total, but no node has {piece} free"),
+        (_, true) => format!("{count} nodes with {piece} free are needed, and {has}"),
+        _ => format!(
+            "enough in total, but the nodes have room for only {room} of its {count} pieces with {piece}"
+        ),
     }
 }
 
@@ -64,8 +96,9 @@ pub fn shortage_of(
         let asked = piece[kind] * count;
         let free: u64 = nodes.iter().map(|own| own[kind]).sum();
         if asked > free {
+            let are = if free == 1 { "is" } else { "are" };
             return Some(format!(
-                "it asks for {asked} {unit}, and {free} are free where it may run"
+                "it asks for {asked} {unit}, and {free} {are} free where it may run"
             ));
         }
     }
