@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::conf::{Conf, ConfLine};
 use crate::finding::LintFindings;
 
-/// Keys with which a line may begin, or that stand alone.
+/// Keys with which a line may begin that defines neither nodes nor a partition.
 const SETTINGS: &str = "AccountingStorageEnforce AccountingStorageHost AccountingStorageTRES \
     AccountingStorageType AuthInfo AuthType BatchStartTimeout BurstBufferType ClusterName \
     CommunicationParameters CompleteWait ControlAddr ControlMachine CoreSpecPlugin CredType \
@@ -80,7 +80,8 @@ pub(super) fn look(conf: &Conf, findings: &mut LintFindings) {
     let mut keys = |line: &ConfLine, known: &str, of: &str| {
         for (key, _) in &line.pairs {
             let Some(meant) = meant(key, known) else { continue };
-            // The keys of a `DEFAULT` line occur in each line that follows.
+            // A `DEFAULT` line gives its keys to each line that follows, so a misspelt key is seen
+            // often.
             if seen.insert((key.clone(), of.to_owned())) {
                 let of_line = if known == SETTINGS { "_parse_next_key: " } else { "" };
                 let logged = format!("error: {of_line}Parsing error at unrecognized key: {key}");
