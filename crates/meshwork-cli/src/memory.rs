@@ -7,8 +7,8 @@ use crate::output::Stop;
 /// Command-line option for the memory limit, which every command that simulates has.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// Refuse runs that would take more memory, such as 4G or 500M, as far as the need is known
-    /// beforehand [default: three quarters of this computer's]
+    /// Refuse runs that would need more memory than this, such as 4G or 500M, if their need is
+    /// known beforehand [default: three quarters of this computer's memory]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,
 }
