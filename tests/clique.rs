@@ -44,8 +44,10 @@ pub(crate) struct Clique {
     pub(crate) nodes: u32,
 }
 
-/// Port of a router that leads to another router. Ports are numbered like the other routers,
-/// without a number for the router itself.
+/// Port of a router that leads to another router.
+///
+/// The ports of a router lead to the other routers in ascending order, so port 0 leads to the other
+/// router with the lowest number.
 fn port(from: Router, to: Router) -> usize {
     (to - u32::from(to > from)) as usize
 }

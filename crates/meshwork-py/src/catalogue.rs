@@ -94,8 +94,9 @@ pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>>
     found.map(|one| one.class.clone_ref(py))
 }
 
-/// Registered strategies that any of the scenarios names: kind, name and digest. They are in order
-/// of registration.
+/// Kind, name and digest of each registered strategy that at least one of the scenarios names.
+///
+/// The strategies are in order of registration.
 pub(crate) fn named<'t>(
     scenarios: impl IntoIterator<Item = &'t toml::Table>,
 ) -> Vec<(&'static str, &'static str, String)> {

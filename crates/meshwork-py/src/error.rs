@@ -48,7 +48,7 @@ pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     error
 }
 
-/// Conversion of a result whose error is a text: the error becomes an `InputError`.
+/// Converts a result whose error is a text: the error becomes an `InputError`.
 pub(crate) trait OrWrong<T> {
     /// Returns the value, or an `InputError` with the text of the error.
     fn or_wrong(self) -> PyResult<T>;
@@ -63,8 +63,8 @@ impl<T, E: Display> OrWrong<T> for Result<T, E> {
 /// The `InputError` for a refused study.
 ///
 /// `without_line` is `None` for a study from a file. For a study that was built in Python, it is
-/// the name by which messages refer to the study's text. Since the user never wrote this text, the
-/// place `name:line:` at the beginning of a message is then removed.
+/// the name by which messages refer to the study's text. The user never wrote this text, so a place
+/// `name:line:` at the beginning of the message is removed.
 pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     let sentence = refused.0.as_str();
     let shorter = without_line.and_then(|file| {

@@ -23,7 +23,7 @@ use crate::error::wrong;
 
 /// Splits names of columns into columns that tables of jobs have, and columns that are ignored.
 ///
-/// A column of per-job output that has a result of a run is in neither list.
+/// Columns of per-job output that hold results of a run, such as waits, are in neither list.
 #[pyfunction]
 pub(crate) fn job_columns(names: Vec<String>, what: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     sorted(names, what).map_err(wrong)
@@ -109,7 +109,8 @@ fn put(column: &dyn Array, at: usize, out: &mut String) {
     match cell(column, at) {
         // pandas writes NaN for a missing value.
         Some(Cell::Number(number)) if number.is_nan() => {}
-        // A third as a 32-bit number has fewer digits than as a 64-bit number.
+        // The shortest text of a 32-bit number, such as 1/3, has fewer digits than that of a 64-bit
+        // number.
         Some(Cell::Number(_)) if *column.data_type() == DataType::Float32 => {
             *out += &column.as_primitive::<Float32Type>().value(at).to_string();
         }

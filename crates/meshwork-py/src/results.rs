@@ -36,8 +36,9 @@ pub(crate) struct Results {
     /// Whether the study was built in Python and not read from a file.
     without_file: bool,
     finished: Finished,
-    /// Runs, by scenario and replication, of which only the means are in memory. So they cannot be
-    /// stored.
+    /// Runs of which only the means are in memory, each as scenario and replication.
+    ///
+    /// Such runs cannot be stored.
     partial: BTreeSet<(usize, u64)>,
     build: String,
 }
@@ -83,9 +84,10 @@ impl Results {
         &self.finished.summary.rows
     }
 
-    /// Builds a table of results with one row for each item of `scenarios`, an index of a scenario.
+    /// Builds a table of results with one row for each item of `scenarios`.
     ///
-    /// The columns are the scenario number, the swept values, and then `columns`.
+    /// An item is the index of a scenario. The columns are the scenario number, the swept values,
+    /// and then `columns`.
     fn table(&self, scenarios: &[usize], columns: Vec<(&str, ArrayRef)>) -> Table {
         let mut all =
             vec![("scenario".to_owned(), wholes(scenarios.iter().map(|&at| at as i64 + 1)))];
@@ -99,8 +101,9 @@ impl Results {
         Table::of(all)
     }
 
-    /// Collects the rows that `of` makes of each scenario. The first list has each row's scenario
-    /// index.
+    /// Calls `of` for each scenario, and collects the rows that it returns.
+    ///
+    /// The first list has, for each row, the index of the scenario. The second list has the rows.
     fn lines<'r, T>(&'r self, of: impl Fn(&'r SummaryRow) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()

@@ -21,7 +21,7 @@ use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
 
-/// Data of a thread about its run, for error messages and interrupts.
+/// Data that a thread has about its run, for error messages and interrupts.
 ///
 /// The fields are the record of failures, the name of the run in messages, and the record of
 /// threads that call Python.

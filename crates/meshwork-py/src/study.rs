@@ -220,8 +220,8 @@ impl Study {
     /// Begins or resumes a sweep in a folder.
     ///
     /// Returns the path of the file that assigns the unfinished runs to shards (`None` if there are
-    /// none), the number of units of work in it, and the kinds and names of the Python strategies
-    /// that the study needs.
+    /// none), and the number of units in it. A unit is a run, or all runs of a scenario. Returns
+    /// also the kinds and names of the Python strategies that the study needs.
     fn begin_sweep(
         &self,
         py: Python<'_>,

@@ -12,14 +12,15 @@ use crate::running::{Interrupt, apart, oversee};
 
 /// Outcome of running a shard.
 ///
-/// It consists of the number of ended runs, failed ones included, the number of those taken from an
-/// earlier attempt, warnings, failures, and the exception of a Python strategy that failed.
+/// It consists of the number of ended runs, including failed ones; the number of runs among these
+/// that an earlier attempt had already made; warnings; failures; and the exception of a Python
+/// strategy that failed.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
 /// Runs a shard of the sweep that was begun in a folder.
 ///
-/// `digests` are the digests of the Python strategies that the study names, in the order that they
-/// had when the sweep was begun.
+/// `digests` are the digests of the Python strategies that the study names, in the order in which
+/// they were when the sweep was begun.
 #[pyfunction]
 pub(crate) fn run_shard(
     py: Python<'_>,
@@ -85,7 +86,8 @@ pub(crate) fn collect(
 /// Begins or resumes a sweep of a study.
 ///
 /// Returns the path of the file that assigns the unfinished runs to shards, and the number of units
-/// of work in it. If all runs have finished, these are `None` and 0.
+/// in it. A unit is a run, or all runs of a scenario. If all runs have finished, the result is
+/// `None` and 0.
 pub(crate) fn begin(
     study: &meshwork_lab::Study,
     folder: &Path,

@@ -12,7 +12,9 @@ use meshwork::job::hostlist::names;
 /// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes, and constraints on them. Its list of required nodes is not used, because
+    /// Number of nodes, and constraints on them.
+    ///
+    /// The constraints have a list of required nodes of their own, which is not used: the field
     /// `require` replaces it.
     pub wanted: NodeRequest,
     /// Nodes that the job must get, as a host list.

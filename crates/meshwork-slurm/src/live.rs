@@ -76,8 +76,10 @@ fn filled(text: &str) -> String {
     if is_empty { String::new() } else { text.to_owned() }
 }
 
-/// The arguments with which `squeue` lists all jobs. In its output, `token` separates fields and
-/// records.
+/// The arguments with which `squeue` lists all jobs.
+///
+/// In the output, `token` stands before each field. A further `token`, with a period, ends a
+/// record.
 #[must_use]
 pub fn queue_arguments(token: &str) -> Vec<String> {
     let mut format = String::new();
@@ -86,7 +88,7 @@ pub fn queue_arguments(token: &str) -> Vec<String> {
         format.push('%');
         format.push(letter);
     }
-    // A second token ends a record, so that a line break within a field is part of that field.
+    // A token also ends a record, so that a line break within the last field is part of that field.
     format += token;
     format.push('.');
     let states = "PD,R,CG,S,CF,SO,ST,RS,SI";
@@ -174,9 +176,9 @@ fn seconds(text: &str) -> Option<i64> {
     hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
 }
 
-/// The arguments with which `squeue` prints the minimum number of nodes of each waiting job.
+/// The arguments with which `squeue` prints how many nodes each waiting job needs at least.
 ///
-/// `jobs` are numbers of job records. If they are `None`, the jobs are all jobs of the partition.
+/// `jobs` are numbers of job records. `None` stands for all jobs of the partition.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -199,7 +201,7 @@ pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
 pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     let of = |line: &str| {
         let (id, tres) = line.trim().split_once(char::is_whitespace).or_else(|| {
-            // An identifier that fills its column is not followed by a blank.
+            // If an identifier fills its column, no blank separates it from the next column.
             let at = line.find("cpu=")?;
             Some((line[..at].trim(), &line[at..]))
         })?;
@@ -332,7 +334,7 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
 /// Beginning of an `AdminComment` of a job, by which Meshwork recognizes the comment as its own.
 const NOTE: &str = "mw:";
 
-/// Requests of a job's user that the placement of the job overwrites.
+/// Requests of a job's user that Meshwork overwrites when it places the job.
 ///
 /// They are stored in the `AdminComment` of the job, so that they can be restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -344,7 +346,7 @@ pub struct OwnWishes {
 }
 
 impl OwnWishes {
-    /// Text of the `AdminComment` in which the job's placement stores these requests.
+    /// Text of the `AdminComment` in which these requests are stored when the job is placed.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
@@ -401,12 +403,11 @@ fn word(word: &str) -> Result<&str, String> {
 /// The line for `scontrol` that moves a job to a partition, and lets it start on exactly these
 /// nodes.
 ///
-/// The order of the nodes is the order of ranks. If `fixes_number` is set, the line also sets the
-/// number of nodes. `kept` is what the job's user requested. The line stores it in the job's
-/// `AdminComment`.
+/// The job's ranks are assigned to the nodes in the order of `nodes`. If `fixes_number` is set, the
+/// line also sets the number of nodes. `kept` has the requests of the job's user that the line
+/// overwrites; the line stores them in the job's `AdminComment`.
 ///
-/// # Errors
-/// One sentence, if a name has a character that a line for `scontrol` must not contain.
+/// # Errors One sentence, if a name has a character that a line for `scontrol` must not contain.
 pub fn place_line(
     id: &str,
     partition: &str,

@@ -52,7 +52,7 @@ impl SlurmFiles {
     }
 }
 
-/// The parsed content of a cluster's configuration files, with all findings about them.
+/// The parsed content of a cluster's configuration files, with all findings of the lint.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub files: SlurmFiles,

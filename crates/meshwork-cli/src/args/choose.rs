@@ -39,12 +39,12 @@ pub(crate) struct ChoiceOptions {
     /// several times
     #[arg(long = "constraint", value_name = "LIMIT")]
     pub(crate) constraints: Vec<String>,
-    /// The length of the last part of the log, such as 8w for eight weeks, which is left out of the
-    /// race and on which the winner is measured
+    /// Leave the last part of the log out of the race, and measure the winner on it; the length of
+    /// this part, such as 8w for eight weeks
     #[arg(long, value_name = "TIME")]
     pub(crate) hold_out: Option<String>,
-    /// The candidate with which the winner is compared, given by its value of each key in which
-    /// candidates differ; may be given several times, once for each key
+    /// The candidate with which the winner is compared, such as scheduler=easy; if candidates
+    /// differ in several keys, give the option once for each key
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) baseline: Vec<String>,
     /// The metric by which candidates are compared [default: the first of measure.metrics]
@@ -56,8 +56,8 @@ pub(crate) struct ChoiceOptions {
     /// Compare candidates by differences of the metric instead of ratios
     #[arg(long)]
     pub(crate) raw: bool,
-    /// If there are more candidates than this, first drop most of them in a screening, which the
-    /// guarantee of --confidence does not cover
+    /// If there are more candidates than this, first drop most of them after a few runs
+    /// (screening); the guarantee of --confidence holds only among those that are left
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u16).range(2..=3000))]
     pub(crate) screen_above: u16,
 }
@@ -65,8 +65,8 @@ pub(crate) struct ChoiceOptions {
 /// Arguments of `meshwork choose`.
 #[derive(Args, Debug)]
 pub(crate) struct Choose {
-    /// The studies whose scenarios are the candidates; each study has a race of its own, one after
-    /// another
+    /// The studies whose scenarios are the candidates; if several studies are given, each has a
+    /// race of its own, one after another
     #[arg(required = true, value_name = "STUDY")]
     pub(crate) files: Vec<PathBuf>,
     /// Override a key of the study, such as workload.load=0.7, whatever the file and its sweep say;

@@ -32,7 +32,7 @@ pub(crate) fn command() -> Command {
         let _ = write!(text, "\n{title}:\n");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
-            // Only the command `help` is not ours; it is added when the line is read.
+            // The command `help` is the only one that clap adds, when it reads the command line.
             let about = about.map_or_else(|| HELP.to_owned(), ToString::to_string);
             let _ = writeln!(text, "  {name:<12} {about}");
         }

@@ -64,7 +64,7 @@ pub(crate) enum Command {
         meshwork run study.toml --out results --shard 0/4 --time-budget 55m"
     )]
     Run(Run),
-    /// Choose the best of a study's scenarios, with a guarantee and few runs
+    /// Choose the best scenario of a study with few runs, and with a guarantee of how good it is
     #[command(after_help = CHOOSE_HELP)]
     Choose(Choose),
     /// Replay a log of jobs under several schedulers, without writing a study first
@@ -276,14 +276,14 @@ pub(crate) struct Reproduce {
     pub(crate) paper: Option<String>,
     /// The figure or table of the paper to reproduce, such as 1a; all of them if omitted
     pub(crate) figure: Option<String>,
-    /// Make fewer and shorter runs, with wider intervals: a figure then takes seconds, and all
-    /// figures a few minutes
+    /// Make fewer and shorter runs, so that a figure takes seconds and all figures a few minutes;
+    /// intervals are then wider
     #[arg(long)]
     pub(crate) quick: bool,
     /// List the studies of the paper and run nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) list: bool,
-    /// Override a key in every study that is run; workload.path is overridden only in studies that
+    /// Override a key in every study that is run; a new workload.path is used only in studies that
     /// read a log
     #[arg(short, long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
@@ -296,7 +296,7 @@ pub(crate) struct Reproduce {
     /// Also print the tables of every study, not only its claims
     #[arg(long, conflicts_with = "json")]
     pub(crate) tables: bool,
-    /// Print one JSON object for each claim, or for the experiment fgd one for each placement rule
+    /// Print one JSON object for each claim; the experiment fgd prints one for each placement rule
     /// and load
     #[arg(long)]
     pub(crate) json: bool,
@@ -336,12 +336,11 @@ pub(crate) struct Report {
     /// four of the compared scenarios]
     #[arg(long = "run", value_name = "SCENARIO[/REPLICATION]", value_parser = run_of)]
     pub(crate) runs: Vec<(u64, u64)>,
-    /// The time from which on the machine of each shown run is shown, in the unit of the workload's
+    /// The time of a run from which on the page shows its machine, in the unit of the workload's
     /// clock
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = not_negative)]
     pub(crate) from: f64,
-    /// The maximum number of jobs that the page shows of each run whose machine it shows; 0 shows
-    /// no machine
+    /// The maximum number of jobs of a run that the page shows with the machine; 0 shows no machine
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     pub(crate) jobs: usize,
 }
@@ -510,11 +509,12 @@ pub(crate) struct Place {
     /// are allocated as Slurm would
     #[arg(long, value_name = "FILE", conflicts_with_all = ["machine", "allocator", "state", "seed", "shape"])]
     pub(crate) slurm: Option<PathBuf>,
-    /// The slurm.conf of the machine of --slurm, with its nodes, weights and partitions
+    /// The slurm.conf that belongs to the file of --slurm, with the nodes, weights and partitions
+    /// of the machine
     #[arg(long, value_name = "FILE", requires = "slurm")]
     pub(crate) conf: Option<PathBuf>,
-    /// The gres.conf of the machine of --slurm, with its GPUs, for requests that have the key
-    /// `options`
+    /// The gres.conf that belongs to the file of --slurm, with the GPUs of the machine, for
+    /// requests that have the key `options`
     #[arg(long, value_name = "FILE", requires = "conf")]
     pub(crate) gres: Option<PathBuf>,
     /// The partition whose nodes are allocated [default: the default partition of slurm.conf]

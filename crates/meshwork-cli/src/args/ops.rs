@@ -41,7 +41,7 @@ pub(crate) enum Ops {
         meshwork ops import --kueue monday.json tuesday.json -o site"
     )]
     Import(Import),
-    /// Check how many recorded decisions of a site's scheduler the model of Slurm repeats
+    /// Test the model of Slurm: how many recorded decisions of a site's scheduler it predicts
     #[command(
         after_help = "For each recorded start, the model chooses nodes in the recorded state of the machine, \
         and its node list is compared with the recorded one. The main scheduler chooses from all \
@@ -163,8 +163,8 @@ pub(crate) struct Live {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// The names of the nodes in the order of their numbers in the machine of the study, as a host
-    /// list [default: the order of slurm.conf, or of the topology file if the study names Slurm's
-    /// files]
+    /// list [default: the order of slurm.conf; if the study takes its machine from Slurm's files,
+    /// the order of these files]
     #[arg(long, value_name = "LIST")]
     pub(crate) names: Option<String>,
     /// When the policy expects jobs to end: at their time limits (limit), or earlier, after the
@@ -253,7 +253,8 @@ pub(crate) struct Agent {
     /// starts them [default: they stay parked]
     #[arg(long, value_name = "NAME")]
     pub(crate) pass: Option<String>,
-    /// The number of waiting jobs that each decision considers, in order of priority
+    /// The maximum number of waiting jobs that one decision considers; these are the jobs of
+    /// highest priority
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) depth: u32,
     /// The folder for log, heartbeat and lock of the agent [default: `agent` in the folder of the
@@ -304,7 +305,8 @@ fn at(text: &str) -> Result<At, String> {
 #[derive(Args, Debug)]
 pub(crate) struct State {
     /// The machine and its jobs: the folder of a site, a folder of results, the output of `scontrol
-    /// show job -o`, or a state that `meshwork place` saved (with --slurm, its answer to `show`)
+    /// show job -o`, the state file of `meshwork place`, or the answer of `meshwork place --slurm`
+    /// to the request `show`
     pub(crate) state: PathBuf,
     /// The instant at which the machine is examined: for a site, a date such as 2026-01-31T23:59:59
     /// or seconds since 1970; for a run, a time in its own unit; it may be left out if a job in a
@@ -438,8 +440,8 @@ pub(crate) struct Terms {
     /// size (round_up), or refuse the job (refuse)
     #[arg(long, default_value = "round_up", value_parser = ["round_up", "refuse"])]
     pub(crate) unlisted: String,
-    /// Continue even if `ops fidelity` finds that the site is not modelled well enough; the result
-    /// then begins with this verdict
+    /// Continue even if the site is not modelled well enough by the measure of `ops fidelity`; the
+    /// result then begins with a warning
     #[arg(long)]
     pub(crate) anyway: bool,
 }
@@ -460,8 +462,9 @@ pub(crate) struct Compare {
     /// (first)
     #[arg(long, default_value = "site", value_parser = ["site", "first"])]
     pub(crate) baseline: String,
-    /// The number of copies of the history that are replayed; they differ in the fractions of
-    /// seconds, which accounting does not record [default: 20, fewer for more than 1,000 jobs]
+    /// The number of copies of the history that are replayed; in each copy, times have other
+    /// fractions of seconds, since accounting records only whole seconds [default: 20, fewer for
+    /// more than 1,000 jobs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) copies: Option<u64>,
     #[command(flatten)]
@@ -526,8 +529,8 @@ pub(crate) struct Import {
     /// The accounting records of Slurm: the output of `sacct -P` or `sacct --json`
     #[arg(long, value_name = "FILE", required_unless_present_any = ["swf", "kueue"])]
     pub(crate) sacct: Option<PathBuf>,
-    /// The workloads and nodes of Kueue: outputs of `kubectl get workloads,nodes -A -o json`, in
-    /// chronological order
+    /// The workloads and nodes of Kueue: the outputs of `kubectl get workloads,nodes -A -o json` at
+    /// several times, in chronological order
     #[arg(
         long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["sacct", "swf", "conf", "time_zone"]
     )]
@@ -536,7 +539,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sacct", "time_zone"])]
     pub(crate) swf: Option<PathBuf>,
     /// The topology.yaml or topology.conf of the machine [default: a flat machine with the nodes of
-    /// --conf; with --kueue a tree of the labels of its nodes]
+    /// --conf; with --kueue, a tree that is made from the labels of nodes]
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
     /// The slurm.conf of the machine

@@ -86,8 +86,8 @@ pub(crate) struct Resample {
     /// The number of logs that are generated in each way of resampling
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) count: u64,
-    /// Write figures to this folder, as SVG: arrivals by hour and weekday, correlation of days,
-    /// sizes
+    /// Write figures to this folder, as SVG, that compare the log with its resamplings: arrivals by
+    /// hour and weekday, sizes of jobs, and how the load of one day depends on that of earlier days
     #[arg(long, value_name = "DIR")]
     pub(crate) figures: Option<PathBuf>,
     /// Print the statistics as one JSON object
@@ -129,7 +129,7 @@ pub(crate) struct Convert {
     /// The seed of a shuffle or a resampling
     #[arg(long, value_name = "S", default_value = "1")]
     pub(crate) seed: u64,
-    /// Shuffle or resample the log as in this replication of a study; 0 is the first
+    /// The replication of a study whose shuffled or resampled log is written; 0 is the first
     #[arg(long, value_name = "N", default_value = "0")]
     pub(crate) replication: u64,
 }
@@ -157,8 +157,8 @@ pub(crate) struct Generate {
     /// interactive jobs, or both of these, generated separately and merged
     #[arg(long, default_value = "typeless", value_parser = ["typeless", "batch", "interactive", "both"])]
     pub(crate) classes: String,
-    /// The load that the jobs shall offer, as a share of the machine; submission times are
-    /// stretched to meet it
+    /// The load of the generated jobs, as a share of what the machine can do; submission times are
+    /// stretched or compressed to meet it
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) load: Option<f64>,
     #[command(flatten)]

@@ -52,17 +52,19 @@ pub(crate) struct Traffic {
     #[arg(long, value_name = "CYCLES")]
     pub(crate) router_delay: Option<u32>,
     /// How a packet uses the classes of virtual channels on a ring: one class on its whole way
-    /// (static), or the second class from the link that closes the ring on (dateline)
+    /// (static), or the first class up to the link that closes the ring and the second from there
+    /// on (dateline)
     #[arg(long, default_value = "static", value_parser = ["static", "dateline"])]
     pub(crate) class: String,
     /// Whether the virtual channels of a link share its bandwidth or are independent
     #[arg(long, default_value = "shared", value_parser = ["shared", "independent"])]
     pub(crate) lanes: String,
-    /// The choice of upward ports in a fat tree: drawn for each packet, or fixed by its destination
+    /// How a packet chooses its upward ports in a fat tree: at random for each packet (random), or
+    /// always by its destination (fixed)
     #[arg(long, default_value = "random", value_parser = ["random", "fixed"])]
     pub(crate) upward: String,
-    /// The route between two groups of a dragonfly: the direct link (minimal), by another group
-    /// (valiant), or the one with the shorter queue (ugal)
+    /// The route between two groups of a dragonfly: the direct link (minimal), through another
+    /// group (valiant), or whichever of the two has the shorter queue (ugal)
     #[arg(long, default_value = "minimal", value_parser = ["minimal", "valiant", "ugal"])]
     pub(crate) routing: String,
     /// With --routing ugal, a packet takes another route if more flits are queued on the direct

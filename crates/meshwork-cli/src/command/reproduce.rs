@@ -18,9 +18,9 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Name of the one paper whose experiment is not defined by a study.
+/// Name of the only paper whose experiment is not defined by a study.
 ///
-/// Its tasks have no times and never end.
+/// The tasks of this experiment have no times and never end.
 const FGD: &str = "fgd";
 
 /// Runs the studies of papers one after the other, and prints each claim with its verdict.

@@ -158,7 +158,9 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// Number of shards into which the submission is divided; at most its number of units of work.
+/// Number of shards into which the submission is divided.
+///
+/// It is at most the number of units of work, each of which is a run or all runs of a scenario.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),

@@ -24,10 +24,10 @@ fn torus(boxes: &[[u32; 3]]) -> String {
     text
 }
 
-/// Placement list (boxes that jobs may get) in which boxes consist of whole smaller boxes.
+/// Placement list (boxes that jobs may get) in which each box consists of whole smaller boxes.
 ///
-/// This makes it a good list. In the bad list `ACROSS`, some boxes overlap only parts of boxes of
-/// the next size.
+/// This makes it a good list. In the bad list `ACROSS`, some boxes contain only parts of boxes of
+/// the next smaller size.
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];
 const ACROSS: [[u32; 3]; 5] = [[1, 1, 1], [1, 1, 4], [4, 2, 1], [2, 4, 2], [4, 4, 2]];
 

@@ -470,7 +470,7 @@ fn times_of_a_running_machine_are_those_of_its_own_clock() {
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 local time: "), "{text}");
     assert!(!text.contains("UTC"), "{text}");
     assert_eq!(json["time"], json!("2026-07-01 12:10:00 local time"));
-    // With a named time zone, the times are instants.
+    // If a time zone is given, the JSON has instants, in seconds since 1970.
     let zone = ["--time-zone", "Europe/Berlin"];
     let (text, json) = explained(&jobs, "NodeName=n11 State=IDLE\n", "2", &zone);
     assert!(text.contains("job 2 waits at 2026-07-01 12:10:00 +02:00: "), "{text}");

@@ -169,7 +169,7 @@ fn a_full_disk_is_told() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The program may end before all is written.
+    // The program may end before the whole input is written to it.
     let _ = writeln!(child.stdin.take().unwrap(), "{{\"op\":\"show\"}}");
     let said = said(&child.wait_with_output().unwrap());
     assert_eq!(said.err, "error: standard output cannot be written, the disk is full\n");

@@ -210,7 +210,7 @@ fn killed_shards_lose_nothing_that_ended() {
 
 /// Keys of the complete runs in a segment, which is the file of runs of one process.
 fn ended_in(segment: &Path) -> Vec<String> {
-    // The process that writes it may have renamed it in the meantime.
+    // The process that writes the segment may have renamed it in the meantime.
     let Ok(bytes) = fs::read(segment) else { return Vec::new() };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let text = String::from_utf8(bytes[..whole].to_vec()).unwrap();

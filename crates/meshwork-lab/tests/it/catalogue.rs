@@ -28,7 +28,7 @@ const STANDARD: [&str; 18] = [
     "METRICS",
 ];
 
-/// Functions of a family of entries (such as allocators) that search only the standard entries.
+/// Functions that search only the standard entries of a family (kind of catalogue entries).
 ///
 /// Code that calls them would miss added entries.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];

@@ -207,7 +207,7 @@ fn effects_compare_complete_combinations() {
     }
 }
 
-/// Tests that the effect of a value of a swept key has the sign of its change of the metric.
+/// Tests the signs of effects: a value of a swept key that lowers the metric has a negative effect.
 ///
 /// The metric is `carried_load`, of which more is better. So the better scheduler has a positive
 /// effect. The lower end of an effect's interval is printed first.

@@ -245,8 +245,8 @@ fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
             let again = ran(&job_output(&first, form), form);
             assert_eq!(cells(&job_output(&again, "csv")).1, of_first, "of {form}: {rows:?}");
         }
-        // The output has the cells of the given table in the columns of a table. Its other columns
-        // are those of the outcome.
+        // In the columns that tables of jobs have, the output has the cells of the given table. Its
+        // other columns say what happened to the jobs.
         let mut given: BTreeMap<&str, _> = BTreeMap::new();
         for row in &rows {
             given.insert(&row["submit"], row);

@@ -95,7 +95,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether the pool's allocator places each job as one block, and which free nodes it finds.
+/// Whether the pool's allocator places each job as one block, and which free blocks it finds.
 fn entry(named: &NamedPool) -> (bool, Finds) {
     let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
@@ -147,8 +147,8 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
         assert!(nearest.iter().all(|near| would_do(&near.jobs)), "{text}");
         assert!(nearest.is_sorted_by_key(|near| (near.jobs.len(), near.until)), "{text}");
         if entry(&named) == (true, Finds::SomeBlocks) {
-            // An allocator that misses some free blocks may need more ends for the nearest place
-            // than the smallest set has.
+            // If the allocator misses some free blocks, more jobs may have to end before it finds a
+            // place than the smallest set has.
             assert!(nearest[0].jobs.len() >= soonest.len(), "{text}");
         } else {
             assert_eq!(nearest[0].jobs.len(), soonest.len(), "{text}");

@@ -415,8 +415,8 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
             assert_eq!(own, theirs, "{request}\n{text}");
             // Slurm lets a job that excludes nodes of a torus wait, even if it can never start.
             let waits = matches!(told, SlurmAnswer::Wait(..)) && asked.exclude.is_some();
-            // Requests that start now are not compared. If no listed node is free, such a job may
-            // have started on other nodes, even if it could never start on the empty machine.
+            // Requests that start now are not compared. If no listed node is free, Slurm may start
+            // a job on other nodes, even a job that could never start on the empty machine.
             let starts = matches!(told, SlurmAnswer::Nodes(_));
             if partition != Some("nobody") && !waits && !starts {
                 let never = matches!(told, SlurmAnswer::Never(_));

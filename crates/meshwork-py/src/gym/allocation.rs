@@ -68,8 +68,9 @@ fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     }
 }
 
-/// Allocator of an allocation environment. It only tells which blocks fit the empty machine; the
-/// agent itself chooses the nodes of jobs.
+/// Allocator of an allocation environment, in which the agent itself chooses the nodes of jobs.
+///
+/// The allocator only tells which blocks fit the empty machine.
 static AGENT: AllocatorEntry = first_fit::ENTRY
     .described(first_fit::ENTRY.about.renamed("Agent").params(&[]))
     .serves(&Wiring::ALL)

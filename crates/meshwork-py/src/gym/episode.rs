@@ -72,7 +72,8 @@ impl Episode {
 
     /// Begins an episode and advances to its first decision.
     ///
-    /// That is the instant at which the first job waits, or the end if no job ever arrives.
+    /// The first decision is at the instant at which a job first waits. If no job ever arrives, the
+    /// episode advances to its end.
     pub(super) fn begin(
         script: &Script,
         machine: &Scenario,

@@ -45,7 +45,8 @@ pub(crate) trait Env: Send {
     /// Takes an action and advances to the next decision.
     fn step(&mut self, action: u32) -> Result<Step, String>;
 
-    /// Calls the two functions with each flag and each number of the observation, and its index.
+    /// Calls `flags` for each flag and `numbers` for each number of the observation, with its
+    /// index.
     fn observe(&self, flags: &mut dyn FnMut(usize, bool), numbers: &mut dyn FnMut(usize, f64));
 
     /// Calls `can` with the index of each action, and whether the action is possible.

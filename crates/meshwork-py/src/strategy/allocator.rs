@@ -94,7 +94,7 @@ impl InPython {
 impl Allocator for InPython {
     fn choose(&mut self, ask: Question<'_>) -> Option<Nodes> {
         let Question { request, site, now, rng, .. } = ask;
-        // A class need not check whether enough nodes are free.
+        // Check here whether enough nodes are free, so that a class in Python need not do it.
         if request.nodes() > u64::from(site.free_nodes()) {
             return None;
         }

@@ -32,7 +32,7 @@ pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     })
 }
 
-/// Makes the gauge of a metric that observes the run and gives one final result.
+/// Makes the gauge, a metric that observes the whole run and gives one final result.
 pub(crate) fn gauge(about: &'static About, machine: &[Wired]) -> Box<dyn Gauge> {
     Box::new(Watching(InPython::new(metric(about, machine), machine)))
 }

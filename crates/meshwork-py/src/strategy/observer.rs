@@ -104,7 +104,9 @@ impl Run {
         self.running.wait()
     }
 
-    /// The slowdown at the start: expected run time divided by requested run time.
+    /// Expected run time at the start of the job, divided by the requested run time.
+    ///
+    /// It depends on the number of processors that the job got, and on the speed of its site.
     #[getter]
     fn stretch(&self) -> f64 {
         self.running.stretch
@@ -222,7 +224,7 @@ const METHODS: [&str; 15] = [
 pub(crate) struct InPython {
     instance: Instance,
     sites: Sites,
-    /// Whether the observer has each of [`METHODS`]; Python is not called for the others.
+    /// For each of [`METHODS`], whether the observer has it; methods that it lacks are not called.
     has: [bool; METHODS.len()],
 }
 

@@ -62,10 +62,10 @@ impl Offers {
         self.lent.with("offers", |offers| offers.sites())
     }
 
-    /// Return the placement that a site proposes for the job, and the slowdown there.
+    /// Return the placement that a site proposes for the job, and the job's `stretch` there.
     ///
-    /// The slowdown is the expected run time divided by the requested run time. Return `None` if
-    /// the site has no placement now.
+    /// The stretch is the expected run time divided by the requested run time. Return `None` if the
+    /// site has no placement now.
     fn at(&self, site: usize) -> PyResult<Option<(Placement, f64)>> {
         let Some(proposal) = self.proposal(site)? else { return Ok(None) };
         let topology = self.lent.with("offers", |offers| offers.site(site).topology().clone())?;

@@ -85,8 +85,8 @@ impl Site {
 
     /// Updates the flags of the free nodes from the model.
     ///
-    /// Only 64-bit words of the bit set that differ are visited, so a call without changes costs
-    /// little.
+    /// Only those 64-bit words of the bit set are visited that have changed, so a call without
+    /// changes costs little.
     pub(crate) fn sync(&self, free: &NodeSet) {
         let mut state = self.state();
         for (at, (mine, &theirs)) in state.words.iter_mut().zip(free.words()).enumerate() {

@@ -23,8 +23,9 @@ use crate::site::{self, Reading};
 pub struct LintReport {
     /// The content of the files, as parsed.
     pub reading: Reading,
-    /// Table of the entries that a topology lists, for each topology in order; empty for a flat
-    /// one.
+    /// Tables of the entries that the topologies list, one table for each topology.
+    ///
+    /// The table of a flat topology is empty.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }

@@ -21,7 +21,7 @@ pub struct GresLine {
     pub has_files: bool,
     /// Numbers of the cores that are near the GPUs; `None` if the line does not say.
     pub cores: Option<Vec<u32>>,
-    /// For each GPU of the node, the number of connections between it and the line's GPU.
+    /// For each GPU of the node, the number of links between that GPU and the GPU of this line.
     ///
     /// This is the key `Links`. The number is -1 for the line's GPU itself.
     pub links: Option<Vec<i32>>,

@@ -134,11 +134,11 @@ fn switches(
 
 /// The topology `block`, whose base blocks are the domains of one level.
 ///
-/// It is the level of the smaller domains if all nodes have one, otherwise that of the larger
-/// domains if all nodes have one. `None` in all other cases.
+/// If all nodes are in smaller domains, the base blocks are the smaller domains. Otherwise, if all
+/// nodes are in larger domains, they are the larger domains. `None` in all other cases.
 ///
-/// The size of a base block is the size of the smallest block. The listed sizes are the base size
-/// times 1, 2, 4, …, up to the number of blocks.
+/// The size of a base block is the number of nodes of the smallest domain. The listed sizes are
+/// this size times 1, 2, 4, …, up to the number of domains.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

@@ -57,7 +57,7 @@ impl Structure {
 fn arc(is_marked: &[bool]) -> usize {
     let Some(first) = is_marked.iter().position(|&own| own) else { return 0 };
     let (mut gap, mut longest) = (0, 0);
-    // One round from a marked position to the same position again.
+    // Go once around the ring, from a marked position back to it, to find the longest gap.
     for step in 1..=is_marked.len() {
         if is_marked[(first + step) % is_marked.len()] {
             longest = gap.max(longest);

@@ -14,7 +14,8 @@ const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
 /// TOML of a machine on whose nodes several jobs can run at once.
 ///
-/// `VECTORS` is TOML of two requests for parts of its nodes, of which a workload draws at random.
+/// `VECTORS` is TOML of two requests for parts of such nodes. Each job of a workload makes one of
+/// them, drawn at random.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
@@ -374,9 +375,10 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// TOML of a small machine with one of the wirings `serves` and the first number of `dimensions`.
+/// TOML of a small machine that an entry of the catalogue serves.
 ///
-/// If `dimensions` is `None`, the machine may have any number of dimensions.
+/// The machine has one of the wirings in `serves`. Its number of dimensions is the first in
+/// `dimensions`; `None` leaves it open.
 fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     let dimensions = dimensions.and_then(|all| all.first().copied());
     let is_mesh = serves.contains(&Wiring::Mesh);

@@ -21,14 +21,12 @@ use crate::output::{Stop, say};
 const MOST: u64 = 8 << 10;
 /// Time limit for each read from a client that requests metrics, and for each write to it.
 const SLOW: Duration = Duration::from_secs(2);
-/// Time at the start of a pause between two queries of Slurm in which no datagram ends the pause.
+/// Shortest pause between two queries of Slurm if a datagram can end pauses early.
 ///
-/// A datagram is a message of Slurm's controller to the port of `--wake`: a job has started or
-/// ended.
+/// A datagram that arrives in this time ends the pause only after it. It is a message of Slurm's
+/// controller to the port of `--wake`: a job has started or ended.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between two queries of Slurm after a datagram has ended a pause early.
-///
-/// It applies to the next `SHORT` pauses.
+/// Longest pause between two queries of Slurm during the `SHORT` pauses after a datagram.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
@@ -190,7 +188,7 @@ impl Pause {
         std::thread::sleep(left.min(LEAST));
         let rest = left.saturating_sub(LEAST);
         let mut piece = [0; 64];
-        // Datagrams that arrived before this pause end it too.
+        // Datagrams that arrived between two pauses end this pause too.
         let mut is_woken = drain(socket, &mut piece);
         if !is_woken && !rest.is_zero() {
             let _ = socket.set_nonblocking(false);

@@ -48,8 +48,8 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
         None => queue.changes(job).map_err(wrong)?,
         Some(_) => Vec::new(),
     };
-    // Each change, such as a raised time limit, gives another median start of the job. Correct this
-    // median like the job's own median, because the two are compared.
+    // With a change, such as a raised time limit, the job has another median start. This median is
+    // compared with the job's own median, so both are corrected in the same way.
     let changes: Vec<(String, Option<i64>)> = changes
         .into_iter()
         .map(|(what, median)| {

@@ -214,7 +214,8 @@ impl Counter {
         Ok(())
     }
 
-    /// Gives a letter to each new holder, and takes back the letters of released holders.
+    /// Gives a letter to each new holder, and frees the letters of holders that have released all
+    /// nodes.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         if let Answer::HeldExactly { .. } = answer {
             let (named, letters) = (&self.named, &mut self.letters);

@@ -22,7 +22,10 @@ use line::{Counter, Refusal};
 /// Largest length of a request line in bytes. A snapshot of a large machine fits.
 const LONGEST: u64 = 1 << 24;
 
-/// Size in bytes of the input buffer. Collected answers of this size are written without delay.
+/// Size in bytes of the input buffer.
+///
+/// Answers to lines that arrive together are collected, but are written as soon as they have this
+/// size.
 const BATCH: usize = 1 << 16;
 
 /// Answers each line of standard input with one line.

@@ -126,7 +126,7 @@ impl Reel {
         }
     }
 
-    /// Moves the view one event forwards to `target`, or back if the view is beyond `target`.
+    /// Moves the view one event forwards to `target`, or back to it if the view is beyond `target`.
     ///
     /// Returns whether the target is reached, or the run ends before it.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {

@@ -166,15 +166,15 @@ impl Parked {
 
     /// Checks the starts of all jobs, and returns the number of recorded ends.
     ///
-    /// Each job must have run on the nodes chosen for it, without sharing them. Each decision in
-    /// the log of the agent must come out the same when it is repeated.
+    /// Each job must have run on the nodes chosen for it, and must have been alone on them. If a
+    /// decision in the log of the agent is made again, it must come out the same.
     ///
-    /// The check of sharing uses the times that each job itself writes when it begins and ends.
-    /// They lie within the time for which the job really held its nodes. The controller's records
-    /// are less reliable, because a new controller goes back to a saved state that is some seconds
-    /// old. If a job ended in these seconds, its end is recorded a second time and later, when
-    /// other jobs may already run on the nodes. Jobs that run while the controller is killed are
-    /// exempt, because the next controller may not know of them.
+    /// To check that jobs do not share nodes, the test uses the times that each job itself writes
+    /// when it begins and ends. They lie within the time for which the job really held its nodes.
+    /// The controller's records are less reliable, because a new controller goes back to a saved
+    /// state that is some seconds old. If a job ended in these seconds, its end is recorded a
+    /// second time and later, when other jobs may already run on the nodes. Jobs that run while the
+    /// controller is killed are exempt, because the next controller may not know of them.
     fn check(&self) -> usize {
         let log = self.log();
         assert!(!log.contains("\"wrong\""), "a job ran on other nodes: {log}");

@@ -8,7 +8,8 @@ use crate::command::list::KINDS;
 
 /// Diagram of the life of a job, from its arrival to its end.
 ///
-/// Each box names the kind of catalogue entries that decide this step, and their number.
+/// Each box names the kind of catalogue entries that decide this step, and how many such entries
+/// there are.
 pub(super) fn life(catalogue: &Catalogue) -> String {
     let many = |word: &str| {
         let kind = KINDS.iter().find(|kind| kind.word() == word).expect("a kind of the lists");

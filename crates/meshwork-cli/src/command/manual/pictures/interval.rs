@@ -17,7 +17,7 @@ const NAMES: [&str; 2] = ["first_fit", "boundary_search"];
 /// Pixels per unit of time on the vertical axis of the picture.
 ///
 /// `LEAST` is the time at the lower end of the axis. `TOP` and `BOTTOM` are the vertical positions
-/// of its ends, in pixels from the top.
+/// of the two ends of the axis, in pixels from the top of the picture.
 const SCALE: f64 = 20.0;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 344;

@@ -108,7 +108,7 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of a block that has no free place, although more than four times its nodes are free.
+/// Sides of a block that fits nowhere, although more than four times as many nodes are free.
 const WAITING: [u32; 2] = [5, 5];
 
 /// Picture of a torus that is half free and yet has no free block of 5 × 5.
@@ -158,10 +158,9 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block that jobs obstruct least, and the letters of these jobs.
+/// Corner of the block with the fewest held nodes, and the letters of the jobs that hold them.
 ///
-/// Of all blocks with the sides `WAITING` that do not wrap around, it is the one with the fewest
-/// held nodes.
+/// All blocks with the sides `WAITING` that do not wrap around are compared.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {
     let grid = pool.site().grid();
     let mut best: Option<(usize, [u32; 2], String)> = None;

@@ -28,7 +28,8 @@ const LOW: usize = 12;
 
 /// Background colours on which a black letter is readable.
 ///
-/// Their number divides the number of letters, so that each letter always has one colour.
+/// The number of letters is a multiple of the number of colours, so that each letter always has one
+/// colour.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
     193, 147, 185, 225, 121, 187,
@@ -81,7 +82,8 @@ enum Seen {
     Label(char),
     /// More processors of the rectangle are free than any one job holds.
     Free,
-    /// No other job holds more processors of the rectangle, and no more are free.
+    /// No other job holds more processors of the rectangle, and there are not more free ones
+    /// either.
     Job(JobId),
 }
 
