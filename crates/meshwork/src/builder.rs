@@ -202,7 +202,7 @@ impl<T> Builder<T> {
         self
     }
 
-    /// The table that was built so far, as a study would contain it.
+    /// The table with all keys that have been set until now, as a study would contain it.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table

@@ -76,11 +76,11 @@ pub struct Catalogue {
 #[error("the {kind} `{name}` cannot be added: {what}")]
 #[non_exhaustive]
 pub struct EntryError {
-    /// The word for the kind of the refused entry, such as "allocator".
+    /// Kind of the entry that cannot be added, in a word such as "allocator".
     pub kind: &'static str,
-    /// The name of the refused entry.
+    /// The name of the entry that cannot be added.
     pub name: &'static str,
-    /// Description of what is wrong with the refused entry.
+    /// Description of what is wrong with the entry.
     pub what: String,
 }
 

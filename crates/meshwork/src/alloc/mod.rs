@@ -35,10 +35,9 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Condition under which a placement is found, if a parameter makes it weaker than usual.
+    /// Which requests are sure to get a placement, if a parameter makes them fewer than usual.
     ///
-    /// Otherwise `None`, and the condition of the registry entry ([`finds`](AllocatorEntry::finds))
-    /// holds.
+    /// Otherwise `None`, and the registry entry tells which ([`finds`](AllocatorEntry::finds)).
     fn finds(&self) -> Option<Finds> {
         None
     }
@@ -224,7 +223,8 @@ impl Claim {
     }
 }
 
-/// Creates a claim, at the given time, of an adopted placement (one that was made elsewhere).
+/// Creates the claim of an adopted placement (one that was made elsewhere) from the time of the
+/// claim.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)

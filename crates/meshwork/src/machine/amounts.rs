@@ -65,7 +65,7 @@ pub struct NodeAmounts<'a> {
 }
 
 impl<'a> NodeAmounts<'a> {
-    /// Creates the view of a node of type `kind`; `cells` has its free amounts.
+    /// Creates the record of a node of type `kind` from its free amounts, `cells`.
     #[must_use]
     pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
         let Sums { cores, gpus } = sums(kind, cells);
@@ -128,8 +128,9 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of dropped logs. A reader that knows another number has read a log that no longer
-    /// exists.
+    /// Identifier of the log: the number of earlier logs, which were dropped.
+    ///
+    /// A reader that has read a log with another number must read all nodes again.
     pub(crate) number: u64,
     /// Length of the log without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,

@@ -205,8 +205,8 @@ impl Site {
 
     /// The number of nodes (or cores) that a request asks for; `None` if fewer are free.
     ///
-    /// Also `None` if the number is 0. If a request can be served by any choice of enough free
-    /// nodes, no further check is needed. Cores are counted if jobs share nodes. **O(1)**.
+    /// Also `None` if the number is 0. An allocator that can give a job any free nodes needs no
+    /// other check. Cores are counted if jobs share nodes. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {
@@ -428,8 +428,9 @@ mod tests {
     }
 
     proptest! {
-        /// Compares a machine of one dimension with a mesh of one row, which takes the general
-        /// path.
+        /// Compares a machine of one dimension with a mesh of one row.
+        ///
+        /// The mesh is handled by code for any number of dimensions.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

@@ -437,8 +437,8 @@ impl Placing<'_> {
     /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
     /// full.
     ///
-    /// `best` has the free nodes that may still be taken, which are the lightest ones that suffice
-    /// for the segment. Taken nodes are removed from `best`.
+    /// `best` has the free nodes of the lowest weights that together suffice for the segment. Taken
+    /// nodes are removed from `best`.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {

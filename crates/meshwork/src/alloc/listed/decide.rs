@@ -112,7 +112,7 @@ pub enum Action {
     ///
     /// If none is given, the action is [`WithoutNext`](Action::WithoutNext).
     WithoutOneOf(NodeSet),
-    /// Leave out the next available node in ascending order of the number of processors.
+    /// Leave out the available node with the fewest processors.
     WithoutNext,
 }
 

@@ -62,7 +62,7 @@ pub struct Rings {
 struct Stretch {
     /// Weight of the stretch's heaviest node; lower is better.
     weight: u32,
-    /// Number of free nodes of the ring that contains the stretch; lower is better.
+    /// Number of free nodes in the whole ring to which the stretch belongs; lower is better.
     idle: u32,
     ring: usize,
     start: usize,

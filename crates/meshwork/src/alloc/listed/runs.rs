@@ -108,10 +108,11 @@ impl Rule for Runs {
 
 /// The runs of consecutive available nodes, in ascending order.
 ///
-/// A change of weight ends a run, unless all of the job's nodes must be consecutive. Nodes that the
-/// job requires by name are not counted, and the weight of a run is that of its other nodes. A
-/// required node of another weight also ends a run. If a run begins where the weight changes,
-/// required nodes before its first other node are not recorded as `first_required`.
+/// A change of weight ends a run, unless all of the job's nodes must be consecutive. A node that
+/// the job requires by name is not counted in the run's number of free nodes, and does not
+/// determine its weight, but also ends a run if its weight differs. If a run begins where the
+/// weight changes, `first_required` ignores required nodes that come before the first node that is
+/// not required.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

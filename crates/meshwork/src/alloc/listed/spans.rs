@@ -2,7 +2,7 @@
 
 use crate::geometry::NodeSet;
 
-/// Time span with the nodes that no reservation covers during the span.
+/// Time span, and the nodes that no reservation covers during it.
 #[derive(Clone, Debug)]
 struct Span {
     begin: i64,
@@ -25,7 +25,7 @@ pub struct NodeSpans {
 /// Search for the start of one job in [`NodeSpans`], from one possible start to the next.
 #[derive(Clone, Debug, Default)]
 pub struct SpanSearch {
-    /// Index of the span that contains the possible start of the job.
+    /// Index of the span with the instant that is now examined as a possible start of the job.
     first: usize,
     /// Index of the first span whose number of nodes has not been examined.
     next: usize,

@@ -24,7 +24,7 @@ impl Parts {
 
     /// For each leaf in a range of nodes, its index and its number of free nodes.
     ///
-    /// The range has `count` nodes from `start` on, which must be whole leaves.
+    /// The range has `count` nodes and begins at `start`. It must consist of whole leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);

@@ -117,9 +117,9 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
 
 /// The shape in which a job runs on cubes of side `side`.
 ///
-/// Of the shapes into which the job can be folded without touching more cubes, this is the one that
-/// touches the fewest. If there is none, it is the job's own shape. A line (a shape of one
-/// dimension) is not folded, because RFold winds it through cubes.
+/// If the job can be folded into shapes that touch no more cubes than its own shape, the result is
+/// the one of them that touches the fewest. Otherwise it is the job's own shape. A line (a shape of
+/// one dimension) is not folded, because RFold winds it through cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};

@@ -42,7 +42,7 @@ use within::IslandRule;
 /// The least recently used ranking is dropped first.
 const MOST_RANKED: usize = 48;
 
-/// Rule by which an allocator divides nodes or pieces of jobs among leaves or groups of a machine.
+/// Rule for how many nodes (or pieces) of a job an allocator places in each leaf or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// The job gets nodes of the whole machine, without regard to leaves and groups.

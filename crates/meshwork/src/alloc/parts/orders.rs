@@ -268,7 +268,7 @@ struct ByRule {
     /// has the index of the piece that was scored last.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
-    /// Whether scores are kept for later queries, as for a slow rule.
+    /// Whether computed scores are stored for reuse, because the rule is slow.
     remembers: bool,
     /// Hash table of stored scores, at most one at each position; empty until the first is stored.
     known: Vec<(ScoreKey, i64)>,

@@ -47,7 +47,7 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     }
 }
 
-/// The reason why `count` equal pieces do not fit on nodes, if free amounts alone show it.
+/// The reason why `count` equal pieces do not fit on nodes, as far as free amounts tell.
 ///
 /// `piece` and each of `nodes` have amounts of cores, memory, GPUs and the resource `other`:
 /// requested by a piece, or free on a node. `together` is the number of pieces that must be on one

@@ -198,12 +198,12 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job, which is encoded in the node's rank (`weight`).
+    /// The number of GPUs near the job's cores, which is part of the node's rank (`weight`).
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job, which is encoded in the node's rank (`weight`).
+    /// Sets the number of GPUs near the job's cores, which is part of the node's rank (`weight`).
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
@@ -271,9 +271,9 @@ impl Fit {
         Some(())
     }
 
-    /// Lowers the maximum number of GPUs that the job may take of the node to `most`.
+    /// Limits the number of GPUs that the job may take from the node to `most`; 0 sets no limit.
     ///
-    /// If `most` is 0, there is no limit to set. Returns whether the maximum has changed.
+    /// A lower limit stays as it is. Returns whether the limit has changed.
     fn cap_gpus(&mut self, most: u64) -> bool {
         let is_lower = most > 0 && (self.gpu_cap == 0 || self.gpu_cap > most);
         if is_lower {

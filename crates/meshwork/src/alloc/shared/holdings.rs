@@ -43,7 +43,9 @@ pub struct Holdings {
     index: Index,
     /// For each type of node, the nodes of this type.
     types: Arc<Vec<NodeSet>>,
-    /// Free amounts of the machine without jobs. `None` if this is that record itself.
+    /// Free amounts of the machine without jobs.
+    ///
+    /// `None` if this value was itself created for the machine without jobs.
     idle: Option<Arc<Holdings>>,
 }
 

@@ -229,7 +229,9 @@ impl Known {
         Some(fit)
     }
 
-    /// Chooses the nodes of a job from stored fits, like [`choose`](super::choose::choose).
+    /// Chooses the nodes of a job by stored results of what it could take of each node.
+    ///
+    /// The choice equals that of [`choose`](super::choose::choose).
     ///
     /// `slots` is a buffer with one entry for each node, all `u32::MAX` before the call and after
     /// it.

@@ -252,7 +252,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// Bitmap of the nonzero words of `words`, used to find the first block.
+    /// One bit for each entry of `words`, 1 if the entry is not 0; used to find the first block.
     summary: Vec<u64>,
     count: u32,
 }

@@ -137,7 +137,9 @@ impl Planes {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Records the counts of free nodes at distances below `shells`.
+    /// Reads from `balls` how many free nodes of its plane lie near each node, up to a distance.
+    ///
+    /// The distances are those below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();
@@ -156,7 +158,7 @@ impl Planes {
         }
     }
 
-    /// Computes the counts for the centres of plane `plane`, for distances below `shells`.
+    /// Counts the nodes around all centres in plane `plane`, for each distance below `shells`.
     pub(super) fn look_from(&mut self, balls: &Balls, axes: &Axes, plane: usize, shells: u32) {
         self.find_away(axes, plane);
         self.radii = shells as usize;

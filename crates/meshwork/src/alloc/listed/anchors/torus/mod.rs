@@ -74,7 +74,9 @@ pub struct Entry {
     order: [Vec<Option<u32>>; 3],
     /// Corner cells (where boxes begin along each axis) of all boxes of the listed shape.
     bases: NodeSet,
-    /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
+    /// Corner cells of all boxes, in the order in which the boxes are tried.
+    ///
+    /// Empty on a large torus, to save memory.
     in_order: Vec<u32>,
     /// Corner cells of the boxes that can be allocated: no cell is a hole, and no two are the same
     /// node.
