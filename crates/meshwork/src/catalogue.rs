@@ -207,7 +207,7 @@ fn serves_any(serves: &[Wiring]) -> Result<(), String> {
     if serves.is_empty() { Err(what()) } else { Ok(()) }
 }
 
-/// Checks that a metric with parameters has a measurement that gets the parameters.
+/// Checks that a metric with parameters is measured by a function that receives them.
 fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
     let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
     if entry.about.params.is_empty() || is_given_them {

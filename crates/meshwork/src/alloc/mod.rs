@@ -141,7 +141,7 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// Error: numbers were given to an allocator without memory. The value is the count of numbers.
+    /// Error: the allocator saves no memory, but numbers were given. The value is how many.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// Error: the saved lists of free blocks do not match the free nodes.
@@ -155,7 +155,7 @@ pub enum RecallError {
     Other(String),
 }
 
-/// Implements [`Allocator::recall`] for a component without memory.
+/// Implements [`Allocator::recall`] for a component that saves no memory.
 pub(crate) fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
     if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }

@@ -407,8 +407,8 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Checks that a placement is found if, and only if, the declared condition of the allocator
-    /// holds.
+    /// Checks whether a placement was found when the allocator's registry entry declares that one
+    /// is.
     fn finds_placement(
         &self,
         site: &Site,

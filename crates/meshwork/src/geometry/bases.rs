@@ -77,11 +77,11 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes candidates for free bases in `bases`; returns the node from which on there are
-    /// none.
+    /// Stores nodes that may be free bases in `bases`; returns a node above all of these
+    /// candidates.
     ///
-    /// From the returned node on, the contents of `bases` are meaningless. On a grid that is not
-    /// wrapped, some candidates are too near an edge. A block larger than the grid has none.
+    /// At and above the returned node, the contents of `bases` are meaningless. On a grid that is
+    /// not wrapped, some candidates are too near an edge. A block larger than the grid has none.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;

@@ -372,7 +372,8 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Replaces this set by `other`, with each group of `group` nodes rotated down `by` places.
+    /// Replaces this set by `other`, rotated down by `by` places within each group of `group`
+    /// nodes.
     ///
     /// `group` is a multiple or a divisor of 64, and divides the number of nodes. **O(n / 64)** for
     /// a site of *n* nodes.

@@ -43,7 +43,7 @@ pub struct PartAmounts {
 }
 
 impl NodePart {
-    /// Part of a node of type `kind` that holds these amounts for `pieces` pieces.
+    /// Creates the part of a node of type `kind` that `pieces` pieces of a job hold together.
     ///
     /// The number of GPUs of each piece is derived: pieces with less than a whole GPU share one,
     /// and others divide the GPUs equally.

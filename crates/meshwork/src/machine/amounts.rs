@@ -299,9 +299,9 @@ impl Amounts {
 
     /// Changes free amounts of a node (cells), and the sums derived from them.
     ///
-    /// `cell` returns the index of a cell and an amount; its argument counts the changed cells,
-    /// from 0 to `cells` - 1. `new` computes the new value of the cell from its former value and
-    /// the amount.
+    /// `cells` amounts are changed. For each number below `cells`, `cell` returns the index of a
+    /// free amount and another amount. `new` computes the new value of the free amount from its
+    /// former value and the other amount.
     #[inline]
     fn change(
         &mut self,

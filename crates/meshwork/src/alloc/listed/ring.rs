@@ -95,8 +95,9 @@ impl Rings {
         &self.rings
     }
 
-    /// The best stretch of `size` free nodes of one ring: the first whose heaviest node is
-    /// lightest.
+    /// The stretch of `size` consecutive free nodes of one ring whose heaviest node is lightest.
+    ///
+    /// If there are several such stretches, the first one.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];

@@ -94,8 +94,9 @@ impl NodeSpans {
 }
 
 impl SpanSearch {
-    /// Moves the search on to the possible start `from`, not earlier than the previous possible
-    /// start.
+    /// Moves the search on to `from`, the next instant at which the job may start.
+    ///
+    /// It must not be earlier than the instant examined before.
     pub fn advance(&mut self, spans: &NodeSpans, from: i64) {
         while spans.spans.get(self.first).is_some_and(|span| span.end <= from) {
             self.first += 1;

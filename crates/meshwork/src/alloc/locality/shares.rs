@@ -16,7 +16,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the numbers of nodes of a topology, which must have leaves.
+    /// Reads the sizes of the machine, its leaves and its groups from a topology with leaves.
     pub(super) fn of(topology: &Topology) -> Parts {
         let tiers = topology.tiers().expect("only topologies with leaves are served");
         Parts { tiers, nodes: topology.nodes() }

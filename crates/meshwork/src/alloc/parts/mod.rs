@@ -126,9 +126,9 @@ impl NodeAllocator {
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// Pieces are divided by an allocator of whole nodes, asked about a site of its own.
+    /// Pieces are divided by an allocator of whole nodes, which chooses on a separate site.
     ///
-    /// On this site, the nodes with room for pieces are free.
+    /// On the separate site, a node is free if it has room for pieces.
     Asked(NodeAllocator, Box<Site>),
 }
 

@@ -25,7 +25,7 @@ pub(super) enum Leave {
     ///
     /// It is the node with the lowest product of its usable CPUs and GPUs.
     OneOfThese,
-    /// Leave out the next available node in ascending order of the product of CPUs and GPUs.
+    /// Leave out, of the nodes that are still available, the one with the fewest CPUs times GPUs.
     Next,
 }
 

@@ -44,15 +44,16 @@ pub(super) struct Fit {
     pub usable: u32,
 }
 
-/// Rank of a node of this type if it has no GPU near the job.
+/// Rank of a node of this type if it has no GPU near the job's cores.
 ///
 /// Nodes are taken in ascending order of rank.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Numbers of a node's free GPUs of the requested type: near each socket, near all sockets, in
-/// total.
+/// Numbers of free GPUs of a node: near each single socket, near all sockets, and in total.
+///
+/// Only GPUs of the requested type are counted.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -317,8 +318,7 @@ impl Fit {
         }
     }
 
-    /// Selects the cores that a job would take if it got this node; returns the number of their
-    /// CPUs.
+    /// Selects the cores that a job would take of this node; returns the number of their CPUs.
     ///
     /// `taken` is the number of GPUs that the job has on other nodes, and `nodes_left` the number
     /// of nodes still to be found. In the first pass, only cores near the GPUs are taken.

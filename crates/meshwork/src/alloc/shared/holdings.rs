@@ -114,7 +114,7 @@ impl Holdings {
         own.iter().zip(least).all(|(own, least)| own >= least)
     }
 
-    /// Claims the cores, memory and GPUs of a node that `grant` names.
+    /// Claims what `grant` gives to a job: some cores, memory and GPUs of one node.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.subtract(&grant.cores);
@@ -124,7 +124,7 @@ impl Holdings {
         self.note(grant.node, |memory| memory.saturating_sub(grant.memory));
     }
 
-    /// Releases the cores, memory and GPUs of a node that `grant` names.
+    /// Releases what `grant` has given to a job: some cores, memory and GPUs of one node.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.unite(&grant.cores);
@@ -204,11 +204,10 @@ impl Index {
         }
     }
 
-    /// The first position from `from` on with a node that has at least these amounts; `None` if
-    /// none has.
+    /// The first position, not below `from`, of a node with at least these amounts free.
     ///
-    /// **O(log n)** for each visited group of nodes. A group is visited if the maxima of its free
-    /// amounts suffice, even if no single node of it has enough.
+    /// `None` if no node has them. **O(log n)** for each visited group of nodes. A group is visited
+    /// if the maxima of its free amounts suffice, even if no single node of it has enough.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))

@@ -117,7 +117,7 @@ pub(super) enum KnownChoice {
 }
 
 impl Known {
-    /// Whether decisions on a job can be made from stored fits, on a machine with these settings.
+    /// Whether stored results can serve for decisions on a job, with the settings of the machine.
     pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
         let (params, needs) = (&machine.params, &wanted.needs);
         let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;

@@ -125,7 +125,9 @@ struct Buddy<L> {
     lists: L,
 }
 
-/// Lists of aligned free blocks. Block `index` of dimension *k* has 2ᵏ nodes, from `index` · 2ᵏ on.
+/// Lists of aligned free blocks, one list for each dimension.
+///
+/// Block `index` of dimension *k* has 2ᵏ nodes, and its first node is `index` · 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
     /// Creates empty lists for a hypercube of the given dimension.
     fn empty(dimension: u32) -> Self;

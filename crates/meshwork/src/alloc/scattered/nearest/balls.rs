@@ -94,10 +94,11 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the table of balls over all dimensions but this one.
+    /// For each dimension in `first..end`, a table of balls that do not extend along this
+    /// dimension.
     ///
-    /// Balls extend over the dimensions of the table `outside`, from which the tables are computed,
-    /// and over the other dimensions in `first..end`.
+    /// The balls extend along all other dimensions in `first..end`, and along the dimensions of the
+    /// table `outside`, from which the tables are computed.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];

@@ -31,10 +31,10 @@ pub(super) struct Planes {
     nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of free nodes at an exact distance from each node.
+    /// For each lower dimension, the number of free nodes at each distance from each node.
     ///
-    /// The counted nodes are in the plane of the node, and have its coordinate in the lower
-    /// dimension. Indexed by distance, then by node of the grid.
+    /// Only nodes in the plane of the node are counted, and only those with its coordinate in the
+    /// lower dimension. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
     /// For each lower dimension, the counts of balls over all other dimensions.
     ///
@@ -104,8 +104,8 @@ impl Planes {
 
     /// For [`LANES`] centres, the number of free nodes of `plane` up to `distance`, and below it.
     ///
-    /// The centres are nodes of the plane examined now, from index `first` on. The first number
-    /// includes the nodes at `distance`, the second does not.
+    /// The centres are consecutive nodes of the current plane, beginning with index `first`. The
+    /// first number includes the nodes at `distance`, the second does not.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -120,19 +120,20 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// The counts along lower dimension `d` if the whole last shell is taken in the first `whole`
-    /// planes.
+    /// The row of the table `taken` for lower dimension `d` and a number of planes, `whole`.
     ///
-    /// The last shell consists of the nodes at the largest distance from a centre. The counts are
-    /// indexed by radius plus 1, then by node of the plane; the first row has only zeros.
+    /// In the first `whole` planes, all nodes of the last shell are taken. The last shell consists
+    /// of the nodes at the largest distance from a centre. The counts are indexed by radius plus 1,
+    /// then by node of the plane; the first row has only zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane with index `whole`, and the radius of a ball within this plane.
+    /// The first node of the plane with index `whole`, and the part of `distance` left within it.
     ///
-    /// The radius is `distance` minus the distance of the plane from the plane of the centres.
+    /// The second number is `distance` minus the distance of the plane from the plane of the
+    /// centres.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }

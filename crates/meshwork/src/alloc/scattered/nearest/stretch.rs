@@ -35,11 +35,11 @@ pub(super) struct Stretch {
     ///
     /// In this plane, only some of the nodes at that distance are taken.
     rest: Lanes<u16>,
-    /// Number of nodes counted in `lower`, for each centre.
+    /// Number of each centre's nearest nodes that are counted in `lower`.
     counted: Lanes<u16>,
     /// Hops along the upper dimensions over all pairs of nearest nodes, for each centre.
     above: Lanes<u64>,
-    /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
+    /// Hops along the lower dimensions over all pairs of the nodes counted in `lower`, by centre.
     below: Lanes<u64>,
     /// For each coordinate of each lower dimension, how many nearest nodes of one centre have it.
     counts: Vec<Vec<u32>>,
@@ -147,7 +147,8 @@ impl Stretch {
         Some(above + below.sum::<u64>())
     }
 
-    /// Counts the nodes of each plane around each centre.
+    /// Counts, for each centre and each plane, how many of the centre's nearest nodes are in the
+    /// plane.
     ///
     /// All centres with the same largest distance are handled at once.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {

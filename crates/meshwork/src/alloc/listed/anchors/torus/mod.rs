@@ -34,7 +34,9 @@ impl Shape {
         Shape { sides, spacing: sides, seed: [0; 3] }
     }
 
-    /// Positions of the box along an axis of this length, in the order in which they are tried.
+    /// Positions of the box along axis `axis` of a torus, in the order in which they are tried.
+    ///
+    /// `length` is the side of the torus along the axis.
     #[must_use]
     pub fn positions(&self, axis: usize, length: u32) -> Vec<u32> {
         let step = if self.spacing[axis] == 0 { self.sides[axis] } else { self.spacing[axis] };
@@ -62,7 +64,7 @@ const MOST_IN_ORDER: u32 = 1 << 16;
 
 /// Maximum number of free boxes among which the first one is found by comparing their positions.
 ///
-/// For more boxes, a search in the stored order is faster.
+/// If more boxes are free, a search in the list of all boxes (`in_order`) is faster.
 const FEW: u32 = 32;
 
 /// Listed shape of a torus, with all boxes that it stands for.
