@@ -111,7 +111,7 @@ impl Machine {
         self
     }
 
-    /// Sets the speed of the site, relative to the workload's own machine.
+    /// Sets the speed of the site, relative to the machine on which the workload was measured.
     #[must_use]
     pub fn speed(self, speed: f64) -> Machine {
         self.with("speed", speed)
@@ -208,7 +208,7 @@ impl<T> Builder<T> {
         &self.table
     }
 
-    /// Checks that a machine is set, and passes the table built so far to the function `read`.
+    /// Checks that a machine is set, and passes the finished table to the function `read`.
     fn lower(
         self,
         what: &str,

@@ -147,7 +147,9 @@ impl Catalogue {
     }
 }
 
-/// Lets functions that take a catalogue also take the result of adding an entry to a catalogue.
+/// Converts the result of adding an entry to a catalogue.
+///
+/// So functions that take a catalogue can take this result directly.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 

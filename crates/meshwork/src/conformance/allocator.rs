@@ -407,8 +407,7 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Checks whether a placement was found when the allocator's registry entry declares that one
-    /// is.
+    /// Compares whether a placement was found with what the allocator's registry entry declares.
     fn finds_placement(
         &self,
         site: &Site,

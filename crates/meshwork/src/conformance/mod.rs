@@ -180,7 +180,7 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns choices of parameters for an entry with too many parameters to try all combinations.
+/// Returns settings of parameters to try, for an entry with too many of them to combine them all.
 ///
 /// The first table has only the required parameters. Each other table differs from it in one
 /// parameter.

@@ -19,7 +19,7 @@ use crate::topology::{Grid, Node};
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
-/// / 64)**, and **O(d · s · n / 64)** on a wrapped grid, for which masks of edges are cached.
+/// / 64)**, and up to **O(d · s · n / 64)** for cached masks of edges.
 #[derive(Clone, Debug)]
 pub struct FreeBases {
     bases: NodeSet,
@@ -187,7 +187,7 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and number of steps *k*, the nodes from which *k* steps cross no edge.
+/// For each dimension and number *k*, the nodes from which *k* steps upwards cross no edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {

@@ -187,7 +187,7 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies from another set whether each of `count` consecutive nodes is a member.
+    /// Copies the membership of `count` consecutive nodes from another set.
     ///
     /// Node `from` + *i* of `other` becomes node `start` + *i* of this set. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {

@@ -22,7 +22,7 @@ pub struct Parts {
 pub struct NodePart {
     /// The node whose resources are held.
     pub node: Node,
-    /// Number of pieces of the job on the node, which hold these amounts together.
+    /// Number of pieces of the job that together hold these amounts on the node.
     pub pieces: u32,
     /// Amounts above 0 of the node's resources, each with the index of the resource: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
@@ -82,8 +82,10 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for pieces of the sizes that the job holds, on any nodes. Pieces of equal size
-    /// have one role.
+    /// The request for as many pieces, of the same sizes, as the job holds; they may be on any
+    /// nodes.
+    ///
+    /// Pieces of equal size have one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

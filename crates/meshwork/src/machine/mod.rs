@@ -90,7 +90,7 @@ impl Site {
 
     /// Amounts of resources that would stay free if a placement were claimed now.
     ///
-    /// Only the resources that the placement uses are listed, without the counts of running pieces.
+    /// Only resources that the placement uses are listed. Counters of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -263,7 +263,7 @@ impl Site {
         Ok(())
     }
 
-    /// Claims the amounts of a placement on shared nodes; whole nodes if it names no amounts.
+    /// Claims a placement on shared nodes: the amounts that it names, otherwise its whole nodes.
     fn claim_parts(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         let Some(amounts) = &self.amounts else { return Ok(()) };
         let is_on_grid = |node: u32| node < self.topology.grid().nodes();
@@ -378,7 +378,7 @@ impl Site {
     }
 }
 
-/// The amounts that a placement claims on its nodes; whole nodes if it names no amounts.
+/// The amounts that a placement claims: those that it names, otherwise all of its nodes.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,

@@ -116,8 +116,7 @@ pub struct Blocks {
     covered: NodeSet,
 }
 
-/// Size of the aggregated block for a segment, and limit on the lower blocks that the segment may
-/// use.
+/// Size of an aggregated block, and how many of its lower blocks a segment may use.
 ///
 /// An aggregated block consists of lower blocks, which are blocks of the next smaller listed size.
 /// A segment may use nodes of at most as many lower blocks as its size requires.

@@ -21,7 +21,7 @@ pub enum Decision {
     Never(SlurmMessage),
 }
 
-/// Lack that makes a job wait: of free nodes, or of free nodes that lie together.
+/// Reason why a job waits: too few nodes are free, or the free nodes do not lie together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The job lacks free nodes: too few are free, or a required node is not free.

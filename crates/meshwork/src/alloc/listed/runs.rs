@@ -108,11 +108,10 @@ impl Rule for Runs {
 
 /// The runs of consecutive available nodes, in ascending order.
 ///
-/// A change of weight ends a run, unless all of the job's nodes must be consecutive. A node that
-/// the job requires by name is not counted in the run's number of free nodes, and does not
-/// determine its weight, but also ends a run if its weight differs. If a run begins where the
-/// weight changes, `first_required` ignores required nodes that come before the first node that is
-/// not required.
+/// A change of weight ends a run, unless all of the job's nodes must be consecutive. The number of
+/// free nodes of a run and its weight disregard nodes that the job requires by name. But a required
+/// node of another weight ends the run. If a run begins where the weight changes, `first_required`
+/// disregards required nodes that come before the first node that is not required.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

@@ -192,8 +192,7 @@ impl PiecesAllocator {
         at
     }
 
-    /// Places a request. Returns the resources of nodes that it gets, or `None` if it does not fit
-    /// now.
+    /// Places a request now; returns what it gets of each node, or `None` if it does not fit.
     fn place(
         &mut self,
         request: &Pieces,

@@ -10,8 +10,8 @@ pub(super) struct Candidates {
     pub all: NodeSet,
     /// Candidates that must be taken before all others, because their weights are lower.
     ///
-    /// Candidates are collected weight by weight, until they suffice. These are the ones that were
-    /// collected before the last weight was examined.
+    /// Candidates are collected weight by weight, until they suffice. All candidates that were
+    /// collected before the last weight was examined are forced.
     pub forced: NodeSet,
     /// For each switch of a tree, the number of candidates below it; `None` if unknown.
     pub below: Option<Vec<i64>>,

@@ -29,8 +29,10 @@ pub(super) struct Fit {
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Rank of the node in the order in which nodes are taken: by its weight, then nodes with more
-    /// GPUs near the job first.
+    /// Rank of the node in the order in which nodes are taken.
+    ///
+    /// Nodes are taken by weight, and among equal weights, first those with more GPUs near the
+    /// job's cores.
     pub weight: u64,
     /// Number of usable CPUs, times number of usable GPUs if the job needs GPUs.
     ///

@@ -50,7 +50,10 @@ impl SingleTree {
     }
 }
 
-/// CPUs and GPUs of a node that the job could take in one of the two passes that select cores.
+/// CPUs and GPUs that the job could take of a node, as found in one of two passes.
+///
+/// Each pass selects cores of the node. The first pass selects only cores near the GPUs, the second
+/// pass selects any cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
@@ -112,7 +115,7 @@ pub(super) enum KnownChoice {
     Nodes(Chosen),
     /// The nodes do not suffice for the job.
     Nothing,
-    /// The stored fits do not suffice for a decision, so all nodes must be examined.
+    /// The stored results do not suffice for a decision, so all nodes must be examined.
     Unknown,
 }
 

@@ -245,8 +245,8 @@ impl SharedRequest {
 
     /// Collects the options for GPUs; `None` if there are none.
     ///
-    /// # Errors If more than one option gives a number of GPUs, or other options contradict this
-    /// number.
+    /// # Errors
+    /// If more than one option gives a number of GPUs, or if none does and other options need it.
     fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
         let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
         let mut models = all.iter().flatten().map(|gpus| gpus.model);

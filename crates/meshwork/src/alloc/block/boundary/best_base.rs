@@ -119,7 +119,6 @@ impl BestBase {
 
 /// Rank of a free block, compared by contact, then corner value, orientation and base.
 ///
-/// The corner value is computed from the held nodes at the block's corners, and is 0 if the
-/// allocator does not consider them. The last two are reversed: ties go to the earlier orientation,
-/// then to the base of lowest index.
+/// The corner value is the number of held nodes around the block's corners, or 0 if the allocator
+/// does not consider them. Ties go to the earlier orientation, then to the base of lowest index.
 type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);

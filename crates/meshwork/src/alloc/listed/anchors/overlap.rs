@@ -176,7 +176,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// For each value of a byte, a mask for each of its bits: all ones if the bit is 1, otherwise 0.
+/// For each value of a byte and each of its bits, a mask: all ones if the bit is 1, otherwise 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;

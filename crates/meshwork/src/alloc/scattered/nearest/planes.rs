@@ -1,4 +1,4 @@
-//! Counts of the nodes around all centres of one plane at once, plane by plane.
+//! Counts of the nodes around centres, computed at once for all centres of a plane.
 
 use crate::topology::{Grid, Node};
 
@@ -10,9 +10,10 @@ use super::lanes::{LANES, Lanes};
 ///
 /// A plane consists of the nodes that agree in all coordinates except those of the lower
 /// dimensions. So planes are consecutive in row-major order. The nearest nodes of a centre are all
-/// free nodes below a largest distance, and some at this distance, which form the last shell. Of
-/// the last shell, all nodes in the first planes are taken, some in one plane, and none in later
-/// planes. The number of nodes in each plane follows from the balls within planes.
+/// free nodes nearer than some distance, and some of the nodes at this distance. All free nodes at
+/// this distance are called the last shell. Of the last shell, all nodes in the first planes are
+/// taken, some in one plane, and none in later planes. The number of nearest nodes in each plane
+/// follows from the balls within planes.
 ///
 /// The number of nearest nodes with a given coordinate along a lower dimension is the count of a
 /// ball over the other dimensions. The centre of this ball is moved to the coordinate, and its
@@ -36,12 +37,12 @@ pub(super) struct Planes {
     /// Only nodes in the plane of the node are counted, and only those with its coordinate in the
     /// lower dimension. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension, the counts of balls over all other dimensions.
+    /// For each lower dimension, numbers of free nodes in balls over all other dimensions.
     ///
-    /// A ball's outermost nodes, whose distance equals the radius, are counted only in the first
-    /// planes, from which the whole last shell is taken. The table is indexed by the number of
-    /// these planes, then by radius plus 1, then by the centre in the current plane. The first row
-    /// has only zeros, for coordinates out of reach.
+    /// The outermost nodes of a ball, whose distance equals the radius, are counted in some of the
+    /// first planes only: those from which the whole last shell is taken. The table is indexed by
+    /// the number of these planes, then by radius plus 1, then by the centre in the current plane.
+    /// The first row has only zeros, for coordinates out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -138,7 +139,8 @@ impl Planes {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Reads from `balls` how many free nodes of its plane lie near each node, up to a distance.
+    /// Reads from `balls`, for each node, how many free nodes of its plane lie within each
+    /// distance.
     ///
     /// The distances are those below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {

@@ -31,9 +31,11 @@ pub(super) struct Stretch {
     lower: Vec<Vec<Lanes<u16>>>,
     /// For each centre, the number of planes in which all nodes at the largest distance are taken.
     whole: Lanes<u16>,
-    /// Number of nodes at the largest distance that are taken in the next plane, for each centre.
+    /// For each centre, the number of nodes at the largest distance that are taken in one more
+    /// plane.
     ///
-    /// In this plane, only some of the nodes at that distance are taken.
+    /// It is the plane after those counted in `whole`. Only some of its nodes at this distance are
+    /// taken.
     rest: Lanes<u16>,
     /// Number of each centre's nearest nodes that are counted in `lower`.
     counted: Lanes<u16>,

@@ -106,8 +106,8 @@ impl Entry {
         self.bases.count()
     }
 
-    /// Number of boxes in which no cell is a hole and no two cells are the same node. Other boxes
-    /// are never allocated.
+    /// Number of boxes that can be allocated: no cell is a hole, and no two cells are the same
+    /// node.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
