@@ -111,7 +111,7 @@ impl Machine {
         self
     }
 
-    /// Sets the speed of the site, relative to the workload's own machine.
+    /// Sets the speed of the site, relative to the machine on which the workload was measured.
     #[must_use]
     pub fn speed(self, speed: f64) -> Machine {
         self.with("speed", speed)
@@ -202,13 +202,13 @@ impl<T> Builder<T> {
         self
     }
 
-    /// The table that was built so far, as a study would contain it.
+    /// The table with all keys that have been set until now, as a study would contain it.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Checks that a machine is set, and passes the table built so far to the function `read`.
+    /// Checks that a machine is set, and passes the finished table to the function `read`.
     fn lower(
         self,
         what: &str,

@@ -76,11 +76,11 @@ pub struct Catalogue {
 #[error("the {kind} `{name}` cannot be added: {what}")]
 #[non_exhaustive]
 pub struct EntryError {
-    /// The word for the kind of the refused entry, such as "allocator".
+    /// Kind of the entry that cannot be added, in a word such as "allocator".
     pub kind: &'static str,
-    /// The name of the refused entry.
+    /// The name of the entry that cannot be added.
     pub name: &'static str,
-    /// Description of what is wrong with the refused entry.
+    /// Description of what is wrong with the entry.
     pub what: String,
 }
 
@@ -147,7 +147,9 @@ impl Catalogue {
     }
 }
 
-/// Lets functions that take a catalogue also take the result of adding an entry to a catalogue.
+/// Converts the result of adding an entry to a catalogue.
+///
+/// So functions that take a catalogue can take this result directly.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 
@@ -207,7 +209,7 @@ fn serves_any(serves: &[Wiring]) -> Result<(), String> {
     if serves.is_empty() { Err(what()) } else { Ok(()) }
 }
 
-/// Checks that a metric with parameters has a measurement that gets the parameters.
+/// Checks that a metric with parameters is measured by a function that receives them.
 fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
     let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
     if entry.about.params.is_empty() || is_given_them {

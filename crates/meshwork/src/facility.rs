@@ -333,9 +333,11 @@ impl Facility {
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over cached denials (requests that do not fit) of an older copy, site by site.
+    /// Takes over the denials (requests that do not fit) that an older copy has cached on each
+    /// site.
     ///
-    /// If `still_true` is false, each denial is evaluated again before use.
+    /// If `still_true` is false, the denials may no longer hold. Then each is evaluated again
+    /// before use.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);

@@ -35,10 +35,9 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Condition under which a placement is found, if a parameter makes it weaker than usual.
+    /// Which requests are sure to get a placement, if a parameter makes them fewer than usual.
     ///
-    /// Otherwise `None`, and the condition of the registry entry ([`finds`](AllocatorEntry::finds))
-    /// holds.
+    /// Otherwise `None`, and the registry entry tells which ([`finds`](AllocatorEntry::finds)).
     fn finds(&self) -> Option<Finds> {
         None
     }
@@ -142,7 +141,7 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// Error: numbers were given to an allocator without memory. The value is the count of numbers.
+    /// Error: the allocator saves no memory, but numbers were given. The value is how many.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// Error: the saved lists of free blocks do not match the free nodes.
@@ -156,7 +155,7 @@ pub enum RecallError {
     Other(String),
 }
 
-/// Implements [`Allocator::recall`] for a component without memory.
+/// Implements [`Allocator::recall`] for a component that saves no memory.
 pub(crate) fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
     if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }
@@ -224,7 +223,8 @@ impl Claim {
     }
 }
 
-/// Creates a claim, at the given time, of an adopted placement (one that was made elsewhere).
+/// Creates the claim of an adopted placement (one that was made elsewhere) from the time of the
+/// claim.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)

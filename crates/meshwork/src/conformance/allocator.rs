@@ -407,8 +407,7 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Checks that a placement is found if, and only if, the declared condition of the allocator
-    /// holds.
+    /// Compares whether a placement was found with what the allocator's registry entry declares.
     fn finds_placement(
         &self,
         site: &Site,

@@ -162,9 +162,9 @@ pub const SITES: &str = "machine = { sites = [
     { topology = 'hypercube', dimension = 4, speed = 1.125 },
     { topology = 'flat', processors = 9, speed = 1.125 } ] }";
 
-/// Returns all choices of parameters that a check tries for an entry, as tables of a study.
+/// Returns the settings of an entry's parameters that a check tries, each as a table of a study.
 ///
-/// They are all combinations of the words and flags that are values of parameters. A required
+/// They are all combinations of the values of parameters that are words or flags. A required
 /// integer takes its smallest value, and this value plus 2. A required list of integers has one of
 /// these two as its only element.
 #[must_use]
@@ -180,7 +180,7 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns choices of parameters for an entry with too many parameters to try all combinations.
+/// Returns settings of parameters to try, for an entry with too many of them to combine them all.
 ///
 /// The first table has only the required parameters. Each other table differs from it in one
 /// parameter.
@@ -224,7 +224,7 @@ fn component(name: &str, table: &Table) -> Value {
     Value::Table(component)
 }
 
-/// Text on parameters for the description of a checked case; empty if there are none.
+/// Text that lists the parameters of a checked entry, for messages; empty if it has none.
 fn with_parameters(table: &Table) -> String {
     let words: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }

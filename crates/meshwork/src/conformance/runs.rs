@@ -164,9 +164,9 @@ fn observed(
 pub(super) enum Serves {
     /// All jobs that fit the empty machine must start.
     All,
-    /// Either all jobs that fit the empty machine must start, or more than ten of them.
+    /// More than ten jobs must start, or all that fit the empty machine if they are fewer.
     Most,
-    /// No job has to start, since the component may leave the machine idle.
+    /// No job has to start, since the checked component may leave the machine idle.
     Any,
 }
 

@@ -109,9 +109,9 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Everything in a facility (the sites of a machine) that a selector must not change.
+/// Everything in a facility (the sites of a machine) that a selector must not change, as text.
 ///
-/// This is the free nodes, and the placement that each site would propose for each of `jobs`.
+/// It consists of the free nodes, and of the placement that each site would propose for each job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -112,7 +112,7 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for one demand.
+/// Checks the rules for sizings with one demand (input of a sizing).
 ///
 /// `then` is another demand with an equal request, but other numbers of waiting and running jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {

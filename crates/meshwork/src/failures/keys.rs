@@ -122,7 +122,7 @@ pub static MAINTENANCE: &[Param] = &[
     NODES,
 ];
 
-/// The keys of one table of `failures.drain`, by which nodes are taken out of service.
+/// The keys of one table of `failures.drain`. Each table takes some nodes out of service.
 pub static DRAIN: &[Param] = &[
     Param {
         name: "from",

@@ -113,7 +113,7 @@ impl Timeline {
         }
     }
 
-    /// Draws the next failure of a failure unit that is in service from `now` on.
+    /// Draws the next failure of a failure unit; `now` is the time at which its service begins.
     fn fail(&mut self, now: Time, unit: u32) {
         let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
         let at = now + mtbf.draw(stream);

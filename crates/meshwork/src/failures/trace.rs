@@ -34,7 +34,7 @@ pub(super) struct Reading {
 /// Columns are read by position: event, component, node, platform, node name, type, start, end and,
 /// if present, the reason.
 const EVENT_COLUMNS: usize = 8;
-/// Event type in an event table that means that a node was not available.
+/// Text in the type column of an event table for times in which a node was not available.
 const UNAVAILABLE: &str = "0";
 
 /// Maximum length of a line of a trace, in bytes.
@@ -223,8 +223,9 @@ fn instant(name: &str, text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{name}` is `{text}`, but must be a number of at most 1e15"))
 }
 
-/// Reads the outage of a line of an event table; `None` for a header line or an event of another
-/// type.
+/// Reads an outage from a line of an event table.
+///
+/// `None` for a header line or an event of another type.
 fn event(line: &str, sites: &Sites<'_>, reading: Reading) -> Result<Option<Outage>, String> {
     let columns: Vec<&str> = if line.contains('\t') {
         line.split('\t').map(str::trim).collect()

@@ -19,7 +19,7 @@ use crate::topology::{Grid, Node};
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
-/// / 64)**, and **O(d · s · n / 64)** on a wrapped grid, for which masks of edges are cached.
+/// / 64)**, and up to **O(d · s · n / 64)** for cached masks of edges.
 #[derive(Clone, Debug)]
 pub struct FreeBases {
     bases: NodeSet,
@@ -77,11 +77,11 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Computes candidates for free bases in `bases`; returns the node from which on there are
-    /// none.
+    /// Stores nodes that may be free bases in `bases`; returns a node above all of these
+    /// candidates.
     ///
-    /// From the returned node on, the contents of `bases` are meaningless. On a grid that is not
-    /// wrapped, some candidates are too near an edge. A block larger than the grid has none.
+    /// At and above the returned node, the contents of `bases` are meaningless. On a grid that is
+    /// not wrapped, some candidates are too near an edge. A block larger than the grid has none.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -187,7 +187,7 @@ fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and number of steps *k*, the nodes from which *k* steps cross no edge.
+/// For each dimension and number *k*, the nodes from which *k* steps upwards cross no edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {

@@ -489,8 +489,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tests the dispersal of a placement by a search for the smallest block with all of its
-        /// nodes.
+        /// Compares the dispersal of a placement with a search for the smallest block that encloses
+        /// it.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -102,7 +102,9 @@ impl FreeCells {
         node - (0..self.grid.dimensions()).map(offset).sum::<Node>()
     }
 
-    /// The corners of the cells of level `level` that make up the next larger cell at `parent`.
+    /// The corners of the cells of level `level` into which a cell of the next level divides.
+    ///
+    /// The corner of the divided cell is `parent`.
     fn parts(&self, level: usize, parent: Node) -> Vec<Node> {
         let mut corners = vec![parent];
         for stride in self.grid.strides() {

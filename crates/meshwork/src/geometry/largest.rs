@@ -18,9 +18,10 @@ use crate::topology::{Grid, Node};
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// Bases of free blocks, by dimension and by the side along it.
+    /// For each dimension and each side along it, the bases of free blocks with this side.
     ///
-    /// The blocks have this side, and the sides chosen before it along higher dimensions.
+    /// The search chooses sides from the highest dimension down. Along higher dimensions, the
+    /// blocks have the sides that are already chosen.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,

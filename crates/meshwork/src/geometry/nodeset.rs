@@ -69,18 +69,18 @@ impl NodeSet {
         self.words[node as usize / 64] &= !(1 << (node % 64));
     }
 
-    /// Adds `count` nodes from `start` on to the set. **O(count / 64)**.
+    /// Adds the `count` nodes that begin at `start` to the set. **O(count / 64)**.
     pub fn insert_range(&mut self, start: Node, count: u32) {
         debug_assert!(start + count <= self.len);
         for_each_word(start, count, |word, mask| self.words[word] |= mask);
     }
 
-    /// Removes `count` nodes from `start` on from the set. **O(count / 64)**.
+    /// Removes the `count` nodes that begin at `start` from the set. **O(count / 64)**.
     pub fn remove_range(&mut self, start: Node, count: u32) {
         for_each_word(start, count, |word, mask| self.words[word] &= !mask);
     }
 
-    /// Whether all of the `count` nodes from `start` on are in the set. **O(count / 64)**.
+    /// Whether all of the `count` nodes that begin at `start` are in the set. **O(count / 64)**.
     #[must_use]
     pub fn contains_range(&self, start: Node, count: u32) -> bool {
         let mut all = true;
@@ -88,7 +88,7 @@ impl NodeSet {
         all
     }
 
-    /// Whether none of the `count` nodes from `start` on is in the set. **O(count / 64)**.
+    /// Whether none of the `count` nodes that begin at `start` is in the set. **O(count / 64)**.
     #[must_use]
     pub fn is_clear_of_range(&self, start: Node, count: u32) -> bool {
         let mut none = true;
@@ -96,7 +96,7 @@ impl NodeSet {
         none
     }
 
-    /// Number of the `count` nodes from `start` on that are in the set. **O(count / 64)**.
+    /// How many of the `count` nodes that begin at `start` are in the set. **O(count / 64)**.
     #[must_use]
     pub fn count_range(&self, start: Node, count: u32) -> u32 {
         let mut found = 0;
@@ -162,8 +162,8 @@ impl NodeSet {
 
     /// Resizes this buffer so that it ends with the word of the highest node in `other`.
     ///
-    /// The contents are then unspecified. Operations of this buffer with a larger set ignore the
-    /// words of that set beyond the buffer.
+    /// The contents are then unspecified. When this buffer is combined with a larger set, the words
+    /// of the larger set beyond the end of the buffer are ignored.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         self.words.resize(words, 0);
@@ -187,7 +187,7 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies from another set whether each of `count` consecutive nodes is a member.
+    /// Copies the membership of `count` consecutive nodes from another set.
     ///
     /// Node `from` + *i* of `other` becomes node `start` + *i* of this set. **O(count / 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
@@ -320,7 +320,8 @@ impl NodeSet {
 
     /// Applies [`keep_if_above`](NodeSet::keep_if_above) to the words in the range `words` only.
     ///
-    /// Returns a part of the range. The other words of the range are empty. **O(w)** for *w* words.
+    /// Returns the part of the range that may still have nodes; all its other words are empty now.
+    /// **O(w)** for *w* words.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
@@ -371,7 +372,8 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Replaces this set by `other`, with each group of `group` nodes rotated down `by` places.
+    /// Replaces this set by `other`, rotated down by `by` places within each group of `group`
+    /// nodes.
     ///
     /// `group` is a multiple or a divisor of 64, and divides the number of nodes. **O(n / 64)** for
     /// a site of *n* nodes.
@@ -562,7 +564,7 @@ impl NodeSet {
     }
 }
 
-/// Calls `visit(index, mask)` for every word with some of the `count` bits from `start` on.
+/// Calls `visit(index, mask)` for every word with some of the `count` bits that begin at `start`.
 ///
 /// The mask selects these bits in the word.
 fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {

@@ -27,7 +27,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Returns every node of a grid, in this order.
+    /// Returns all nodes of a grid in the order that the value stands for.
     ///
     /// ```
     /// use meshwork::geometry::order::Order;
@@ -183,7 +183,7 @@ mod tests {
         Order::Hilbert,
     ];
 
-    /// Index in the order of each node of a 4 × 4 grid, where nodes are given row by row.
+    /// For each node of a 4 × 4 grid, row by row, the index of the node in the order `order`.
     fn places(order: Order) -> Vec<u32> {
         let grid = Grid::new(&[4, 4], false).unwrap();
         OrderedSet::new(&grid, order).places.to_vec()

@@ -20,8 +20,10 @@ impl Rotation {
     /// orientation.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter `rotation` of allocators that extend another one by turning a block. The
-    /// default is `if_needed`: with `never`, such an allocator would equal the one that it extends.
+    /// The parameter `rotation` of allocators that extend another allocator by turning blocks.
+    ///
+    /// The default is `if_needed`: with `never`, such an allocator would equal the one that it
+    /// extends.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {

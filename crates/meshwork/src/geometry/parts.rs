@@ -22,7 +22,7 @@ pub struct Parts {
 pub struct NodePart {
     /// The node whose resources are held.
     pub node: Node,
-    /// Number of pieces of the job on the node, which hold these amounts together.
+    /// Number of pieces of the job that together hold these amounts on the node.
     pub pieces: u32,
     /// Amounts above 0 of the node's resources, each with the index of the resource: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
@@ -43,7 +43,7 @@ pub struct PartAmounts {
 }
 
 impl NodePart {
-    /// Part of a node of type `kind` that holds these amounts for `pieces` pieces.
+    /// Creates the part of a node of type `kind` that `pieces` pieces of a job hold together.
     ///
     /// The number of GPUs of each piece is derived: pieces with less than a whole GPU share one,
     /// and others divide the GPUs equally.
@@ -82,8 +82,10 @@ impl NodePart {
 }
 
 impl Parts {
-    /// A request for pieces of the sizes that the job holds, on any nodes. Pieces of equal size
-    /// have one role.
+    /// The request for as many pieces, of the same sizes, as the job holds; they may be on any
+    /// nodes.
+    ///
+    /// Pieces of equal size have one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

@@ -38,7 +38,7 @@ impl Reversed {
         &self.set
     }
 
-    /// A block of the reversed grid, as a block of the original grid.
+    /// Converts a block of the reversed grid to the block of the same nodes of the original grid.
     pub(crate) fn back(&self, block: &Block, here: &Grid) -> Block {
         let corner = self.grid.coordinates(block.base);
         Block { base: here.node(&reversed(&corner)), sides: reversed(&block.sides) }

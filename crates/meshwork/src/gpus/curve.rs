@@ -16,7 +16,8 @@ pub struct LoadCurve {
 }
 
 impl LoadCurve {
-    /// Measures the curve for tasks that arrive one after the other and never leave.
+    /// Measures allocation and fragmentation while tasks arrive one after the other and never
+    /// leave.
     ///
     /// A task that fits on no node is dropped.
     ///

@@ -12,7 +12,7 @@ mod rules;
 pub use fragmentation::TypicalTasks;
 pub use rules::{GPU_RULES, GpuRule, GpuRuleEntry, NodeScore, ScoreRule, score_rules};
 
-/// One whole GPU, in thousandths, the unit in which tasks ask for a fraction of a GPU.
+/// One whole GPU in thousandths of a GPU. Tasks ask for fractions of a GPU in this unit.
 pub const WHOLE_GPU: u32 = 1000;
 
 /// Node of a GPU cluster, with its free processors, memory and GPUs.
@@ -169,7 +169,7 @@ impl GpuTask {
 /// If a rule gives several nodes the same score, it takes the first of them.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
-    /// Number of changes of each node so far.
+    /// How many times each node has changed.
     ///
     /// Rules compare this number to find out whether a cached score of the node is still valid.
     changes: Vec<u32>,

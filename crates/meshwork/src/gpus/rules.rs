@@ -136,8 +136,8 @@ type RequestKey = (u32, u32, u32, u32, String);
 
 /// Cached score of a node.
 ///
-/// `changes` is the number of changes of the node when it was scored. `score` is `None` if the task
-/// does not fit on the node.
+/// `changes` is how many times the node had changed when it was scored. `score` is `None` if the
+/// task does not fit on the node.
 #[derive(Clone, Copy)]
 struct KeptScore {
     changes: u32,

@@ -38,7 +38,7 @@ const MOST: usize = 32;
 
 /// List of twos followed by ones. The sides of each aligned subcube are a slice of this list.
 ///
-/// The slice has `of` entries, from index `MOST - dimension` on.
+/// The slice has `of` entries and begins at the index `MOST - dimension`.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;

@@ -399,8 +399,9 @@ pub struct Job {
     /// Run time estimated by the user, in units of the clock. Schedulers know the job's end only by
     /// this estimate. Equal to `runtime` if the workload has no estimates.
     pub estimate: f64,
-    /// Owner of the job; `None` if unknown or not used. Not serialized. Jobs of the same owner
-    /// share one value.
+    /// Owner of the job; `None` if unknown or not used. Jobs of one owner share one allocation.
+    ///
+    /// Not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
     /// Priority, deadline and predecessor of the job; `None` for most jobs.

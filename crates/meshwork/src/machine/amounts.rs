@@ -65,7 +65,7 @@ pub struct NodeAmounts<'a> {
 }
 
 impl<'a> NodeAmounts<'a> {
-    /// Creates the view of a node of type `kind`; `cells` has its free amounts.
+    /// Creates the record of a node of type `kind` from its free amounts, `cells`.
     #[must_use]
     pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
         let Sums { cores, gpus } = sums(kind, cells);
@@ -128,8 +128,9 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Number of dropped logs. A reader that knows another number has read a log that no longer
-    /// exists.
+    /// Identifier of the log: the number of earlier logs, which were dropped.
+    ///
+    /// A reader that has read a log with another number must read all nodes again.
     pub(crate) number: u64,
     /// Length of the log without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,
@@ -298,9 +299,9 @@ impl Amounts {
 
     /// Changes free amounts of a node (cells), and the sums derived from them.
     ///
-    /// `cell` returns the index of a cell and an amount; its argument counts the changed cells,
-    /// from 0 to `cells` - 1. `new` computes the new value of the cell from its former value and
-    /// the amount.
+    /// `cells` amounts are changed. For each number below `cells`, `cell` returns the index of a
+    /// free amount and another amount. `new` computes the new value of the free amount from its
+    /// former value and the other amount.
     #[inline]
     fn change(
         &mut self,

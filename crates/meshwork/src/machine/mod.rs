@@ -90,7 +90,7 @@ impl Site {
 
     /// Amounts of resources that would stay free if a placement were claimed now.
     ///
-    /// Only the resources that the placement uses are listed, without the counts of running pieces.
+    /// Only resources that the placement uses are listed. Counters of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -205,8 +205,8 @@ impl Site {
 
     /// The number of nodes (or cores) that a request asks for; `None` if fewer are free.
     ///
-    /// Also `None` if the number is 0. If a request can be served by any choice of enough free
-    /// nodes, no further check is needed. Cores are counted if jobs share nodes. **O(1)**.
+    /// Also `None` if the number is 0. An allocator that can give a job any free nodes needs no
+    /// other check. Cores are counted if jobs share nodes. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {
@@ -263,7 +263,7 @@ impl Site {
         Ok(())
     }
 
-    /// Claims the amounts of a placement on shared nodes; whole nodes if it names no amounts.
+    /// Claims a placement on shared nodes: the amounts that it names, otherwise its whole nodes.
     fn claim_parts(&mut self, placement: &Placement) -> Result<(), ClaimError> {
         let Some(amounts) = &self.amounts else { return Ok(()) };
         let is_on_grid = |node: u32| node < self.topology.grid().nodes();
@@ -378,7 +378,7 @@ impl Site {
     }
 }
 
-/// The amounts that a placement claims on its nodes; whole nodes if it names no amounts.
+/// The amounts that a placement claims: those that it names, otherwise all of its nodes.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,
@@ -428,8 +428,9 @@ mod tests {
     }
 
     proptest! {
-        /// Compares a machine of one dimension with a mesh of one row, which takes the general
-        /// path.
+        /// Compares a machine of one dimension with a mesh of one row.
+        ///
+        /// The mesh is handled by code for any number of dimensions.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(
             claims in prop::collection::vec(prop::collection::vec((0_u32..72, 0_u32..40), 0..4), 1..20),

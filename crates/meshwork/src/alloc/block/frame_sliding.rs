@@ -136,7 +136,7 @@ struct Axis {
     step: u32,
     side: u32,
     frames: u32,
-    /// Index of the frame at the start node, with which the search begins.
+    /// Index of the frame that begins at the start node; the search begins with this frame.
     begin: u32,
 }
 

@@ -93,7 +93,7 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// Piece of a held block, as a span.
+/// Held block or piece of one, as a span (a box that does not wrap around rings).
 ///
 /// A block that wraps around a ring, or was released in part, may have several pieces.
 #[derive(Clone, Debug)]

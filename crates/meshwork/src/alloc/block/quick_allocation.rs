@@ -43,7 +43,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Quick allocation: first fit in each orientation, by the segments of each row that are covered.
+/// Quick allocation: first fit in each orientation, skipping the covered segments of each row.
 ///
 /// A segment is covered if a block with its base (lowest corner) there would overlap a held block.
 #[derive(Clone)]

@@ -418,7 +418,9 @@ pub(super) fn units(
     }
 }
 
-/// Reads the numbers of the nodes of a listed unit, and raises `universe` above the largest number.
+/// Reads the numbers of the nodes of a listed unit.
+///
+/// `universe`, which must exceed every number in the lists, is raised if necessary.
 pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     let nodes = unit.get_integers("nodes").unwrap_or_default();
     nodes.iter().for_each(|&node| *universe = (*universe).max(node + 1));

@@ -116,8 +116,7 @@ pub struct Blocks {
     covered: NodeSet,
 }
 
-/// Size of the aggregated block for a segment, and limit on the lower blocks that the segment may
-/// use.
+/// Size of an aggregated block, and how many of its lower blocks a segment may use.
 ///
 /// An aggregated block consists of lower blocks, which are blocks of the next smaller listed size.
 /// A segment may use nodes of at most as many lower blocks as its size requires.
@@ -437,8 +436,8 @@ impl Placing<'_> {
     /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
     /// full.
     ///
-    /// `best` has the free nodes that may still be taken, which are the lightest ones that suffice
-    /// for the segment. Taken nodes are removed from `best`.
+    /// `best` has the free nodes of the lowest weights that together suffice for the segment. Taken
+    /// nodes are removed from `best`.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {

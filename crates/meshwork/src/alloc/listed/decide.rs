@@ -21,7 +21,7 @@ pub enum Decision {
     Never(SlurmMessage),
 }
 
-/// Whether a job that waits lacks free nodes, or nodes that lie together.
+/// Reason why a job waits: too few nodes are free, or the free nodes do not lie together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The job lacks free nodes: too few are free, or a required node is not free.
@@ -43,7 +43,7 @@ pub enum SlurmMessage {
     UnitTooFull,
     /// Nodes of low weight, which must be taken first, lie in too many lower blocks.
     ///
-    /// A lower block is a part of the aggregated block that was chosen for the job.
+    /// The aggregated block that was chosen for the job consists of lower blocks.
     Weights,
     /// The job could not start even on the empty machine, or it names nodes that do not exist.
     NodeConfiguration,
@@ -112,7 +112,7 @@ pub enum Action {
     ///
     /// If none is given, the action is [`WithoutNext`](Action::WithoutNext).
     WithoutOneOf(NodeSet),
-    /// Leave out the next available node in ascending order of the number of processors.
+    /// Leave out the node with the fewest processors of those that are still available.
     WithoutNext,
 }
 
@@ -120,7 +120,8 @@ pub enum Action {
 pub trait Rule: fmt::Debug + Send + Sync {
     /// Selects nodes for a job from `available`, including all `required` nodes.
     ///
-    /// Both sets already reflect the nodes that the job names (`request.listed`).
+    /// The caller has already taken the nodes that the job names (`request.listed`) into account in
+    /// both sets.
     fn attempt(
         &self,
         nodes: &Nodes,

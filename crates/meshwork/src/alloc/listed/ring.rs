@@ -62,7 +62,7 @@ pub struct Rings {
 struct Stretch {
     /// Weight of the stretch's heaviest node; lower is better.
     weight: u32,
-    /// Number of free nodes of the ring that contains the stretch; lower is better.
+    /// Number of free nodes in the whole ring to which the stretch belongs; lower is better.
     idle: u32,
     ring: usize,
     start: usize,
@@ -95,8 +95,9 @@ impl Rings {
         &self.rings
     }
 
-    /// The best stretch of `size` free nodes of one ring: the first whose heaviest node is
-    /// lightest.
+    /// The stretch of `size` consecutive free nodes of one ring whose heaviest node is lightest.
+    ///
+    /// If there are several such stretches, the first one.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];

@@ -108,10 +108,10 @@ impl Rule for Runs {
 
 /// The runs of consecutive available nodes, in ascending order.
 ///
-/// A change of weight ends a run, unless all of the job's nodes must be consecutive. Nodes that the
-/// job requires by name are not counted, and the weight of a run is that of its other nodes. A
-/// required node of another weight also ends a run. If a run begins where the weight changes,
-/// required nodes before its first other node are not recorded as `first_required`.
+/// A change of weight ends a run, unless all of the job's nodes must be consecutive. The number of
+/// free nodes of a run and its weight disregard nodes that the job requires by name. But a required
+/// node of another weight ends the run. If a run begins where the weight changes, `first_required`
+/// disregards required nodes that come before the first node that is not required.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,

@@ -2,7 +2,7 @@
 
 use crate::geometry::NodeSet;
 
-/// Time span with the nodes that no reservation covers during the span.
+/// Time span, and the nodes that no reservation covers during it.
 #[derive(Clone, Debug)]
 struct Span {
     begin: i64,
@@ -22,10 +22,10 @@ pub struct NodeSpans {
     spans: Vec<Span>,
 }
 
-/// Search for the start of one job in [`NodeSpans`], from one possible start to the next.
+/// Search for the start of one job in [`NodeSpans`], which examines one instant after another.
 #[derive(Clone, Debug, Default)]
 pub struct SpanSearch {
-    /// Index of the span that contains the possible start of the job.
+    /// Index of the span with the instant that is now examined as a start of the job.
     first: usize,
     /// Index of the first span whose number of nodes has not been examined.
     next: usize,
@@ -94,8 +94,9 @@ impl NodeSpans {
 }
 
 impl SpanSearch {
-    /// Moves the search on to the possible start `from`, not earlier than the previous possible
-    /// start.
+    /// Moves the search on to `from`, the next instant at which the job may start.
+    ///
+    /// It must not be earlier than the instant examined before.
     pub fn advance(&mut self, spans: &NodeSpans, from: i64) {
         while spans.spans.get(self.first).is_some_and(|span| span.end <= from) {
             self.first += 1;
@@ -105,8 +106,9 @@ impl SpanSearch {
         }
     }
 
-    /// Unreserved nodes of the span that contains the possible start; `None` if all spans end
-    /// earlier.
+    /// Nodes that are unreserved at the instant now examined as a start of the job.
+    ///
+    /// `None` if all spans end before this instant.
     #[must_use]
     pub fn first<'a>(&self, spans: &'a NodeSpans) -> Option<&'a NodeSet> {
         spans.spans.get(self.first).map(|span| &span.free)
@@ -114,13 +116,13 @@ impl SpanSearch {
 
     /// Removes from `nodes` all nodes that are reserved at any time in the job's window.
     ///
-    /// The window consists of the span that contains the possible start, and of all later spans
+    /// The window consists of the span with the instant examined as a start, and of all later spans
     /// that begin at `until` or earlier.
     pub fn keep_unreserved(&self, spans: &NodeSpans, until: i64, nodes: &mut NodeSet) {
         spans.keep_from(self.first, until, nodes);
     }
 
-    /// First time after the possible start at which further nodes of the set `among` become
+    /// First time after the examined start at which further nodes of the set `among` become
     /// unreserved.
     ///
     /// The time is the end of a span. The last span to be examined is the first one that begins
@@ -140,12 +142,12 @@ impl SpanSearch {
 
     /// Latest time in the job's window at which a span with enough nodes follows one with too few.
     ///
-    /// The window consists of the span that contains the possible start, and of all later spans
-    /// that begin at `until` or earlier. Enough means at least `least` unreserved nodes. A start of
-    /// the job in the window before this time would meet the span with too few nodes, so this time
-    /// is a candidate start. Returns `None` if there is no such time, or if no further nodes of the
-    /// set `among` become unreserved at this time. Calls for later starts in the same search do not
-    /// examine a span again.
+    /// The window consists of the span with the instant examined as a start, and of all later spans
+    /// that begin at `until` or earlier. Enough means at least `least` unreserved nodes. A job that
+    /// starts in the window before the returned time would run into the span with too few nodes, so
+    /// the returned time is a candidate start. Returns `None` if there is no such time, or if no
+    /// further nodes of the set `among` become unreserved at this time. Calls for later starts in
+    /// the same search do not examine a span again.
     pub fn after_lack(
         &mut self,
         spans: &NodeSpans,

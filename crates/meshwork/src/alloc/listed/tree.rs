@@ -381,13 +381,12 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares two switches as sources of the nodes that the job still needs; the better one is
-    /// greater.
+    /// Compares switches `i` and `j` as sources of the nodes that the job still needs.
     ///
-    /// `holds` returns whether enough free nodes for the rest of the job are below a given switch.
-    /// If neither switch has enough, the switches directly above them are compared, and so on. The
-    /// second result is whether the switch at which the comparison ended for `i` has enough free
-    /// nodes.
+    /// The better switch is greater. `holds` returns whether enough free nodes for the rest of the
+    /// job are below a given switch. If neither switch has enough, the switches directly above them
+    /// are compared, and so on upwards. The second result is whether enough free nodes are below
+    /// the last switch that was compared on the path from `i` upwards.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,

@@ -16,7 +16,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the numbers of nodes of a topology, which must have leaves.
+    /// Reads the sizes of the machine, its leaves and its groups from a topology with leaves.
     pub(super) fn of(topology: &Topology) -> Parts {
         let tiers = topology.tiers().expect("only topologies with leaves are served");
         Parts { tiers, nodes: topology.nodes() }
@@ -24,7 +24,7 @@ impl Parts {
 
     /// For each leaf in a range of nodes, its index and its number of free nodes.
     ///
-    /// The range has `count` nodes from `start` on, which must be whole leaves.
+    /// The range has `count` nodes and begins at `start`. It must consist of whole leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);

@@ -51,10 +51,11 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
 
 /// Whether a job of shape `from` can be folded so that it fits into the shape `to` of equal size.
 ///
-/// A sheet (a shape of two dimensions) is folded into two layers by halving an even side. If `side`
-/// is 4, it can also be folded into four layers, by halving both sides or quartering one. If `side`
-/// is 4, there is also a fold that keeps the number of dimensions: a side of 2 is doubled and
-/// another, even side is halved. `side` is the side of a cube, or the shortest side of the torus.
+/// `side` is the side of a cube, or the shortest side of the torus. A sheet (a shape of two
+/// dimensions) is folded into two layers by halving an even side. If `side` is 4, it can also be
+/// folded into four layers, by halving both sides or quartering one. If `side` is 4, there is also
+/// a fold that keeps the number of dimensions: a side of 2 is doubled and another, even side is
+/// halved.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {
@@ -94,9 +95,9 @@ fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
 
 /// The shape in which a job runs on a static torus whose shortest side is `shortest`.
 ///
-/// Of the shapes into which the job can be folded and that fit the torus, this is the one whose
-/// longest side is shortest. If there is none, it is the job's own shape. A line (a shape of one
-/// dimension) may become any block of its size.
+/// If the job can be folded into shapes that fit the torus, the result is the one of them whose
+/// longest side is shortest. Otherwise it is the job's own shape. A line (a shape of one dimension)
+/// may become any block of its size.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_torus};
@@ -117,9 +118,9 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
 
 /// The shape in which a job runs on cubes of side `side`.
 ///
-/// Of the shapes into which the job can be folded without touching more cubes, this is the one that
-/// touches the fewest. If there is none, it is the job's own shape. A line (a shape of one
-/// dimension) is not folded, because RFold winds it through cubes.
+/// If the job can be folded into shapes that touch no more cubes than its own shape, the result is
+/// the one of them that touches the fewest. Otherwise it is the job's own shape. A line (a shape of
+/// one dimension) is not folded, because RFold winds it through cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};

@@ -5,7 +5,7 @@
 
 use super::cubes::{Cubes, for_each_place};
 
-/// Description of a path search, from which the caller determines the maximum number of steps.
+/// Properties of a path search, by which the caller can limit its number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {

@@ -74,7 +74,7 @@ pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placemen
     orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
 }
 
-/// Places the pieces of a shape, in the given orientation, on free nodes of cubes.
+/// Places the pieces into which cubes divide a shape, without turning the shape.
 fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     let (side, kinds) = (cubes.side(), kinds(shape, cubes.side()));
     // Most shapes that do not fit need more cubes than there are.

@@ -7,7 +7,8 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 pub enum Ties {
     /// The first candidate wins, in the order in which shapes or corners are listed.
     Listed,
-    /// The first candidate wins, in the order in which a CPython set of them is iterated.
+    /// The first candidate wins in the order in which CPython iterates over a set of the
+    /// candidates.
     ///
     /// RFold's original program breaks ties in this way. The rule serves to compare results with
     /// those of that program, job by job.
@@ -29,7 +30,9 @@ impl Ties {
         params.meaning("ties", &WORDS)
     }
 
-    /// Returns the distinct triples in the order of this rule. `Listed` keeps the given order.
+    /// Removes duplicates and returns the rest in the order in which this rule tries them.
+    ///
+    /// The triples are sides of shapes or corners of a cube. `Listed` keeps the given order.
     pub(super) fn sort(self, triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
         match self {
             Ties::Original => set_order(triples),
@@ -114,7 +117,7 @@ fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
 mod tests {
     use super::*;
 
-    /// Compares with values from CPython 3.11: a hash, and the order of several sets.
+    /// Compares a hash and the orders of several sets with values from CPython 3.11.
     ///
     /// The elements of the sets were added one by one.
     #[test]

@@ -68,7 +68,7 @@ const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 #[derive(Debug)]
 struct Machine {
     list: List,
-    /// For each partition, the indices of the larger partitions that contain all of its cards.
+    /// For each partition, the indices of the larger partitions with all of its node cards.
     parents: Vec<Vec<u32>>,
 }
 
@@ -77,7 +77,7 @@ struct Machine {
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// Cards (sets of nodes) with at least one held node.
+    /// Node cards (fixed sets of nodes) with at least one held node.
     busy: NodeSet,
     /// Switches of held partitions.
     wired: NodeSet,

@@ -42,7 +42,7 @@ use within::IslandRule;
 /// The least recently used ranking is dropped first.
 const MOST_RANKED: usize = 48;
 
-/// Rule by which an allocator divides nodes or pieces of jobs among leaves or groups of a machine.
+/// Rule for how many nodes (or pieces) of a job an allocator places in each leaf or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// The job gets nodes of the whole machine, without regard to leaves and groups.
@@ -126,9 +126,9 @@ impl NodeAllocator {
 /// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// Pieces are divided by an allocator of whole nodes, asked about a site of its own.
+    /// Pieces are divided by an allocator of whole nodes, which chooses on a separate site.
     ///
-    /// On this site, the nodes with room for pieces are free.
+    /// On the separate site, a node is free if it has room for pieces.
     Asked(NodeAllocator, Box<Site>),
 }
 
@@ -192,8 +192,7 @@ impl PiecesAllocator {
         at
     }
 
-    /// Places a request. Returns the resources of nodes that it gets, or `None` if it does not fit
-    /// now.
+    /// Places a request now; returns what it gets of each node, or `None` if it does not fit.
     fn place(
         &mut self,
         request: &Pieces,

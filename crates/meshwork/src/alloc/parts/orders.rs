@@ -264,11 +264,12 @@ struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    /// Pieces seen so far, each with its description as a task of a GPU cluster. The field `task`
-    /// has the index of the piece that was scored last.
+    /// Pieces that have been scored, each with its description as a task of a GPU cluster.
+    ///
+    /// The field `task` has the index of the piece that was scored last.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
-    /// Whether scores are kept for later queries, as for a slow rule.
+    /// Whether computed scores are stored for reuse, because the rule is slow.
     remembers: bool,
     /// Hash table of stored scores, at most one at each position; empty until the first is stored.
     known: Vec<(ScoreKey, i64)>,
@@ -297,7 +298,7 @@ impl ByRule {
         ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
 
-    /// Sets `task` to the index of a piece among the pieces seen so far. A new piece is added.
+    /// Sets `task` to the index of a piece in the list `tasks`, to which a new piece is added.
     fn turn_to(&mut self, piece: &Piece) {
         let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
         if self.tasks.get(self.task).is_some_and(is_it) {

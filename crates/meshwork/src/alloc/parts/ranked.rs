@@ -28,10 +28,11 @@ pub(super) struct Ranked {
     /// Identifier of the log of changes that was read last, and the position up to which it was
     /// read.
     followed: Option<(u64, usize)>,
-    /// Identifier of the trial that was read last, and the position in the log up to which it was
+    /// Identifier of the last trial whose changes were read, and how far the log of changes was
     /// read.
     ///
-    /// A trial consists of changes that are undone later.
+    /// A trial consists of changes that are undone later. The second number is a position in the
+    /// log.
     tried: Option<(u64, usize)>,
     /// Nodes to read again at the next update, in addition to those in the log of changes.
     doubted: Vec<Node>,

@@ -86,7 +86,7 @@ fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Pr
 }
 
 impl AdaptiveNoncontiguous {
-    /// Places blocks one after another on free nodes. The flags say for each block whether it fits.
+    /// Places blocks one after another on free nodes; returns for each block whether it fits.
     fn place(
         &self,
         pieces: &[Dims],

@@ -48,14 +48,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// are counted by window sums along one dimension after another.
 #[derive(Default)]
 struct Shells {
-    /// For each node, the number of free nodes within the radius reached so far.
+    /// For each node, the number of free nodes within the current radius.
     within: Vec<u32>,
-    /// Values of `within` before they are summed along one more dimension.
+    /// Buffer for the values of `within` while they are summed along one more dimension.
     before: Vec<u32>,
     /// Buffer for [`slide`]: for each line of nodes, the window sum at the current position.
     window: Vec<u32>,
-    /// For each centre, the sum of distances to its nearest free nodes. Nodes beyond the radius
-    /// reached so far are counted at a distance one greater than this radius.
+    /// For each centre, the sum of distances to its nearest free nodes.
+    ///
+    /// Nodes beyond the current radius are counted as if their distance were this radius plus 1.
     sums: Vec<u64>,
 }
 

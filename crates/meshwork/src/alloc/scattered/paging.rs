@@ -163,7 +163,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// The nodes of a page, as a block of the machine, whose grid is `whole`.
+    /// The block of the machine that a page covers; `whole` is the grid of the machine.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

@@ -32,9 +32,9 @@ struct Random {
     /// Positions in the ascending list of free nodes. A request swaps some positions and then
     /// undoes the swaps, so that the positions are ascending again.
     places: Vec<u32>,
-    /// For each draw of a request, the position with which the drawn position was swapped.
+    /// For each draw, the position in the list that was picked and swapped to the front.
     ///
-    /// Needed to undo the swaps.
+    /// Needed to undo the swaps at the end of the request.
     changed: Vec<usize>,
     ranks: Ranks,
 }

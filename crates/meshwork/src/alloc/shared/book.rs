@@ -17,9 +17,9 @@ const MOST_CHANGES: usize = 2;
 
 /// Book of what jobs hold on a machine's nodes. It decides like [`decide_shared`], but faster.
 ///
-/// For later equal requests, the book stores what a request needs and whether its job could ever
+/// For each recent request, the book stores what the request needs and whether its job could ever
 /// start. For a request of several nodes in a tree of switches, it also stores what each node could
-/// give to the job. For an equal request later, only the nodes that have changed in between are
+/// give to the job. When an equal request comes later, only nodes that have changed in between are
 /// examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
@@ -42,7 +42,7 @@ struct KnownRequest {
     /// Whether the job could start on the empty machine; `None` if this was not yet examined.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes that `known` takes into account, counted from the creation of the book.
+    /// Number of changes of nodes, since the creation of the book, that `known` takes into account.
     seen: usize,
 }
 

@@ -8,9 +8,10 @@ use super::choose::{Attempt, Leave, Missing};
 pub(super) struct Candidates {
     /// Nodes on which a part of the job fits.
     pub all: NodeSet,
-    /// Candidates of lower weight than the nodes collected last.
+    /// Candidates that must be taken before all others, because their weights are lower.
     ///
-    /// They must be taken before all other nodes below the switch or in the block.
+    /// Candidates are collected weight by weight, until they suffice. All candidates that were
+    /// collected before the last weight was examined are forced.
     pub forced: NodeSet,
     /// For each switch of a tree, the number of candidates below it; `None` if unknown.
     pub below: Option<Vec<i64>>,

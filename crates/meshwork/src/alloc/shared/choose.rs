@@ -25,7 +25,7 @@ pub(super) enum Leave {
     ///
     /// It is the node with the lowest product of its usable CPUs and GPUs.
     OneOfThese,
-    /// Leave out the next available node in ascending order of the product of CPUs and GPUs.
+    /// Leave out, of the nodes that are still available, the one with the fewest CPUs times GPUs.
     Next,
 }
 
@@ -51,8 +51,9 @@ pub(super) struct Attempt<'a> {
     ///
     /// The list is empty if only a single node is examined.
     pub slots: Vec<u32>,
-    /// Stored results for nodes that are examined only when an attempt needs them. `None` if all
-    /// nodes have been examined.
+    /// Stored results, used to examine a node only when an attempt may take it.
+    ///
+    /// `None` if all nodes have been examined.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
     /// Nodes that were in `unexamined`, but whose amounts for the job have been computed since.
     pub examined: Vec<u32>,
@@ -596,7 +597,7 @@ struct NodeRun {
     is_used: bool,
 }
 
-/// Takes nodes of runs (consecutive nodes of one weight), the run with best-fitting CPUs first.
+/// Takes nodes run by run (consecutive nodes of one weight), the run that fits best by CPUs first.
 fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     let mut missing = attempt.missing(false);
     let map = attempt.map.clone();

@@ -30,8 +30,8 @@ pub enum SharedDecision {
 ///
 /// # Complexity
 /// **O(log n)** for each node that is examined on a machine of *n* nodes. For a job of one node,
-/// nodes are examined until one can hold the job. For a job of several nodes, all nodes on which a
-/// part of it may fit are examined, and again in each further attempt.
+/// nodes are examined until one can hold the job. For a job of several nodes, each attempt examines
+/// all nodes on which a part of the job may fit.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,

@@ -29,8 +29,10 @@ pub(super) struct Fit {
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Rank of the node in the order in which nodes are taken: by its weight, then nodes with more
-    /// GPUs near the job first.
+    /// Rank of the node in the order in which nodes are taken.
+    ///
+    /// Nodes are taken by weight, and among equal weights, first those with more GPUs near the
+    /// job's cores.
     pub weight: u64,
     /// Number of usable CPUs, times number of usable GPUs if the job needs GPUs.
     ///
@@ -44,15 +46,16 @@ pub(super) struct Fit {
     pub usable: u32,
 }
 
-/// Rank of a node of this type if it has no GPU near the job.
+/// Rank of a node of this type if it has no GPU near the job's cores.
 ///
 /// Nodes are taken in ascending order of rank.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Numbers of a node's free GPUs of the requested type: near each socket, near all sockets, in
-/// total.
+/// Numbers of free GPUs of a node: near each single socket, near all sockets, and in total.
+///
+/// Only GPUs of the requested type are counted.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -198,12 +201,12 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job, which is encoded in the node's rank (`weight`).
+    /// The number of GPUs near the job's cores, which is part of the node's rank (`weight`).
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job, which is encoded in the node's rank (`weight`).
+    /// Sets the number of GPUs near the job's cores, which is part of the node's rank (`weight`).
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
@@ -271,9 +274,9 @@ impl Fit {
         Some(())
     }
 
-    /// Lowers the maximum number of GPUs that the job may take of the node to `most`.
+    /// Limits the number of GPUs that the job may take from the node to `most`; 0 sets no limit.
     ///
-    /// If `most` is 0, there is no limit to set. Returns whether the maximum has changed.
+    /// A lower limit stays as it is. Returns whether the limit has changed.
     fn cap_gpus(&mut self, most: u64) -> bool {
         let is_lower = most > 0 && (self.gpu_cap == 0 || self.gpu_cap > most);
         if is_lower {
@@ -317,8 +320,7 @@ impl Fit {
         }
     }
 
-    /// Selects the cores that a job would take if it got this node; returns the number of their
-    /// CPUs.
+    /// Selects the cores that a job would take of this node; returns the number of their CPUs.
     ///
     /// `taken` is the number of GPUs that the job has on other nodes, and `nodes_left` the number
     /// of nodes still to be found. In the first pass, only cores near the GPUs are taken.

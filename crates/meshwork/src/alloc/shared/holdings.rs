@@ -43,7 +43,9 @@ pub struct Holdings {
     index: Index,
     /// For each type of node, the nodes of this type.
     types: Arc<Vec<NodeSet>>,
-    /// Free amounts of the machine without jobs. `None` if this is that record itself.
+    /// Free amounts of the machine without jobs.
+    ///
+    /// `None` if this value was itself created for the machine without jobs.
     idle: Option<Arc<Holdings>>,
 }
 
@@ -112,7 +114,7 @@ impl Holdings {
         own.iter().zip(least).all(|(own, least)| own >= least)
     }
 
-    /// Claims the cores, memory and GPUs of a node that `grant` names.
+    /// Claims what `grant` gives to a job: some cores, memory and GPUs of one node.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.subtract(&grant.cores);
@@ -122,7 +124,7 @@ impl Holdings {
         self.note(grant.node, |memory| memory.saturating_sub(grant.memory));
     }
 
-    /// Releases the cores, memory and GPUs of a node that `grant` names.
+    /// Releases what `grant` has given to a job: some cores, memory and GPUs of one node.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.unite(&grant.cores);
@@ -202,11 +204,10 @@ impl Index {
         }
     }
 
-    /// The first position from `from` on with a node that has at least these amounts; `None` if
-    /// none has.
+    /// The first position, not below `from`, of a node with at least these amounts free.
     ///
-    /// **O(log n)** for each visited group of nodes. A group is visited if the maxima of its free
-    /// amounts suffice, even if no single node of it has enough.
+    /// `None` if no node has them. **O(log n)** for each visited group of nodes. A group is visited
+    /// if the maxima of its free amounts suffice, even if no single node of it has enough.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))

@@ -50,7 +50,10 @@ impl SingleTree {
     }
 }
 
-/// CPUs and GPUs of a node that the job could take in one of the two passes that select cores.
+/// CPUs and GPUs that the job could take of a node, as found in one of two passes.
+///
+/// Each pass selects cores of the node. The first pass selects only cores near the GPUs, the second
+/// pass selects any cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
@@ -112,12 +115,12 @@ pub(super) enum KnownChoice {
     Nodes(Chosen),
     /// The nodes do not suffice for the job.
     Nothing,
-    /// The stored fits do not suffice for a decision, so all nodes must be examined.
+    /// The stored results do not suffice for a decision, so all nodes must be examined.
     Unknown,
 }
 
 impl Known {
-    /// Whether decisions on a job can be made from stored fits, on a machine with these settings.
+    /// Whether stored results can serve for decisions on a job, with the settings of the machine.
     pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
         let (params, needs) = (&machine.params, &wanted.needs);
         let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;
@@ -229,7 +232,9 @@ impl Known {
         Some(fit)
     }
 
-    /// Chooses the nodes of a job from stored fits, like [`choose`](super::choose::choose).
+    /// Chooses the nodes of a job by stored results of what it could take of each node.
+    ///
+    /// The choice equals that of [`choose`](super::choose::choose).
     ///
     /// `slots` is a buffer with one entry for each node, all `u32::MAX` before the call and after
     /// it.

@@ -83,7 +83,7 @@ pub(super) struct Gpus {
     pub per_task: u64,
     /// Requested number of CPUs for each GPU.
     pub cpus: u32,
-    /// Default of the partition for the number of CPUs for each GPU.
+    /// Number of CPUs for each GPU by default, as set for the partition.
     pub default_cpus: u32,
     /// Memory for each GPU in MB, as requested or by default.
     pub memory: u64,
@@ -243,7 +243,10 @@ impl SharedRequest {
         })
     }
 
-    /// Collects the options for GPUs; `None` if there are none. Only one may give a number of GPUs.
+    /// Collects the options for GPUs; `None` if there are none.
+    ///
+    /// # Errors
+    /// If more than one option gives a number of GPUs, or if none does and other options need it.
     fn gpus_wanted(&self) -> Result<Option<Gpus>, String> {
         let all = [self.gpus_per_node, self.gpus, self.gpus_per_task];
         let mut models = all.iter().flatten().map(|gpus| gpus.model);

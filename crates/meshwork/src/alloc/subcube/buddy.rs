@@ -125,7 +125,9 @@ struct Buddy<L> {
     lists: L,
 }
 
-/// Lists of aligned free blocks. Block `index` of dimension *k* has 2ᵏ nodes, from `index` · 2ᵏ on.
+/// Lists of aligned free blocks, one list for each dimension.
+///
+/// Block `index` of dimension *k* has 2ᵏ nodes, and its first node is `index` · 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
     /// Creates empty lists for a hypercube of the given dimension.
     fn empty(dimension: u32) -> Self;
@@ -252,7 +254,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// Bitmap of the nonzero words of `words`, used to find the first block.
+    /// One bit for each entry of `words`, 1 if the entry is not 0; used to find the first block.
     summary: Vec<u64>,
     count: u32,
 }

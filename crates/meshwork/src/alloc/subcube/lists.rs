@@ -93,8 +93,8 @@ impl CubeLists {
 
     /// Halves a subcube that is in no list, along a dimension in `among`, and lists one half.
     ///
-    /// If `keep_upper` accepts the halves, the lower half is listed, otherwise the upper one.
-    /// Returns first the half that is not listed, then the listed one.
+    /// If `keep_upper` returns true for the two halves, the lower one is listed, otherwise the
+    /// upper one. Returns first the half that is not listed, then the listed one.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -127,8 +127,9 @@ impl CubeLists {
 
     /// Removes the nodes of a claimed placement from the lists.
     ///
-    /// If a block lies within one listed subcube, this subcube is halved until the block is left.
-    /// For any other block, the lists are rebuilt.
+    /// A listed subcube that contains a whole block is halved repeatedly until one of its parts is
+    /// the block. All other parts are listed. If no listed subcube contains a block, the lists are
+    /// rebuilt.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);

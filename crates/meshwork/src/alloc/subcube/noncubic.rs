@@ -68,7 +68,7 @@ fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32
     listed.next().unwrap_or(among.ilog2())
 }
 
-/// Record of a taken subcube: `part` is taken, and `from` is the listed subcube that contained it.
+/// Record of a taken subcube, `part`, which was part of the listed subcube `from`.
 struct Carved {
     from: Subcube,
     part: Subcube,

@@ -117,7 +117,7 @@ impl PrimeCubeGraph {
         self.covering[node as usize] - 1
     }
 
-    /// The subcube of dimension `k` for a request, from the primes that `among` accepts.
+    /// The subcube of dimension `k` for a request, within one of the primes that `among` accepts.
     ///
     /// A prime is a free subcube that lies in no larger free one.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {

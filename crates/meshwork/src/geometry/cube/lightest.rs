@@ -1,4 +1,4 @@
-//! Search within a subcube for its smaller subcube of the least total weight.
+//! Search within a subcube for the lightest subcube of a given smaller dimension.
 
 use super::Subcube;
 use crate::topology::Node;

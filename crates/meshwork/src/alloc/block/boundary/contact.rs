@@ -143,9 +143,10 @@ impl Faces {
         all
     }
 
-    /// Adds one of the two faces across dimension `d` if the flag `is` is set, otherwise nothing.
+    /// Adds one of the two faces perpendicular to dimension `d`, or no face if `is` is false.
     ///
-    /// It is the high face if `high` is set, otherwise the low one.
+    /// The added face is the one at the higher coordinate if `high` is true, otherwise the other
+    /// one.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
@@ -161,8 +162,9 @@ impl Faces {
             .sum()
     }
 
-    /// Whether the set contains a face across dimension `d`: the high one if `high` is set,
-    /// otherwise the low one.
+    /// Whether the set contains one of the two faces perpendicular to dimension `d`.
+    ///
+    /// The face is the one at the higher coordinate if `high` is true, otherwise the other one.
     pub(super) fn has(self, d: usize, high: bool) -> bool {
         self.0 >> (2 * d + usize::from(high)) & 1 == 1
     }
@@ -182,7 +184,7 @@ pub(super) enum Beside {
 /// Neighbourhood of a block in one direction of dimension `d`: above it if `high` is set, else
 /// below.
 ///
-/// Along `d` the block covers `length` coordinates from `at` on.
+/// Along `d` the block covers `length` coordinates, beginning with `at`.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
     let (side, end) = (grid.sides()[d], at + length);
     match (grid.is_ring(d), high) {

@@ -206,12 +206,12 @@ impl Peaks {
         }
     }
 
-    /// Moves the edge nodes of held blocks along `d` to bases that are level with the edge.
+    /// Finds, from edge nodes of held blocks, bases at which a block is level with an edge along
+    /// `d`.
     ///
-    /// The result is stored in `level`.
-    ///
-    /// A base is level with an edge if the block there begins or ends, along `d`, at the coordinate
-    /// of the edge.
+    /// A block is level with an edge if it begins or ends, along `d`, at the coordinate of the
+    /// edge. If `corners` is set, blocks that are off by one step are included. Each edge node is
+    /// moved along `d` to such bases. The result is stored in `level`.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);

@@ -104,8 +104,9 @@ enum Weighting {
     Exponential,
 }
 
-/// The weight 1, in units of 2⁻³². Walls and blocks that are claimed at the present instant have
-/// this weight.
+/// The greatest weight of a neighbour, 1, in units of 2⁻³².
+///
+/// Walls have this weight, and nodes that were claimed at the present instant.
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {

@@ -134,7 +134,9 @@ impl Anchors {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best free box of `size` nodes, and whether boxes of its shape overlap other listed
+    /// The free box of `size` nodes that the criteria select.
+    ///
+    /// The second value is whether boxes of its listed shape overlap one another or other listed
     /// boxes.
     fn best(
         &self,

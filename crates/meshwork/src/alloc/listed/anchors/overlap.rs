@@ -176,7 +176,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// For each value of a byte, a mask for each of its bits: all ones if the bit is 1, otherwise 0.
+/// For each value of a byte and each of its bits, a mask: all ones if the bit is 1, otherwise 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -213,7 +213,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The minimum and maximum of up to 64 numbers, of which only those with a bit 1 in `word` count.
+/// The minimum and maximum of those of up to 64 numbers whose bits in `word` are 1.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {

@@ -44,19 +44,19 @@ pub(super) enum Source {
     Sum(usize),
 }
 
-/// Table of counts of balls, computed from the table of balls over one dimension fewer (`of`).
+/// Numbers of free nodes in balls, computed from a table for balls over one dimension fewer (`of`).
 struct Sum {
     of: Source,
     dimension: usize,
-    /// Counts of free nodes in the balls of all radii so far, radius by radius.
+    /// Number of free nodes in each ball, for all radii that have been computed, radius by radius.
     layers: Vec<u16>,
     /// For each ball, the number of its free nodes that are not below the centre along `dimension`.
     ///
-    /// The balls have the largest radius so far.
+    /// The balls have the largest radius that has been computed.
     ahead: Vec<u16>,
     /// For each ball, the number of its free nodes that are below the centre along `dimension`.
     ///
-    /// The balls have the largest radius so far.
+    /// The balls have the largest radius that has been computed.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
@@ -72,9 +72,9 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of stored counts, to limit the memory.
+/// Maximum number of counts of free nodes that are stored at once, to limit the memory.
 ///
-/// A long and narrow machine may have thousands of radii.
+/// On a long and narrow machine, counts for thousands of radii may be needed.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
@@ -94,10 +94,11 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, the table of balls over all dimensions but this one.
+    /// For each dimension in `first..end`, a table of balls that do not extend along this
+    /// dimension.
     ///
-    /// Balls extend over the dimensions of the table `outside`, from which the tables are computed,
-    /// and over the other dimensions in `first..end`.
+    /// The balls extend along all other dimensions in `first..end`, and along the dimensions of the
+    /// table `outside`, from which the tables are computed.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -231,8 +232,10 @@ impl Balls {
 
 /// Counts from which a [`Sum`] computes its counts for the next radius.
 ///
-/// They are counts of balls over one dimension fewer: at the next radius, at the radius before it,
-/// and at the smaller radii whose counts are subtracted on a ring.
+/// They are the numbers of free nodes in balls that do not extend along the sum's dimension. `here`
+/// is for balls of the next radius, and `before` for the radius before it. The other two are for
+/// smaller radii. On a ring, they are subtracted, because no node may be counted on both sides of a
+/// centre.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,

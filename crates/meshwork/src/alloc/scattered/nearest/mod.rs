@@ -50,10 +50,10 @@ pub(super) struct NearestNodes {
 /// Number of nodes of the largest supported machine, limited because every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Number of computed distances, per node and dimension, at which the search method changes.
+/// Maximum number of distances that are computed one by one, for each node and dimension.
 ///
-/// Up to this number, the distances from each centre to each free node are computed. With more
-/// distances, counting nodes around all centres at once is faster.
+/// There is one distance from each centre to each free node. With more distances, counting nodes
+/// around all centres at once is faster.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {

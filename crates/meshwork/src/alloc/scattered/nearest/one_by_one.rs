@@ -22,11 +22,11 @@ use super::hops::hops_over_pairs;
 /// by dimension. In each dimension they are computed from the number of nodes with each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
-    /// Free nodes in ascending order, each with its distance from the centre examined now.
+    /// Free nodes in ascending order, each with its distance from the current centre.
     free: Vec<(Node, u32)>,
     /// Tables for the lower half of the dimensions, and for the higher half.
     halves: [Half; 2],
-    /// Number of free nodes at each distance from the centre examined now.
+    /// Number of free nodes at each distance from the current centre.
     shells: Vec<u32>,
 }
 
@@ -99,8 +99,9 @@ impl OneByOne {
         in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
-    /// Computes the distances of all free nodes from a centre, and the extent of its `count`
-    /// nearest.
+    /// Computes the distance of every free node from a centre.
+    ///
+    /// Returns how far the `count` nearest free nodes extend.
     fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
         let centre = grid.coordinates(centre);
         let (below, above) = centre.split_at(self.halves[0].sides.len());
@@ -121,8 +122,7 @@ impl OneByOne {
         Reach { shell: shell as u32, of_it: count - nearer }
     }
 
-    /// Hops over all pairs of the nodes nearest to the centre examined now, up to the extent
-    /// `reach`.
+    /// Hops over all pairs of the nodes nearest to the current centre; `reach` tells which nodes.
     fn hops(&mut self, reach: Reach) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
@@ -148,7 +148,7 @@ impl Half {
         Half { sides, are_rings, at: Vec::new(), apart, counts }
     }
 
-    /// Computes the distance of each index (combination of coordinates) from a centre.
+    /// Computes the distance of each combination of coordinates from a centre.
     fn look_from(&mut self, centre: &[u32]) {
         self.apart.clear();
         self.apart.push(0);

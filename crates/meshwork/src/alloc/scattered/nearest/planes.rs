@@ -1,4 +1,4 @@
-//! Counts of the nodes around all centres of one plane at once, plane by plane.
+//! Counts of the nodes around centres, computed at once for all centres of a plane.
 
 use crate::topology::{Grid, Node};
 
@@ -10,9 +10,10 @@ use super::lanes::{LANES, Lanes};
 ///
 /// A plane consists of the nodes that agree in all coordinates except those of the lower
 /// dimensions. So planes are consecutive in row-major order. The nearest nodes of a centre are all
-/// free nodes below a largest distance, and some at this distance, which form the last shell. Of
-/// the last shell, all nodes in the first planes are taken, some in one plane, and none in later
-/// planes. The number of nodes in each plane follows from the balls within planes.
+/// free nodes nearer than some distance, and some of the nodes at this distance. All free nodes at
+/// this distance are called the last shell. Of the last shell, all nodes in the first planes are
+/// taken, some in one plane, and none in later planes. The number of nearest nodes in each plane
+/// follows from the balls within planes.
 ///
 /// The number of nearest nodes with a given coordinate along a lower dimension is the count of a
 /// ball over the other dimensions. The centre of this ball is moved to the coordinate, and its
@@ -31,17 +32,17 @@ pub(super) struct Planes {
     nodes: usize,
     /// Number of nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of free nodes at an exact distance from each node.
+    /// For each lower dimension, the number of free nodes at each distance from each node.
     ///
-    /// The counted nodes are in the plane of the node, and have its coordinate in the lower
-    /// dimension. Indexed by distance, then by node of the grid.
+    /// Only nodes in the plane of the node are counted, and only those with its coordinate in the
+    /// lower dimension. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension, the counts of balls over all other dimensions.
+    /// For each lower dimension, numbers of free nodes in balls over all other dimensions.
     ///
-    /// A ball's outermost nodes, whose distance equals the radius, are counted only in the first
-    /// planes, from which the whole last shell is taken. The table is indexed by the number of
-    /// these planes, then by radius plus 1, then by the centre in the current plane. The first row
-    /// has only zeros, for coordinates out of reach.
+    /// The outermost nodes of a ball, whose distance equals the radius, are counted in some of the
+    /// first planes only: those from which the whole last shell is taken. The table is indexed by
+    /// the number of these planes, then by radius plus 1, then by the centre in the current plane.
+    /// The first row has only zeros, for coordinates out of reach.
     taken: Vec<Vec<u16>>,
     /// Number of radii in the table `taken`.
     radii: usize,
@@ -104,8 +105,8 @@ impl Planes {
 
     /// For [`LANES`] centres, the number of free nodes of `plane` up to `distance`, and below it.
     ///
-    /// The centres are nodes of the plane examined now, from index `first` on. The first number
-    /// includes the nodes at `distance`, the second does not.
+    /// The centres are consecutive nodes of the current plane, beginning with index `first`. The
+    /// first number includes the nodes at `distance`, the second does not.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -120,24 +121,28 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// The counts along lower dimension `d` if the whole last shell is taken in the first `whole`
-    /// planes.
+    /// The row of the table `taken` for lower dimension `d` and a number of planes, `whole`.
     ///
-    /// The last shell consists of the nodes at the largest distance from a centre. The counts are
-    /// indexed by radius plus 1, then by node of the plane; the first row has only zeros.
+    /// In the first `whole` planes, all nodes of the last shell are taken. The last shell consists
+    /// of the nodes at the largest distance from a centre. The counts are indexed by radius plus 1,
+    /// then by node of the plane; the first row has only zeros.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane with index `whole`, and the radius of a ball within this plane.
+    /// The first node of the plane with index `whole`, and the part of `distance` left within it.
     ///
-    /// The radius is `distance` minus the distance of the plane from the plane of the centres.
+    /// The second number is `distance` minus the distance of the plane from the plane of the
+    /// centres.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Records the counts of free nodes at distances below `shells`.
+    /// Reads from `balls`, for each node, how many free nodes of its plane lie within each
+    /// distance.
+    ///
+    /// The distances are those below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();
@@ -156,7 +161,7 @@ impl Planes {
         }
     }
 
-    /// Computes the counts for the centres of plane `plane`, for distances below `shells`.
+    /// Counts the nodes around all centres in plane `plane`, for each distance below `shells`.
     pub(super) fn look_from(&mut self, balls: &Balls, axes: &Axes, plane: usize, shells: u32) {
         self.find_away(axes, plane);
         self.radii = shells as usize;

@@ -16,37 +16,42 @@ use super::planes::Planes;
 /// lower dimensions. The nodes of all planes are counted once for each distinct largest distance
 /// among the centres. One plane is examined for each centre that may be the best.
 pub(super) struct Stretch {
-    /// Number of nodes in a plane that are among the nearest to a centre, by plane and centre.
+    /// For each plane and each centre, how many of the centre's nearest nodes lie in the plane.
     by_plane: Vec<Lanes<u16>>,
-    /// Number of nodes nearest to a centre, by their coordinate along an upper dimension and by
-    /// centre.
+    /// For each coordinate of an upper dimension, how many of each centre's nearest nodes have it.
     ///
-    /// Planes differ in upper dimensions. The list is overwritten for each of them.
+    /// An upper dimension is one in which planes differ. The list is overwritten for each upper
+    /// dimension.
     along: Vec<Lanes<u16>>,
-    /// Number of nearest nodes by lower dimension, by their coordinate in it, and by centre.
+    /// For each coordinate of each lower dimension, how many of each centre's nearest nodes have
+    /// it.
     ///
-    /// In the plane where the nodes at the largest distance are only partly taken, those nodes are
-    /// not counted.
+    /// A lower dimension is one along which planes extend. In one plane, only some of the nodes at
+    /// the largest distance are taken. These are not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// For each centre, the number of planes whose nodes at the largest distance are all taken.
+    /// For each centre, the number of planes in which all nodes at the largest distance are taken.
     whole: Lanes<u16>,
-    /// For each centre, the number of nodes at the largest distance taken in the partly taken
+    /// For each centre, the number of nodes at the largest distance that are taken in one more
     /// plane.
+    ///
+    /// It is the plane after those counted in `whole`. Only some of its nodes at this distance are
+    /// taken.
     rest: Lanes<u16>,
-    /// Number of nodes counted in `lower`, for each centre.
+    /// Number of each centre's nearest nodes that are counted in `lower`.
     counted: Lanes<u16>,
     /// Hops along the upper dimensions over all pairs of nearest nodes, for each centre.
     above: Lanes<u64>,
-    /// Hops along the lower dimensions over all pairs of counted nodes, for each centre.
+    /// Hops along the lower dimensions over all pairs of the nodes counted in `lower`, by centre.
     below: Lanes<u64>,
-    /// Number of nodes nearest to one centre, by lower dimension and by their coordinate in it.
+    /// For each coordinate of each lower dimension, how many nearest nodes of one centre have it.
     counts: Vec<Vec<u32>>,
 }
 
 impl Stretch {
-    /// Creates a stretch (several adjacent centres) for a grid.
+    /// Creates a stretch (several adjacent centres) for a grid whose planes have `lower`
+    /// dimensions.
     ///
-    /// The planes of the grid extend along its first `lower` dimensions.
+    /// Planes extend along the first `lower` dimensions of the grid.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];
@@ -144,7 +149,8 @@ impl Stretch {
         Some(above + below.sum::<u64>())
     }
 
-    /// Counts the nodes of each plane around each centre.
+    /// Counts, for each centre and each plane, how many of the centre's nearest nodes are in the
+    /// plane.
     ///
     /// All centres with the same largest distance are handled at once.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
@@ -182,9 +188,9 @@ impl Stretch {
         }
     }
 
-    /// Hops along the upper dimensions over all pairs of the nodes that were counted by plane.
+    /// Hops along the upper dimensions over all pairs of the nearest nodes, for each centre.
     ///
-    /// The counts by plane are overwritten.
+    /// They are computed from the counts of nodes in each plane, which are overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
         for axis in axes.axes[planes.dimensions()..].iter().rev() {

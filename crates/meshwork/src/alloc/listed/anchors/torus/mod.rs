@@ -34,7 +34,9 @@ impl Shape {
         Shape { sides, spacing: sides, seed: [0; 3] }
     }
 
-    /// Positions of the box along an axis of this length, in the order in which they are tried.
+    /// Positions of the box along axis `axis` of a torus, in the order in which they are tried.
+    ///
+    /// `length` is the side of the torus along the axis.
     #[must_use]
     pub fn positions(&self, axis: usize, length: u32) -> Vec<u32> {
         let step = if self.spacing[axis] == 0 { self.sides[axis] } else { self.spacing[axis] };
@@ -62,7 +64,7 @@ const MOST_IN_ORDER: u32 = 1 << 16;
 
 /// Maximum number of free boxes among which the first one is found by comparing their positions.
 ///
-/// For more boxes, a search in the stored order is faster.
+/// If more boxes are free, a search in the list of all boxes (`in_order`) is faster.
 const FEW: u32 = 32;
 
 /// Listed shape of a torus, with all boxes that it stands for.
@@ -74,7 +76,9 @@ pub struct Entry {
     order: [Vec<Option<u32>>; 3],
     /// Corner cells (where boxes begin along each axis) of all boxes of the listed shape.
     bases: NodeSet,
-    /// Corner cells in the order in which boxes are tried; empty on a large torus, to save memory.
+    /// Corner cells of all boxes, in the order in which the boxes are tried.
+    ///
+    /// Empty on a large torus, to save memory.
     in_order: Vec<u32>,
     /// Corner cells of the boxes that can be allocated: no cell is a hole, and no two are the same
     /// node.
@@ -102,8 +106,8 @@ impl Entry {
         self.bases.count()
     }
 
-    /// Number of boxes in which no cell is a hole and no two cells are the same node. Other boxes
-    /// are never allocated.
+    /// Number of boxes that can be allocated: no cell is a hole, and no two cells are the same
+    /// node.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
