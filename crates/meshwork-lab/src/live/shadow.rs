@@ -384,7 +384,8 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes (powers of two) for which the policy finds nodes.
+    /// Powers of two up to the number of nodes, reduced to job sizes for which the policy finds
+    /// nodes.
     ///
     /// The nodes of `claims` and the nodes in `nodes` count as occupied.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {

@@ -48,7 +48,7 @@ pub struct JobMove {
     pub to: NodeSet,
 }
 
-/// Sequence of moves of running jobs after which a listed place of the topology is free.
+/// Moves of running jobs, in order, that free a placement which the topology lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
     /// Name of the freed place in the placement lists of the topology.

@@ -192,7 +192,9 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which a piece (unit) of a request fits, and the amounts that the job lacks.
+/// Number of nodes on which one piece of a request fits, and the missing amounts as a text.
+///
+/// A piece is the part of a request that must be on one node.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {
@@ -235,8 +237,10 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Listed places of a size. Places on which fewer jobs must end come first, then places on which
-/// these jobs end earlier. Places that are too small because nodes are down come last.
+/// Placements that the topology allows for a size, sorted by how soon they could be free.
+///
+/// Placements on which fewer jobs must end come first, then placements on which these jobs end
+/// earlier. Placements that are too small because nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();

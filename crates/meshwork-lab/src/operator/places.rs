@@ -1,4 +1,5 @@
-//! Tests whether the nodes of a job are a place: a set of nodes that the topology lists for jobs.
+//! Tests whether the nodes of a job are a *place*: a set of nodes that the topology allows for a
+//! job.
 
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
@@ -6,7 +7,7 @@ use meshwork::topology::Node;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::{Structure, by};
 
-/// Relation of a set of nodes to the listed places of a machine.
+/// How the nodes of a job relate to the places that the topology allows for jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
     /// The nodes are one listed place of the job's size.

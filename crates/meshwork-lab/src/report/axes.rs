@@ -67,7 +67,7 @@ pub(super) enum Kind {
 /// Role of each axis in a plot. Axes are given by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Index of the axis along the plot, which is its x axis; `None` if nothing is swept.
+    /// Index of the axis that is drawn along the plot (as x axis); `None` if no key is swept.
     pub(super) along: Option<usize>,
     /// Index of the axis whose values have colours; `None` if there are no colours.
     pub(super) colour: Option<usize>,

@@ -12,7 +12,9 @@ use crate::watch::recording::Timeline;
 /// Largest number of lines of a plot, each in a colour of its own.
 const MAX_LINES: usize = sample::MAX;
 
-/// Largest number of time intervals of a line. With more, noise would hide the other lines.
+/// Largest number of time intervals into which a line is divided.
+///
+/// With more intervals, lines would be so noisy that they cover each other.
 const MAX_SPANS: usize = 100;
 
 const DAY: f64 = 86_400.0;
@@ -40,7 +42,7 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
 
 /// Runs that are drawn in one plot, with a line each.
 struct Lines<'a> {
-    /// Values of the keys that the page's selectors set, as indices.
+    /// Indices of the values that are selected in the page, one for each key with a selector.
     at: Vec<usize>,
     runs: Vec<&'a Timeline>,
     /// Name of each run in the legend.

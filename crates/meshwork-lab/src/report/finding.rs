@@ -174,7 +174,8 @@ impl Question<'_> {
     }
 
     /// Sentence on the best scenarios in one setting, and whether their lead is significant.
-    /// `nowhere` is the sentence of [`Question::nowhere`].
+    ///
+    /// If `nowhere` (see [`Question::nowhere`]) is given, it is the sentence.
     fn answer(&self, metric: &str, at: &[usize], nowhere: Option<&str>) -> Option<(String, bool)> {
         let (axes, contest) = (self.axes, self.contest(metric));
         let axis = &axes[self.along];
@@ -218,7 +219,9 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// The values `at` of the keys `others`: `load = 0.4, scheduler = easy`.
+    /// Lists the keys `others` with their values, as in `load = 0.4, scheduler = easy`.
+    ///
+    /// `at` has the index of a value for each axis.
     fn place(&self, others: &[usize], at: &[usize]) -> String {
         let word = |&axis: &usize| {
             let Axis { key, labels, .. } = &self.axes[axis];

@@ -130,7 +130,9 @@ pub struct Section {
     pub command: String,
     /// Text of the study file.
     pub source: String,
-    /// Summary sentences, that of the initial selection first. Empty if nothing is swept.
+    /// Sentences that sum up the results, one for each setting of the page's selectors.
+    ///
+    /// The sentence for the initial setting comes first. Empty if no key is swept.
     pub findings: Vec<SummarySentence>,
     /// Warnings that change the meaning of the numbers, one sentence each.
     pub warnings: Vec<String>,

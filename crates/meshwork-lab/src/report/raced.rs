@@ -109,8 +109,7 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, the survivors, and finally the dropped
-    /// candidates.
+    /// Candidates from best to worst: the choice, candidates still in the race, and those dropped.
     ///
     /// Dropped candidates are grouped by reason. In a group, those dropped later come first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
@@ -494,7 +493,7 @@ fn is_spread(numbers: &[f64]) -> bool {
     least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
 }
 
-/// Short name of a candidate: its values of all swept keys that have several values, without keys.
+/// Short name of a candidate: its values of the keys that are swept over several values.
 fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
     let places = Axis::places(axes, own.scenario);
     let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);

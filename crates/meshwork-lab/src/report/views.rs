@@ -184,8 +184,9 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// For each mean, whether its scenario has only one run by design, since replications are
-    /// identical. Empty if no scenario has only one.
+    /// Whether the scenario of each mean has a single run because its replications are identical.
+    ///
+    /// Empty if no scenario has a single run for this reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

@@ -146,6 +146,9 @@ impl ScenarioRuns {
 
     /// Number of refused jobs, for each successful run.
     ///
+    /// A job is refused if it would not fit on the empty machine, or if the scheduler turned it
+    /// away.
+    ///
     /// They would not fit even the empty machine, or the scheduler turned them away.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
@@ -219,8 +222,9 @@ impl ScenarioRuns {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
-    /// Successful runs whose results by batch were not dropped, so that they can be stored
-    /// completely.
+    /// Successful runs that still have all their results, so that they can be stored completely.
+    ///
+    /// Beyond the first few runs, results by batch are dropped to save memory.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))

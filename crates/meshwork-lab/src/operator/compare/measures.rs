@@ -128,7 +128,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// Set of jobs, or of windows of time, over which the measure is aggregated.
+    /// Jobs or time windows from which the measure is computed, and whether it is a sum or a mean.
     pub(super) fn scope(self) -> Scope {
         match self {
             ReplayMeasure::Wait

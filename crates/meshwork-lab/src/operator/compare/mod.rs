@@ -42,7 +42,7 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// Makes a participant of a comparison with the site's own topology and configuration.
+    /// Makes a contender for a comparison. It has the site's own topology and configuration.
     #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
@@ -149,7 +149,8 @@ pub struct TopologyReplay {
     pub waited: Vec<WaitsByCause>,
     /// Whether each job leaves some processors of its nodes to other jobs.
     shares: Vec<bool>,
-    /// Spread of each job's nodes on the site's own topology; 0 if it is undefined.
+    /// Span of each job: how far its nodes are spread on the site's own topology. 0 means
+    /// undefined.
     spans: Vec<f64>,
     /// Number of nodes on which jobs may run.
     pub nodes: u32,

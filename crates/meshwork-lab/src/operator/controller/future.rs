@@ -29,8 +29,8 @@ pub(in crate::operator) struct ReplayState<'a> {
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// Jobs of all records, including ended jobs. The submissions in a future are copies of these
-    /// jobs.
+    /// Jobs of all records, including ended jobs. Later submissions in a sampled future are copies
+    /// of them.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 

@@ -20,13 +20,13 @@ enum Scope {
     Association(usize),
 }
 
-/// Sums of the limited amounts over the running jobs of each QOS and association.
+/// For each QOS and association, total use of the resources under limits by its running jobs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
 }
 
-/// Stage at which limits are tested when a scheduler considers a job.
+/// Point of a scheduling attempt at which limits are tested: before or after the search for nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     /// Stage before the search for nodes, which tests limits on numbers of jobs and on time limits.

@@ -100,7 +100,10 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights, as happens in Slurm when an earlier job is submitted again.
+    /// Changes the node weights like a repeated submission of an earlier job.
+    ///
+    /// This is the last submitted job with GPUs if `with_gpus` is true. Otherwise it is the last
+    /// submitted job without GPUs.
     ///
     /// This job is the last submitted one with GPUs if `with_gpus` is true. Otherwise it is the
     /// last submitted one without GPUs.

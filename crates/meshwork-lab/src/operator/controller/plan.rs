@@ -30,12 +30,13 @@ pub(super) struct BackfillPlan {
     running: Vec<PlannedEnd>,
     /// Nodes that are idle after the first *n* ends of running jobs, by *n*.
     released: Vec<NodeSet>,
-    /// Earliest possible starts of further requests, by kind of request and then by time limit.
+    /// Times before which reservations leave too few nodes for a request. Keys: kind, then time
+    /// limit.
     ///
-    /// Before the stored start, reservations leave too few nodes for requests of the kind with this
-    /// time limit or a longer one. `Second::MAX` means that there are too few nodes during the
+    /// Requests of one kind differ at most in their time limits. A time also holds for requests of
+    /// its kind with a longer limit. It is `Second::MAX` if there are too few nodes during the
     /// whole window. An entry stays valid, because a plan only gains reservations. An entry for a
-    /// longer time limit is stored only if its start is later.
+    /// longer time limit is stored only if its time is later.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 

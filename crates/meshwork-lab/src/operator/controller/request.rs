@@ -114,7 +114,7 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Number of processors by which the priority is computed until backfill considers the job.
+    /// Number of processors in the job's priority, as long as backfill has not considered the job.
     ///
     /// It is one for each requested node, or 1 in all if the job requests a range of node counts.
     pub(super) asked_processors: u64,

@@ -284,10 +284,11 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` is called with one progress for both steps, the prediction of starts and the replay.
+/// Decisions come first, then a replay yields the waits. `report` gets a single count over both:
+/// its total is twice the number of job records.
 ///
-/// # Complexity
-/// The time of [`verdict`], and the time of [`ControllerReplay::run`] for each copy of the history.
+/// # Complexity The time of [`verdict`], plus the time of [`ControllerReplay::run`] for each copy
+/// of the history.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();

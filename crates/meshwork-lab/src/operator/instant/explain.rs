@@ -245,7 +245,9 @@ impl Instant {
         all
     }
 
-    /// Nearest placements of the waiting job after the ends of one of the given sets of jobs.
+    /// Placements that a waiting job could get after other jobs have ended, the nearest first.
+    ///
+    /// Each set of `sets` has the jobs that must end to free one block of nodes.
     ///
     /// Each set of `sets` has the jobs on one block that the waiting job may get.
     fn nearest_of(

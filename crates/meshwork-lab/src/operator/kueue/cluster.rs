@@ -89,7 +89,7 @@ impl Cluster {
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Amount of the resource that counts as processors, as requested by each pod of a set.
+    /// Amount of the resource counted as processors that each pod of a pod set requests.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }

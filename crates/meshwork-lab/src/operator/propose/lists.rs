@@ -89,7 +89,7 @@ impl TopologyLists {
         sizes
     }
 
-    /// Copy in which the entries of one size are replaced by the entries of this size in `other`.
+    /// Copy of these lists in which the entries for one job size are taken from `other` instead.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {

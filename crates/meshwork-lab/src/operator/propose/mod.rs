@@ -68,15 +68,22 @@ pub struct ListProposal {
     pub tried: usize,
     /// Number of jobs that ran in the first and in the second half of the history.
     pub jobs: (usize, usize),
-    /// Race of the best lists; `None` if the search found no better lists.
+    /// Race of the best placement lists; `None` if the search found no lists better than the site's
+    /// own.
     pub race: Option<ListRace>,
     /// Reduction of the mean wait on the history's first half, on which the lists were chosen.
     pub chosen_on: Option<Interval>,
     /// Reduction of the mean wait on the history's second half, by which the lists are judged.
     pub held_against: Option<Interval>,
-    /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
+    /// Mean waits in seconds on the second half of the history.
+    ///
+    /// The first mean is under the site's own placement lists, the second under the best lists
+    /// found.
     pub waits: Option<(f64, f64)>,
-    /// Mean spans of jobs (how far their nodes are spread), with the unit of a span.
+    /// Mean span of jobs (how far a job's nodes are spread), and the unit of spans.
+    ///
+    /// The first mean is under the site's own placement lists, the second under the best lists
+    /// found.
     ///
     /// The first mean is under the site's own lists, the second under the best lists. Both are over
     /// the history's second half.

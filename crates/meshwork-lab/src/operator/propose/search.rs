@@ -25,7 +25,7 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// Factor by which the number of lists falls from one stage of a round to the next.
 const ONE_OF: usize = 4;
 
-/// Divisor *n* for each stage of a round: lists are tried on about one *n*-th of the jobs.
+/// For each stage of a round, the *n* such that lists are tried on about one *n*-th of the jobs.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -52,7 +52,8 @@ pub(super) struct Trial<'a> {
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
-/// Waits of jobs in order; `None` if a job never starts, or if the trial was aborted.
+/// Wait of each job, in order of the records. `None` if a job never starts or the trial was
+/// aborted.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {

@@ -70,7 +70,8 @@ pub struct PartColumns {
     pub mem: Vec<u32>,
     /// GPUs that belong to each part of a node, in thousandths of a GPU.
     pub gpu: Vec<u32>,
-    /// Amount of the resource `other` that belongs to each part of a node.
+    /// Amount that each part of a node has of the resource `other`, whose meaning the study
+    /// defines.
     pub other: Vec<u32>,
 }
 

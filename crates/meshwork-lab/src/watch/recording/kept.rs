@@ -54,10 +54,10 @@ const END: u8 = 7;
 const KINDS: u8 = 7;
 /// Flag of an event that is later than the previous one. The changed bits of the time follow.
 const LATER: u8 = 8;
-/// Position of some bits in the first byte of an event.
+/// Bit position, in the first byte of an event, of the form of its request or placement.
 ///
-/// For an event with a request, they give its form: count, block, subcube or pieces. For an event
-/// with a placement, they say whether it has parts of nodes.
+/// For an event with a request, the form is count, block, subcube or pieces. For an event with a
+/// placement, it tells whether the placement has parts of nodes.
 const REQUEST: u32 = 4;
 /// Form of a request for pieces (equal parts of nodes), which is stored as text.
 const PIECES: u8 = 3;

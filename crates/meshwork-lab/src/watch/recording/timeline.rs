@@ -103,7 +103,7 @@ pub struct WaitDistribution {
     /// Selected waits, in ascending order.
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// Share of jobs that waited at most as long as the selected wait at the same index.
+    /// For each selected wait, the share of all jobs that waited at most that long.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
