@@ -105,7 +105,8 @@ impl DefragTarget {
 /// never tried.
 ///
 /// # Errors
-/// One sentence: the topology lists no place for the target, or every such place has an exempt job.
+/// One sentence: the topology lists no place for the target, or every such place has a job
+/// that must not be moved.
 ///
 /// # Complexity
 /// **O(a r)** set operations for *a* places and *r* running jobs, and a query to the placement rule
@@ -188,7 +189,7 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves of all jobs on a place to other nodes; `None` if one of them fits on no other nodes.
+/// Moves that take all jobs off a place; `None` if one of these jobs fits on no other nodes.
 ///
 /// The allocator is unchanged after the call.
 fn clear(

@@ -54,8 +54,7 @@ impl WaitReason {
     }
 }
 
-/// Place that the topology lists for a waiting job's size, with the running jobs that must end on
-/// it.
+/// Nodes that the topology allows for a waiting job (a place), and the running jobs that block it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the box, block or switch, as the topology file gives it.
@@ -63,11 +62,11 @@ pub struct NearestPlace {
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
-    /// Number of down nodes because of which the job cannot get the place.
+    /// Number of down nodes of the place that the job would need.
     ///
-    /// It is 0 if the job fits on the other nodes of the place.
+    /// It is 0 if the job fits on the other nodes.
     pub down: u32,
-    /// Latest end of the jobs that must end, by their time limits; `None` if one has no time limit.
+    /// Time by which all jobs in `jobs` end by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,
 }
 
@@ -277,8 +276,9 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size that the topology does not list. They have a listed shape, in any rotation
-/// and at any corner.
+/// Free boxes of a size that have a listed shape but are not listed themselves.
+///
+/// They may have any rotation and any corner.
 fn listings(
     state: &MachineState,
     partition: &str,

@@ -161,7 +161,8 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
 
 /// Features that the [controller model](super::controller) ignores.
 ///
-/// # Complexity The time of [`of`], which tests all features.
+/// # Complexity
+/// The time of [`of`], which tests all features.
 #[must_use]
 pub fn by_controller(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let has = |table: &str| machine.table(table).is_some();

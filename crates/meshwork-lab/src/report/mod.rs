@@ -447,7 +447,7 @@ fn title_apart(sections: &mut [Section]) {
     }
 }
 
-/// Moves the note on quick forms of studies from the sections to the top of the report.
+/// Moves a note that several sections share to the top: that a study was run in its quick form.
 fn say_once(sections: &mut [Section]) -> Vec<String> {
     if sections.len() < 2 {
         return Vec::new();

@@ -21,7 +21,8 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Maximum number of candidates with a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Number of lines that must remain if the plot of the race omits the candidates dropped first.
+/// Minimum number of lines in the plot of the race, which omits the candidates that were dropped
+/// first.
 const MIN_LINES: usize = 2;
 
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
@@ -70,9 +71,10 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Mean difference of the candidate from the chosen one in the course of the race. Each entry
-    /// has a number of pairs of runs, the mean difference over them, and the ends of the
-    /// difference's interval.
+    /// Difference between the candidate and the chosen one, at several points of the race.
+    ///
+    /// Each entry has the number of pairs of runs so far, the mean difference over these pairs, and
+    /// the lower and the upper end of its interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 

@@ -47,7 +47,8 @@ struct Ended {
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
-    /// Random speeds of the sites in a run, each with the index of its run; not all runs have any.
+    /// Random speeds of the sites, for each run that has such speeds. The key is the index of the
+    /// run.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
     /// For each run, whether its results by batch were dropped to save memory.
@@ -148,8 +149,6 @@ impl ScenarioRuns {
     ///
     /// A job is refused if it would not fit on the empty machine, or if the scheduler turned it
     /// away.
-    ///
-    /// They would not fit even the empty machine, or the scheduler turned them away.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused

@@ -210,7 +210,7 @@ impl Shared {
     }
 }
 
-/// Jobs and time span over which the measures of all replays are computed.
+/// Jobs and time span on which all replays are measured, so that they can be compared.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.

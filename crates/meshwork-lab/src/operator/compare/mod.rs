@@ -49,7 +49,9 @@ impl Contender {
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Makes a participant of a comparison with another topology file and the site's `slurm.conf`.
+    /// Makes a contender for a comparison. It has another topology file than the site.
+    ///
+    /// Its `slurm.conf` and the tables are those of the site.
     ///
     /// # Errors
     /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
@@ -62,7 +64,7 @@ impl Contender {
         Ok(Contender { name, machine })
     }
 
-    /// Makes a participant of a comparison with another `slurm.conf`.
+    /// Makes a contender for a comparison. It has another `slurm.conf` than the site.
     ///
     /// The topology and the tables of the site stay the same.
     ///
@@ -140,8 +142,7 @@ pub struct ReplayOptions {
 /// Result of replaying the jobs under one topology.
 #[derive(Clone, Debug)]
 pub struct TopologyReplay {
-    /// Job records with the requests of the replay, in which sizes may be rounded up to listed
-    /// ones.
+    /// Job records that were replayed. Sizes may be rounded up to sizes that the topology lists.
     pub submitted: Vec<JobRecord>,
     /// Outcome of each job in the replay.
     pub outcomes: Vec<JobOutcome>,

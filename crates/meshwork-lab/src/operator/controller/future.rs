@@ -214,7 +214,7 @@ impl<'a> ReplayState<'a> {
     }
 }
 
-/// Job in the form of the simulation engine, submitted at `at` and running for `runs` seconds.
+/// Job that the simulation engine gets, submitted at `at` and running for `runs` seconds.
 fn job(place: usize, at: Second, runs: Second) -> Job {
     Job::new(place as u64, Time::new(at as f64), Request::Nodes(1), runs as f64)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::request::ControlledJob;
 use super::rules::{KINDS, LimitOf, SiteRules};
 
-/// Sum of each limited amount over running jobs, in the order of [`LimitOf::all`].
+/// Amounts that running jobs use of each limited resource, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
 /// Set of jobs that count against a limit.

@@ -28,7 +28,7 @@ pub(super) struct BackfillPlan {
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
-    /// Nodes that are idle after the first *n* ends of running jobs, by *n*.
+    /// Element *n*: the nodes that are idle after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
     /// Times before which reservations leave too few nodes for a request. Keys: kind, then time
     /// limit.

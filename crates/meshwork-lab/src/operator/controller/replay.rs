@@ -110,7 +110,8 @@ impl ControllerReplay<'_> {
     /// # Errors
     /// The error of [`run`](ControllerReplay::run).
     ///
-    /// # Complexity The time of [`run`](ControllerReplay::run), and at each event a query to the
+    /// # Complexity
+    /// The time of [`run`](ControllerReplay::run), and at each event a query to the
     /// placement rule for each set of waiting jobs whose requests differ at most in their time
     /// limits.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {

@@ -73,14 +73,14 @@ struct Order {
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// For each of two cycles, whether it sees all events of the clock second.
+    /// For each of the two cycles of a second, whether all events of the second come before it.
     all: [bool; 2],
     /// For the first and the second cycle, whether all nodes of ended jobs are available in it.
     all_back: [bool; 2],
     /// Exceptions from the field `all`, as pairs of the indices of a cycle and an event.
     ///
-    /// If the event comes before this cycle and all later ones by the other rules, it comes after
-    /// them instead, and vice versa.
+    /// The other rules say whether the event comes before or after this cycle and all later ones.
+    /// An exception reverses this.
     moved: Vec<(usize, usize)>,
     /// Repeated submissions of earlier jobs, which change the node weights ([`NearGpus`]).
     ///

@@ -49,7 +49,7 @@ impl Cluster {
         cluster
     }
 
-    /// Labels of `named` that nodes have, in ascending order of the number of their values.
+    /// Labels among `named` that nodes have. The label with the fewest values comes first.
     ///
     /// For example, a label for blocks has fewer values than one for racks.
     fn levels_among(&self, named: &BTreeSet<String>) -> Vec<String> {

@@ -48,7 +48,7 @@ pub(super) struct Trial<'a> {
     pub(super) cleanup: Second,
     /// Jobs in order of submission.
     pub(super) stays: &'a [JobRecord],
-    /// Starts of the first jobs, which a trial repeats. Only the waits of later jobs count.
+    /// Starts that a trial repeats without deciding them again. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
@@ -78,7 +78,9 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// Values of those jobs in the range `jobs` that ran; `None` if one of them has no value.
+    /// Replays the jobs in the range `jobs`, and collects `of` each of these jobs that ran.
+    ///
+    /// The result is `None` if `of` is `None` for one of them, or if the replay is aborted.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,

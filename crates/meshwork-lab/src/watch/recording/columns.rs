@@ -47,7 +47,7 @@ pub struct Columns {
     /// Number of requests for which the allocators' answer has changed at each instant. Empty if
     /// the recording has no reasons for waiting.
     pub answers: Vec<u32>,
-    /// For each changed answer, index of its request in the list of requests.
+    /// Indices into the list of requests: the request of each changed answer.
     pub answered: Vec<u32>,
     /// For each changed answer, its new value. It tells whether a request could start: 0 too few
     /// free nodes, 1 enough but not in the required shape, 2 the request could start.
@@ -170,7 +170,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Unpacks the columns as a page does in a browser, by other code than the packing.
+    /// Unpacks the columns like the script of a page, without the code that packed them.
     pub(crate) fn unpacked(json: &Value) -> Columns {
         let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
         let mut bytes = Vec::new();

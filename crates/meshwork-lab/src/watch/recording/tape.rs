@@ -61,7 +61,7 @@ pub struct Tape {
     answers_until: Option<Time>,
 }
 
-/// Kept events of a run as columns, and the lists to which the indices in columns refer.
+/// Recorded events of a run as columns, and the lists into which some columns hold indices.
 pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<RecordedRequest>,
@@ -100,8 +100,9 @@ impl Tape {
         }
     }
 
-    /// Creates a tape of a run on these sites. If `answers` is given, the tape also records the
-    /// allocators' answers to waiting requests.
+    /// Creates an empty record of the events of a run on these sites.
+    ///
+    /// If `answers` is given, the allocators' answers to waiting requests are recorded too.
     pub(super) fn on(
         topologies: Vec<Topology>,
         window: RecordingWindow,

@@ -43,7 +43,7 @@ pub struct Timeline {
     pub from: f64,
     /// Time at which the timeline ends.
     pub until: f64,
-    /// Whether the timeline covers the whole run. Otherwise it covers the part that was repeated.
+    /// Whether the timeline covers the whole run, not only the part up to the end of the window.
     pub whole: bool,
     /// Mean utilization in each of the intervals of equal length, as a share.
     #[serde(serialize_with = "brief")]
