@@ -59,8 +59,8 @@ struct Plan<'a> {
 
 /// Makes all figures of a study.
 ///
-/// Up to three metrics on which the paper makes claims have a figure each. All other metrics share
-/// a figure with a selector. Further figures show jobs by size, and the differences from each
+/// Up to three metrics about which the study makes claims have a figure each. All other metrics
+/// share a figure with a selector. Further figures show jobs by size, and the differences from each
 /// baseline.
 pub(super) fn all(
     study: &Study,

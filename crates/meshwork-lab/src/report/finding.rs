@@ -18,7 +18,7 @@ use crate::study::expand::Point;
 /// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics that the sentence on other metrics with another best value names.
+/// Maximum number of metrics that are named in the sentence on metrics with another best value.
 const MAX_METRICS: usize = 4;
 
 /// Maximum number of settings of a page's selectors that get a summary sentence of their own.
@@ -322,7 +322,7 @@ impl Question<'_> {
         }
     }
 
-    /// Sentence on the metrics by which another value of the key is best than by the first metric.
+    /// Sentence on metrics for which another value of the key is best than for the first metric.
     ///
     /// All metrics that it names share this best value.
     fn elsewhere_best(
@@ -370,8 +370,8 @@ impl Contest<'_> {
         (is_below == (found.mean < 1.0)).then_some(found)
     }
 
-    /// Whether any two of the scenarios differ significantly. `None` if they were measured too
-    /// little to say.
+    /// Whether any two of the scenarios differ significantly; `None` if there are too few runs to
+    /// tell.
     fn differ(&self, scenarios: &[usize]) -> Option<bool> {
         for (place, &one) in scenarios.iter().enumerate() {
             for &other in &scenarios[place + 1..] {

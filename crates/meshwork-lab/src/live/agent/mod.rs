@@ -78,7 +78,7 @@ impl Default for AgentSettings {
 /// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
 type Key = (String, i64);
 
-/// Pause in which a job is not placed: its end, and the length of the job's next pause in seconds.
+/// Pause in which a job is not placed: the end, and the length in seconds of the next such pause.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,

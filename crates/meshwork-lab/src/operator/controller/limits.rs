@@ -110,7 +110,7 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 }
 
 impl RunningSums {
-    /// Adds a job that starts to the sums, or subtracts a job that ends.
+    /// Adds the amounts of a job that starts to the sums, or subtracts those of a job that ends.
     pub(super) fn count(
         &mut self,
         job: &ControlledJob,

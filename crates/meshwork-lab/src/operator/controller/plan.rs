@@ -128,7 +128,7 @@ impl BackfillPlan {
         self.spans.reserve(begin, end, nodes);
     }
 
-    /// Time rounded down to the resolution of the plan, at which the reservation of a job begins.
+    /// Rounds a time down to the resolution of the plan. Reservations of jobs begin at such times.
     pub(super) fn floor(&self, time: Second) -> Second {
         time.div_euclid(self.resolution) * self.resolution
     }

@@ -157,6 +157,7 @@ impl ControlledJob {
 /// Requests of one kind differ at most in their time limits.
 ///
 /// # Complexity
+/// **O(n k)** for *n* jobs and *k* different requests for one number of nodes in a partition.
 pub(super) fn jobs(
     machine: &SlurmMachine,
     rules: &SiteRules,

@@ -78,9 +78,10 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// Replays the jobs in the range `jobs`, and collects `of` each of these jobs that ran.
+    /// Replays the jobs in the range `jobs`, and collects a value of each of these jobs that ran.
     ///
-    /// The result is `None` if `of` is `None` for one of them, or if the replay is aborted.
+    /// The function `of` computes the value. The result is `None` if it returns `None` for some
+    /// job, or if the replay is aborted.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,

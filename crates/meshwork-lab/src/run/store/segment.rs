@@ -255,6 +255,7 @@ pub struct ShardAttempt {
 /// finished run. Durations are not kept in memory, since there may be a million.
 ///
 /// # Errors
+/// If a file cannot be read.
 ///
 /// # Complexity
 /// Linear in the bytes of all segments.

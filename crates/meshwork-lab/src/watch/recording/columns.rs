@@ -47,7 +47,7 @@ pub struct Columns {
     /// Number of requests for which the allocators' answer has changed at each instant. Empty if
     /// the recording has no reasons for waiting.
     pub answers: Vec<u32>,
-    /// Indices into the list of requests: the request of each changed answer.
+    /// For each changed answer, its request, as an index into the list of requests.
     pub answered: Vec<u32>,
     /// For each changed answer, its new value. It tells whether a request could start: 0 too few
     /// free nodes, 1 enough but not in the required shape, 2 the request could start.

@@ -11,8 +11,10 @@ use super::answers::Answers;
 use super::{Columns, RecordedRequest};
 use crate::watch::{EventKind, RunEvent};
 
-/// Maximum number of blocks of nodes that are kept. Jobs that move at every instant, or have many
-/// blocks, fill a page long before the limit on the number of jobs is reached.
+/// Maximum number of blocks of nodes in a recording.
+///
+/// Jobs that move at every instant, or have many blocks, fill a page long before the limit on the
+/// number of jobs is reached.
 const MAX_BLOCKS: usize = 1_000_000;
 
 /// Window of time of a run: the events in it are kept.
@@ -267,7 +269,7 @@ impl Tape {
         }
     }
 
-    /// Adds the events of the current instant to the kept events. Returns whether there were any.
+    /// Stores the events of the current instant in the recording. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };
