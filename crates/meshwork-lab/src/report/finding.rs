@@ -444,8 +444,9 @@ impl Contest<'_> {
 
     /// Sentence that the runs do not decide between two means; empty if they do.
     ///
-    /// They do not decide if the ratio to the mean of `other` has no upper bound. This is so
-    /// exactly if the interval of that mean contains 0.
+    /// They do not decide if the ratio to the mean of `other` has no upper bound and does not
+    /// differ significantly from 1. There is no upper bound exactly if the interval of that mean
+    /// contains 0.
     fn undecided(&self, ratio: &Ratio, other: &str) -> String {
         let is_bounded = ratio.ends.is_none_or(|[_, high]| high.is_finite());
         let metric = title(self.metric).to_lowercase();

@@ -21,8 +21,7 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Maximum number of candidates with a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Minimum number of lines in the plot of the race, which omits the candidates that were dropped
-/// first.
+/// Number of lines that must remain for the plot to leave out the candidates dropped first.
 const MIN_LINES: usize = 2;
 
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.

@@ -186,7 +186,7 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// Whether the scenario of each mean has a single run because its replications are identical.
+    /// For each mean, whether its scenario has a single run because replications are identical.
     ///
     /// Empty if no scenario has a single run for this reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
