@@ -15,8 +15,8 @@ use crate::study::Refused;
 
 /// Highest load, in per cent, at which results are taken.
 ///
-/// The load is the sum of the GPUs that all tasks requested up to then, including ended tasks, in
-/// relation to the machine's number of GPUs.
+/// The load at an instant is the number of GPUs that all tasks so far have requested, relative to
+/// the number of GPUs of the machine. Tasks that have ended count too.
 pub const MOST_LOAD: usize = 130;
 
 /// First of the consecutive seeds; the published runs use the seeds 42 to 51.
@@ -29,7 +29,7 @@ pub struct AllocationPoint {
     pub arrived: usize,
     /// Mean share of allocated GPUs over the seeds, in per cent.
     pub allocation: f64,
-    /// Standard error of the mean allocation; `None` for a single seed.
+    /// Standard error of `allocation`; `None` for a single seed.
     pub se: Option<f64>,
     /// Mean amount of free GPUs that typical tasks cannot use, in per cent of all GPUs.
     pub fragmentation: f64,

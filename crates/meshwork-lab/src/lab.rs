@@ -343,14 +343,16 @@ fn trace(
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
 }
 
-/// Error for an outage trace that cannot be opened. It begins with the place in the study file, or
-/// the setting, that gives the path.
+/// Error for an outage trace that cannot be opened.
+///
+/// It begins with the line of the study file, or the setting, that gave the path.
 pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
     expand::refused(study, index, &Problem::new("failures.trace", message))
 }
 
-/// Error for an input file that cannot be opened. It begins with the place in the study file, or
-/// the setting, that gives the path.
+/// Error for an input file that cannot be opened.
+///
+/// It begins with the line of the study file, or the setting, that gave the path.
 pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");

@@ -62,7 +62,8 @@ struct WithheldText {
     /// Time until which the nodes are withheld; `None` if they are withheld for ever.
     #[serde(default)]
     until: Option<f64>,
-    /// IDs of the waiting jobs that cannot get the nodes; `None` if no job can get them.
+    /// IDs of waiting jobs from which the nodes are withheld; `None` if they are withheld from all
+    /// jobs.
     #[serde(default)]
     jobs: Option<Vec<Json>>,
 }
@@ -85,7 +86,7 @@ struct HeldText {
     parts: Option<Vec<NodePartText>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stretch: Option<f64>,
-    /// Number that identifies the job for the policy; present only under the key `memory`.
+    /// Number by which the policy knows the job. Only jobs under the key `memory` have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
     /// Request of the job while it waited, by the columns of a table of jobs.
@@ -123,7 +124,9 @@ impl Numbers {
         })
     }
 
-    /// Registers a job's number from the key `memory`, and returns the number that the job has.
+    /// Registers the number of a job that is listed under the key `memory`.
+    ///
+    /// Returns the number of the job, which is an earlier one if the job is listed twice.
     fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
         if number > 1 << 53 {
             return Err(format!("its number is {number}, too large"));

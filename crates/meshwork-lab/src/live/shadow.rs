@@ -71,8 +71,10 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Number of links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes (powers of two) that the policy can place before the start, but not
+    /// Number of job sizes that the policy could place just before the start of the job, but not
     /// after it.
+    ///
+    /// Only powers of two are tested.
     pub blocked: BothChoices,
     /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
     pub had_place: usize,
@@ -197,7 +199,7 @@ impl ShadowSummary {
     }
 }
 
-/// Observer of one partition of a running Slurm, which compares its starts with a policy.
+/// Observer of one partition of a running Slurm, which compares Slurm's starts with a policy's.
 pub struct SiteShadow<'a> {
     policy: &'a LivePolicy,
     partition: String,
@@ -384,7 +386,7 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes (powers of two) for which the policy finds nodes.
+    /// Job sizes for which the policy finds nodes. Only powers of two are tested.
     ///
     /// The nodes of `claims` and the nodes in `nodes` count as occupied.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {

@@ -73,9 +73,10 @@ impl Causes {
 
     /// Determines the cause of the wait of each job from now on.
     ///
-    /// `queue` gives the index and the kind of request of each waiting job. `changes` counts the
-    /// changes of the machine. `ask` queries whether the machine has nodes for a job. `has_looked`
-    /// returns whether backfill has considered a job in vain since nodes last became free.
+    /// `queue` gives the index of each waiting job and the kind of its request. Requests of one
+    /// kind differ at most in their time limits. `changes` counts the changes of the machine. `ask`
+    /// queries whether the machine has nodes for a job. `has_looked` returns whether backfill has
+    /// considered a job in vain since nodes last became free.
     ///
     /// # Complexity
     /// One query for each kind of waiting request after each change, and **O(q)** for *q* waiting

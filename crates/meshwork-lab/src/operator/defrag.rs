@@ -48,7 +48,7 @@ pub struct JobMove {
     pub to: NodeSet,
 }
 
-/// Sequence of moves of running jobs after which a listed place of the topology is free.
+/// Moves of running jobs, in order, that free a placement which the topology lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
     /// Name of the freed place in the placement lists of the topology.
@@ -110,7 +110,8 @@ impl DefragTarget {
 /// never tried.
 ///
 /// # Errors
-/// One sentence: the topology lists no place for the target, or every such place has an exempt job.
+/// One sentence: the topology lists no place for the target, or every such place has a job
+/// that must not be moved.
 ///
 /// # Complexity
 /// **O(a r)** set operations for *a* places and *r* running jobs, and a query to the placement rule
@@ -196,7 +197,7 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves of all jobs on a place to other nodes; `None` if one of them fits on no other nodes.
+/// Moves that take all jobs off a place; `None` if one of these jobs fits on no other nodes.
 ///
 /// The allocator is unchanged after the call.
 fn clear(

@@ -57,8 +57,7 @@ impl WaitReason {
     }
 }
 
-/// Place that the topology lists for a waiting job's size, with the running jobs that must end on
-/// it.
+/// Nodes that the topology allows for a waiting job (a place), and the running jobs that block it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
     /// Name of the box, block or switch, as the topology file gives it.
@@ -66,11 +65,11 @@ pub struct NearestPlace {
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
-    /// Number of down nodes because of which the job cannot get the place.
+    /// Number of down nodes of the place that the job would need.
     ///
-    /// It is 0 if the job fits on the other nodes of the place.
+    /// It is 0 if the job fits on the other nodes.
     pub down: u32,
-    /// Latest end of the jobs that must end, by their time limits; `None` if one has no time limit.
+    /// Time by which all jobs in `jobs` end by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,
 }
 
@@ -178,7 +177,9 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which a piece (unit) of a request fits, and the amounts that the job lacks.
+/// Number of nodes on which one piece of a request fits, and the missing amounts as a text.
+///
+/// A piece is the part of a request that must be on one node.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {
@@ -222,8 +223,10 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Listed places of a size. Places on which fewer jobs must end come first, then places on which
-/// these jobs end earlier. Places that are too small because nodes are down come last.
+/// Placements that the topology allows for a size, sorted by how soon they could be free.
+///
+/// Placements on which fewer jobs must end come first, then placements on which these jobs end
+/// earlier. Placements that are too small because nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -260,8 +263,9 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size that the topology does not list. They have a listed shape, in any rotation
-/// and at any corner.
+/// Free boxes of a size that have a listed shape but are not listed themselves.
+///
+/// They may have any rotation and any corner.
 fn listings(
     state: &MachineState,
     partition: &str,

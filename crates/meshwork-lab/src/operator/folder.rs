@@ -47,7 +47,7 @@ pub struct SlurmMachine {
     default: SlurmSite,
     /// Texts of the machine's files, by file name.
     texts: Vec<(PathBuf, String)>,
-    /// Partitions with models for shared nodes. They are made when they are first needed.
+    /// Models of the partitions for jobs that share nodes, by partition. Built when first needed.
     parts: OnceLock<Result<Arc<BTreeMap<String, SharedSite>>, String>>,
 }
 

@@ -1,4 +1,5 @@
-//! Tests whether the nodes of a job are a place: a set of nodes that the topology lists for jobs.
+//! Tests whether the nodes of a job are a *place*: a set of nodes that the topology allows for a
+//! job.
 
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
@@ -6,18 +7,19 @@ use meshwork::topology::Node;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::{Structure, by};
 
-/// Relation of a set of nodes to the listed places of a machine.
+/// How the nodes of a job relate to the places that the topology allows for jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// The nodes are one listed place of the job's size.
+    /// The nodes are one place of the job's size.
     One,
-    /// The nodes are several places, one of the segment size for each segment of the job.
+    /// The job's nodes consist of one place for each of its segments; each place has the segment
+    /// size.
     Union,
-    /// The nodes are not a listed place.
+    /// The nodes are neither one place nor several places.
     None,
 }
 
-/// Classifies the nodes of a job by the listed places of the machine.
+/// Tells whether the nodes of a job are one place, several places, or neither.
 ///
 /// A place of a torus is a listed box. A place of a ring is a sequence of consecutive nodes. A
 /// place of blocks is a set of nodes in one aggregated block of the smallest listed size that holds
@@ -211,7 +213,7 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    /// Kind of place that is formed by the nodes with these numbers in their names.
+    /// Classifies the nodes whose names end with these numbers.
     fn place(site: &SlurmSite, numbers: &[u32], segment: Option<u32>) -> PlaceKind {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);

@@ -41,11 +41,13 @@ pub struct Quality {
     pub cancelled_waiting: usize,
     /// Number of records with a list of nodes.
     pub placed: usize,
-    /// Number of records whose nodes are one listed place.
+    /// Number of records whose nodes form one place that the topology allows.
     pub single: usize,
-    /// Number of records whose nodes are one listed place for each segment.
+    /// Number of records whose nodes consist of one place that the topology allows for each
+    /// segment.
     pub unions: usize,
-    /// First few node lists that are not a listed place, with the lines of their records.
+    /// First few node lists that the topology does not allow as a place, with the lines of their
+    /// records.
     pub elsewhere: Vec<FileProblem>,
     /// Number of records in which a field is missing, by field.
     pub missing: BTreeMap<&'static str, usize>,
@@ -65,7 +67,8 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Number of records whose nodes are listed places: a single one, or one for each segment.
+    /// Number of records whose nodes form one place that the topology allows, or one for each
+    /// segment.
     #[must_use]
     pub fn placements(&self) -> usize {
         self.single + self.unions

@@ -320,7 +320,9 @@ impl MachineState {
         Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
-    /// Parts of nodes that a waiting job lacks, by its index; `None` if jobs do not share nodes.
+    /// Parts of nodes that a waiting job lacks; `None` if jobs do not share nodes.
+    ///
+    /// `place` is the index of the job among the waiting jobs.
     pub(super) fn lacks(&self, place: usize) -> Option<LackingParts> {
         let rules = self.rules();
         let controller = self.controller(&rules, std::slice::from_ref(&self.waiting[place]));

@@ -159,7 +159,9 @@ pub struct PastRatios {
 }
 
 impl PastRatios {
-    /// Computes the ratios of waits at instants before `at`, from starts recorded before `at`.
+    /// Compares recorded waits with waits predicted at instants before `at`.
+    ///
+    /// Only starts recorded before `at` are used.
     ///
     /// # Complexity
     /// The time of one prediction for each earlier instant and each future.
@@ -256,8 +258,9 @@ impl PastRatios {
     }
 }
 
-/// Jobs of a site at an instant, from which futures are sampled. Only what was known by then is
-/// used.
+/// Jobs of a site at an instant, from which possible later courses (futures) are sampled.
+///
+/// Only information that existed at the instant is used.
 pub struct StartQueue<'a> {
     machine: &'a SlurmMachine,
     rules: &'a SiteRules,

@@ -29,9 +29,9 @@ const MAX_COLOURS: usize = 10;
 /// Maximum number of values of a key that has a panel per value.
 const MAX_PANELS: usize = 6;
 
-/// Maximum number of panels in views whose x axis is a key that the user selects.
+/// Maximum number of panels of a view in which the user has put another key on the x axis.
 ///
-/// Each value of a key has a panel. In the default view, at most [`MAX_PANELS`] panels are drawn.
+/// The default view has at most [`MAX_PANELS`] panels, one for each value of a key.
 const MAX_TURNED: usize = 24;
 
 /// Maximum ratio of the largest to the smallest absolute value on an axis with 0 or negative
@@ -59,7 +59,7 @@ pub(super) struct Axis {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Numbers(Vec<f64>),
-    /// Values that are no numbers but have an order, such as blocks.
+    /// Lists such as `machine.dims`. They have an order, but are not numbers.
     Ordered,
     Names,
 }
@@ -67,7 +67,7 @@ pub(super) enum Kind {
 /// Role of each axis in a plot. Axes are given by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Index of the axis along the plot, which is its x axis; `None` if nothing is swept.
+    /// Index of the axis that is drawn along the plot (as x axis); `None` if no key is swept.
     pub(super) along: Option<usize>,
     /// Index of the axis whose values have colours; `None` if there are no colours.
     pub(super) colour: Option<usize>,
@@ -137,8 +137,8 @@ fn whole(label: String) -> String {
 }
 
 impl Layout {
-    /// Assigns a role to each axis that has several values. The axis `along`, if given, runs along
-    /// the plot.
+    /// Assigns a role to each axis that has several values. The axis `along`, if given, is the x
+    /// axis.
     pub(super) fn of(axes: &[Axis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
@@ -169,9 +169,9 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Layouts for views in which another key runs along the plot than in this layout.
+    /// Layouts for views in which the user has put another key on the x axis.
     ///
-    /// There is one layout for each such key, which the user selects in the page.
+    /// There is one layout for each key that is not on the x axis of this layout.
     pub(super) fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();

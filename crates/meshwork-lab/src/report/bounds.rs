@@ -1,4 +1,4 @@
-//! Marks bounds in the plots of a metric. The bounds are those that claims set for this metric.
+//! Marks in the plots of a metric the bounds that claims set for this metric.
 
 use toml::Value;
 
@@ -10,7 +10,7 @@ use crate::findings::columns::Meanings;
 use crate::findings::statistics::Interval;
 use crate::study::{ClaimCheck, Relation, Test, same};
 
-/// Adds bounds to the plots of a metric. The bounds are those that claims set for this metric.
+/// Adds to the plots of a metric the bounds that claims set for this metric.
 pub(super) fn mark(
     figures: &mut [Figure],
     judgements: &[Judgement],
@@ -72,7 +72,7 @@ fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     }
 }
 
-/// A cell of a claim, with the data that locate the bound of this cell in a plot.
+/// One cell of a claim, with what is needed to find the position of the cell's bound in a plot.
 struct Own<'a> {
     study: &'a crate::study::Study,
     axes: &'a [Axis],

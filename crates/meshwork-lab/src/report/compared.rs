@@ -197,8 +197,9 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Plot, on one scale, of the differences of all measures that differ. They are in percent of the
-/// values under the first topology.
+/// Plot with the differences of all measures from the first topology, in percent.
+///
+/// All measures have one scale. Measures without a difference are left out.
 fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     let base = &comparison.values[0];
     let measures: Vec<usize> = (0..ReplayMeasure::ALL.len())

@@ -12,7 +12,9 @@ use crate::watch::recording::Timeline;
 /// Largest number of lines of a plot, each in a colour of its own.
 const MAX_LINES: usize = sample::MAX;
 
-/// Largest number of time intervals of a line. With more, noise would hide the other lines.
+/// Largest number of time intervals into which a line is divided.
+///
+/// With more intervals, lines would be so noisy that they cover each other.
 const MAX_SPANS: usize = 100;
 
 const DAY: f64 = 86_400.0;
@@ -40,7 +42,7 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
 
 /// Runs that are drawn in one plot, with a line each.
 struct Lines<'a> {
-    /// Values of the keys that the page's selectors set, as indices.
+    /// Indices of the values that are selected in the page, one for each key with a selector.
     at: Vec<usize>,
     runs: Vec<&'a Timeline>,
     /// Name of each run in the legend.
@@ -51,11 +53,11 @@ struct Lines<'a> {
 
 /// Division of runs among the plots of a figure.
 struct Division<'a> {
-    /// Key that distinguishes the runs of one plot; `None` for a single run.
+    /// Key in which the runs of each plot differ; `None` for a single run.
     key: Option<Key>,
     /// Part of the caption with the values that all runs share.
     shared: String,
-    /// Number of values that the key has in the study, if it is a swept one.
+    /// Number of values that the study gives to `key`, if it sweeps `key`.
     values: Option<usize>,
     /// Selectors of further keys in which runs differ.
     choices: Vec<FigureChoice>,
@@ -193,7 +195,8 @@ pub(super) fn figures(
 }
 
 impl Lines<'_> {
-    /// Lines with the points that `of` returns for a run. Runs with equal points share a line.
+    /// Series of points for the lines. `of` gives the points of a run. Runs with equal points share
+    /// a line.
     fn series(&self, of: &dyn Fn(&Timeline) -> (Vec<f64>, Vec<f64>)) -> Vec<Series> {
         let mut series: Vec<Series> = Vec::new();
         for (number, run) in self.runs.iter().enumerate() {
@@ -217,10 +220,10 @@ impl Lines<'_> {
 }
 
 impl<'a> Division<'a> {
-    /// Divides runs by the values of all keys in which they differ, except the one compared.
+    /// Divides runs into plots by the values of all keys that vary, except the compared key.
     ///
-    /// A plot shows runs that differ in one swept key. If a scenario has several runs, or not all
-    /// combinations of the values are present, a single plot shows all runs.
+    /// So the runs of a plot differ only in the compared key. If a scenario has several runs, or
+    /// some combinations of values are missing, a single plot shows all runs.
     fn new(runs: &'a [Timeline], axes: &[Axis]) -> Division<'a> {
         let places: Vec<Vec<usize>> =
             runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();
@@ -290,8 +293,7 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// Part of a caption that says that each value of the key has a line, or how many values have
-    /// one.
+    /// Part of a caption: each value of the key has a line, or only some of the values have one.
     fn each(&self, shown: usize) -> String {
         match (&self.key, self.values) {
             (Some(key), Some(all)) if shown < all => {

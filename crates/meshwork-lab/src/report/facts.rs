@@ -228,7 +228,7 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// Warnings that a reader needs before the numbers of the study.
+/// Warnings that a reader of the report must know to read the numbers of the study correctly.
 pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     sentences(&crate::findings::notes::warnings(study, points, results, summary))

@@ -27,7 +27,7 @@ const MAX_CLAIMED: usize = 3;
 /// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points of a section in views whose x axis is not the default one.
+/// Maximum number of points that a section has in views with another x axis than the default one.
 const MAX_TURNED: usize = 8_000;
 
 /// Specification of a figure: its metrics, axes, and where its numbers come from.
@@ -57,9 +57,11 @@ struct Plan<'a> {
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Makes all figures of a study. Up to three metrics that claims are about have a figure each. All
-/// other metrics share a figure with a selector. Further figures show jobs by size, and the
-/// differences from each baseline.
+/// Makes all figures of a study.
+///
+/// Up to three metrics about which the study makes claims have a figure each. All other metrics
+/// share a figure with a selector. Further figures show jobs by size, and the differences from each
+/// baseline.
 pub(super) fn all(
     study: &Study,
     points: &[Point],

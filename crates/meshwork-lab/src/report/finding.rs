@@ -18,7 +18,7 @@ use crate::study::expand::Point;
 /// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics in the sentence on metrics whose best value differs from the first's.
+/// Maximum number of metrics that are named in the sentence on metrics with another best value.
 const MAX_METRICS: usize = 4;
 
 /// Maximum number of settings of a page's selectors that get a summary sentence of their own.
@@ -30,7 +30,8 @@ pub struct SummarySentence {
     pub text: String,
     /// Whether the difference that the sentence states is significant.
     pub is_clear: bool,
-    /// Selector keys of the first figure and their values for which the sentence holds.
+    /// Setting for which the sentence holds: keys of the selectors of the first figure, with
+    /// values.
     pub at: Vec<(String, String)>,
 }
 
@@ -126,11 +127,11 @@ impl Question<'_> {
         (0..self.axes[self.along].count()).map(of).collect()
     }
 
-    /// Setting for the first summary sentence: `at`, unless all scenarios to compare are equal in
-    /// it.
+    /// Chooses the setting for the first summary sentence.
     ///
-    /// In that case it is the first setting in which they differ, if there is one. The keys
-    /// `chosen`, which the page's selectors set, keep their values.
+    /// It is `at`, unless all scenarios of `at` that are to be compared have equal values. In that
+    /// case it is the first setting in which they differ, if there is one. The keys `chosen`, which
+    /// the page's selectors set, keep their values.
     fn first_setting(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));
@@ -161,7 +162,9 @@ impl Question<'_> {
         }
     }
 
-    /// Indices of the other keys that have several values, and a name for their combinations.
+    /// Indices of all swept keys with several values except the compared key, and a name for them.
+    ///
+    /// The name is for their combinations, such as `combinations of load and seed`.
     fn others(&self) -> (Vec<usize>, String) {
         let is_other = |&i: &usize| i != self.along && self.axes[i].count() > 1;
         let others: Vec<usize> = (0..self.axes.len()).filter(is_other).collect();
@@ -174,7 +177,8 @@ impl Question<'_> {
     }
 
     /// Sentence on the best scenarios in one setting, and whether their lead is significant.
-    /// `nowhere` is the sentence of [`Question::nowhere`].
+    ///
+    /// If `nowhere` is given, this text of [`Question::nowhere`] is used as the sentence.
     fn answer(&self, metric: &str, at: &[usize], nowhere: Option<&str>) -> Option<(String, bool)> {
         let (axes, contest) = (self.axes, self.contest(metric));
         let axis = &axes[self.along];
@@ -218,7 +222,9 @@ impl Question<'_> {
         Some((text, is_clear))
     }
 
-    /// The values `at` of the keys `others`: `load = 0.4, scheduler = easy`.
+    /// Lists the keys `others` with their values, as in `load = 0.4, scheduler = easy`.
+    ///
+    /// `at` has the index of a value for each axis.
     fn place(&self, others: &[usize], at: &[usize]) -> String {
         let word = |&axis: &usize| {
             let Axis { key, labels, .. } = &self.axes[axis];
@@ -227,8 +233,11 @@ impl Question<'_> {
         others.iter().map(word).collect::<Vec<_>>().join(", ")
     }
 
-    /// Sentence that no setting has a significant difference, with the largest difference of a best
-    /// scenario. `None` if a setting has one, or if some runs are too few to say.
+    /// Sentence that scenarios do not differ significantly in any setting, with the largest
+    /// difference.
+    ///
+    /// The difference is that between the best and the worst scenario of a setting. `None` if
+    /// scenarios differ significantly in some setting, or if some runs are too few to say.
     fn nowhere(&self, metric: &str) -> Option<String> {
         let (contest, (others, of)) = (self.contest(metric), self.others());
         if compared(self.axes) != Some(self.along) {
@@ -313,9 +322,9 @@ impl Question<'_> {
         }
     }
 
-    /// Sentence on metrics whose best value of the key differs from that of the first metric.
+    /// Sentence on metrics for which another value of the key is best than for the first metric.
     ///
-    /// It names only metrics that share one best value.
+    /// All metrics that it names share this best value.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -351,16 +360,18 @@ impl Contest<'_> {
         value(&self.summary.rows.get(scenario)?.metrics, self.metric).mean
     }
 
-    /// Ratio of the metric's means in two scenarios, paired by run. `None` if it contradicts the
-    /// means of the scenarios, which may happen while runs are missing.
+    /// Ratio of the metric's means in two scenarios, computed from pairs of runs.
+    ///
+    /// It is `None` if the pairs and the means disagree on which scenario has the larger mean.
+    /// This may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
         (is_below == (found.mean < 1.0)).then_some(found)
     }
 
-    /// Whether any two of the scenarios differ significantly. `None` if they were measured too
-    /// little to say.
+    /// Whether any two of the scenarios differ significantly; `None` if there are too few runs to
+    /// tell.
     fn differ(&self, scenarios: &[usize]) -> Option<bool> {
         for (place, &one) in scenarios.iter().enumerate() {
             for &other in &scenarios[place + 1..] {
@@ -405,7 +416,8 @@ impl Contest<'_> {
 
     /// Formats a ratio to the mean of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
     ///
-    /// If the interval of the ratio says nothing, that of the difference stands in its place.
+    /// If the interval of the ratio is too wide to be useful, the interval of the difference is
+    /// shown.
     fn apart(&self, ratio: &Ratio, other: &str) -> String {
         let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
         let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
@@ -430,8 +442,11 @@ impl Contest<'_> {
         format!("{by} (95 % interval: {interval})")
     }
 
-    /// Sentence for a ratio to the mean of `other` that has no upper bound, which is so exactly if
-    /// the interval of that mean contains 0; otherwise empty.
+    /// Sentence that the runs do not decide between two means; empty if they do.
+    ///
+    /// They do not decide if the ratio to the mean of `other` has no upper bound and does not
+    /// differ significantly from 1. There is no upper bound exactly if the interval of that mean
+    /// contains 0.
     fn undecided(&self, ratio: &Ratio, other: &str) -> String {
         let is_bounded = ratio.ends.is_none_or(|[_, high]| high.is_finite());
         let metric = title(self.metric).to_lowercase();

@@ -136,7 +136,7 @@ fn short_title(report: &Report, section: &Section) -> String {
     }
 }
 
-/// Numbers of a section's claims for each verdict, such as `2 borne out`.
+/// Text that counts the claims of a section by verdict, such as `2 borne out`.
 fn verdicts(section: &Section) -> Markup {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for claim in &section.claims {

@@ -33,7 +33,7 @@ pub struct Maps {
     /// Runs as scenario and replication, both from 1. If the list is empty, the first replications
     /// of the compared scenarios are replayed.
     pub runs: Vec<(u64, u64)>,
-    /// Start and number of jobs of the part of each run that is replayed.
+    /// Part of each run that is replayed: its start, and its number of jobs.
     pub window: RecordingWindow,
 }
 
@@ -62,7 +62,9 @@ pub(super) struct Recorded {
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Makes recordings of the runs that `maps` selects, and timelines of these and of further runs. A
+/// Makes recordings of the runs that `maps` selects, and timelines of more runs.
+///
+/// There is a timeline of each selected run, and of one stored run of each other scenario. A
 /// selected run without a stored recording is simulated again. Simulations run in parallel.
 ///
 /// # Errors

@@ -130,7 +130,9 @@ pub struct Section {
     pub command: String,
     /// Text of the study file.
     pub source: String,
-    /// Summary sentences, that of the initial selection first. Empty if nothing is swept.
+    /// Sentences that sum up the results, one for each setting of the page's selectors.
+    ///
+    /// The sentence for the initial setting comes first. Empty if no key is swept.
     pub findings: Vec<SummarySentence>,
     /// Warnings that change the meaning of the numbers, one sentence each.
     pub warnings: Vec<String>,
@@ -445,7 +447,7 @@ fn title_apart(sections: &mut [Section]) {
     }
 }
 
-/// Moves the note on quick forms of studies from the sections to the top of the report.
+/// Moves a note that several sections share to the top: that a study was run in its quick form.
 fn say_once(sections: &mut [Section]) -> Vec<String> {
     if sections.len() < 2 {
         return Vec::new();

@@ -32,7 +32,7 @@ pub struct PaperLine {
     pub title: String,
     /// Indices of the report's sections about the paper.
     pub sections: Vec<usize>,
-    /// Number of the paper's claims with each verdict, in the order of the table's columns.
+    /// For each verdict, in the column order of the table, the number of claims of this paper.
     pub counts: Vec<usize>,
     /// All claims of the paper, ordered by verdict. Each is given by the index of its section, the
     /// index of the claim in this section, and its verdict.

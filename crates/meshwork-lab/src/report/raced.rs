@@ -21,7 +21,7 @@ use crate::run::file::{MAX_RECORDS, read_whole};
 /// Maximum number of candidates with a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Number of lines that must remain if the plot of the race omits the candidates dropped first.
+/// Number of lines that must remain for the plot to leave out the candidates dropped first.
 const MIN_LINES: usize = 2;
 
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
@@ -70,9 +70,10 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Mean difference of the candidate from the chosen one in the course of the race. Each entry
-    /// has a number of pairs of runs, the mean difference over them, and the ends of the
-    /// difference's interval.
+    /// Difference between the candidate and the chosen one, at several points of the race.
+    ///
+    /// Each entry has the number of pairs of runs so far, the mean difference over these pairs, and
+    /// the lower and the upper end of its interval.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -109,8 +110,7 @@ impl StoredChoice {
         self.choice.as_ref().is_some_and(|own| own.scenario == candidate.scenario)
     }
 
-    /// Candidates from best to worst: the choice, the survivors, and finally the dropped
-    /// candidates.
+    /// Candidates from best to worst: the choice, candidates still in the race, and those dropped.
     ///
     /// Dropped candidates are grouped by reason. In a group, those dropped later come first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
@@ -494,7 +494,7 @@ fn is_spread(numbers: &[f64]) -> bool {
     least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
 }
 
-/// Short name of a candidate: its values of all swept keys that have several values, without keys.
+/// Short name of a candidate: its values of the keys that are swept over several values.
 fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
     let places = Axis::places(axes, own.scenario);
     let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);

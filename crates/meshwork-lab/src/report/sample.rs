@@ -64,8 +64,9 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
 /// axis whose values are names is fixed at its first value.
 ///
 /// `is_overloaded` returns whether the queue of a scenario grows to the end, so that its waits
-/// depend on the length of the run. Such scenarios are avoided if possible: the first ordered axis
-/// that has a value without such scenarios is fixed at the last value of this kind.
+/// depend on the length of the run. Such scenarios are avoided if possible. To this end, one
+/// ordered axis is fixed at the last of its values that has no such scenario. It is the first axis
+/// that has such a value.
 pub(super) fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

@@ -153,8 +153,9 @@ pub struct Dates {
     pub start: i64,
 }
 
-/// Separator of names in the name of a line that several values share, because their points are
-/// equal. No value has it in its name.
+/// Separator between the values of the coloured key that share one line, in the line's name.
+///
+/// Values share a line if their points are equal. No value has the separator in its name.
 pub(super) const EQUAL: &str = "\u{a0}=\u{a0}";
 
 /// A line, or the bars of one colour, in a panel of a plot.
@@ -174,9 +175,10 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Relative differences in percent, each with the lower and the upper end of its interval. An
-    /// upper end of `None` is infinite if there is a lower end; otherwise there is no interval.
-    /// Empty if any difference is unknown.
+    /// Relative differences in percent, each followed by the lower and upper end of its interval.
+    ///
+    /// If only the upper end is `None`, it is infinite. If both ends are `None`, there is no
+    /// interval. The list is empty if any difference is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
@@ -184,8 +186,9 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// For each mean, whether its scenario has only one run by design, since replications are
-    /// identical. Empty if no scenario has only one.
+    /// For each mean, whether its scenario has a single run because replications are identical.
+    ///
+    /// Empty if no scenario has a single run for this reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

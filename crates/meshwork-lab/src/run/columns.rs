@@ -137,7 +137,8 @@ impl<K: Ord + Clone> Classes<K> {
             .map(|row| (&self.kinds[self.of[row] as usize], self.jobs[row], self.metrics.row(row)))
     }
 
-    /// All classes of jobs, in order of first appearance. Each has its rows from all runs.
+    /// Classes of jobs over all runs, in order of first appearance. A class has a row for each of
+    /// its runs.
     pub(super) fn gathered(&self) -> Vec<Class<'_, K>> {
         let of_kind = |kind| Class {
             kind,

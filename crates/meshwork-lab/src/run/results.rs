@@ -11,7 +11,8 @@ pub struct Results {
     pub runs: Vec<ScenarioRuns>,
     /// For each scenario, whether a single run stands for all replications.
     pub constant: Vec<bool>,
-    /// Error of the store, which then accepts no more runs; the results are complete nevertheless.
+    /// Error of the store, if it failed. From then on runs are not stored, but all results are
+    /// here.
     pub store_error: Option<String>,
     /// Whether the study was stopped early. In this case only the store has all finished runs.
     pub stopped: bool,

@@ -75,12 +75,11 @@ impl Runner<'_> {
         Ok(Results { store_error, outdated, stopped, ..Results::of(runs, self.replications) })
     }
 
-    /// Makes rounds of runs until no run is missing.
+    /// Makes runs in rounds until the scenarios have all the replications that are needed.
     ///
-    /// The first round has `wanted` replications of each scenario. After each round, `next` sets
-    /// the number of replications of each scenario for the following round, given the runs so far.
-    /// The first round without missing runs is the last. A scenario whose runs are all identical
-    /// keeps all of them.
+    /// The first round has `wanted` replications of each scenario. After each round, `next` gets
+    /// the runs and sets how many replications each scenario needs. If some of these are missing, a
+    /// further round makes them.
     ///
     /// # Errors
     /// If the threads cannot be started.
@@ -105,7 +104,7 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs in a finished run of a log, by the path of the log.
+    /// Number of jobs of each log, as a finished run counted them. Keys are paths of logs.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     /// Whether the study was stopped, so that runs are missing.
     pub(super) stopped: AtomicBool,

@@ -47,7 +47,8 @@ struct Ended {
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
-    /// Random speeds of the sites in a run, each with the index of its run; not all runs have any.
+    /// Random speeds of the sites, for each run that has such speeds. The key is the index of the
+    /// run.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
     /// For each run, whether its results by batch were dropped to save memory.
@@ -146,7 +147,8 @@ impl ScenarioRuns {
 
     /// Number of refused jobs, for each successful run.
     ///
-    /// They would not fit even the empty machine, or the scheduler turned them away.
+    /// A job is refused if it would not fit on the empty machine, or if the scheduler turned it
+    /// away.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused
@@ -219,8 +221,9 @@ impl ScenarioRuns {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
-    /// Successful runs whose results by batch were not dropped, so that they can be stored
-    /// completely.
+    /// Successful runs that still have all their results, so that they can be stored completely.
+    ///
+    /// Beyond the first few runs, results by batch are dropped to save memory.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))

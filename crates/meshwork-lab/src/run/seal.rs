@@ -24,9 +24,10 @@ pub fn seal(object: &str) -> String {
     format!("{body}{KEY}{}{END}", blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// Removes the digest from a sealed object; `None` if the digest does not match. A text that does
-/// not end with a digest is returned unchanged. The caller must check that it has no key `blake3`
-/// elsewhere.
+/// Removes the digest from a sealed object; `None` if the digest does not match the object.
+///
+/// A text that does not end with a digest is returned unchanged. The caller must check that such a
+/// text has no key `blake3` at all, because that would be a damaged digest.
 #[must_use]
 pub fn unseal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let sealed = text.strip_suffix(END.as_bytes()).and_then(|head| {

@@ -58,7 +58,9 @@ pub(crate) fn open(
     Ok(spans)
 }
 
-/// Determines the windows of every scenario's log from stored time spans, without reading the logs.
+/// Sets the windows of each log that are replayed, without reading the logs.
+///
+/// The time span of each log was stored when the study was run.
 pub(crate) fn remembered(study: &Study, points: &mut [Point], spans: &[Span]) {
     let Replications::Windows { length, stride } = study.replications else { return };
     for point in points {

@@ -102,8 +102,10 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Stores the final state of the run. If no earlier snapshot of it was stored, the state is
-    /// stored only if the last stored snapshot is old enough.
+    /// Stores the final state of the run.
+    ///
+    /// A run without an earlier snapshot replaces the stored snapshot of another run only if that
+    /// is old enough.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

@@ -78,7 +78,7 @@ impl Default for AgentSettings {
 /// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
 type Key = (String, i64);
 
-/// Pause in which a job is not placed: its end, and the length of the job's next pause in seconds.
+/// Pause in which a job is not placed: the end, and the length in seconds of the next such pause.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
@@ -105,10 +105,10 @@ pub struct PlacementAgent<'a> {
     unsuited: BTreeMap<Key, String>,
     /// Running jobs for which the agent has checked that Slurm uses the nodes that the agent chose.
     verified: BTreeSet<Key>,
-    /// Jobs about which the agent has logged a decision, so that it is logged only once.
+    /// Decisions that the agent has logged, by job, so that each is logged only once.
     ///
-    /// The list has the chosen nodes if a dry run would place the job. It is empty if the agent
-    /// does not place the job.
+    /// A decision is the list of nodes on which a dry run would place the job. It is empty if the
+    /// agent does not place the job.
     said: BTreeMap<Key, Vec<u32>>,
 }
 
@@ -201,8 +201,9 @@ impl<'a> PlacementAgent<'a> {
         job.is_pending() && job.partition == self.settings.park
     }
 
-    /// Compares the nodes of newly started jobs with the nodes that the agent chose for them. The
-    /// chosen nodes are those that the job still requires in Slurm.
+    /// Compares the nodes of newly started jobs with the agent's choice.
+    ///
+    /// The agent's choice is the node list that the job requires in Slurm.
     fn verify(&mut self, look: &SiteLook) {
         for job in &look.jobs {
             let is_new = job.state == "R" && job.partition == self.settings.run;

@@ -12,7 +12,7 @@ use crate::slurm::live::{OwnWishes, QueuedJob, ShownJob, read_job, take_back_lin
 
 /// Longest time for which a job that met a limit is not placed again, in seconds.
 const LONGEST: f64 = 1_800.0;
-/// Beginnings of Slurm's wait reasons with which a placed job looks stuck.
+/// Prefixes of wait reasons in Slurm. A placed job with such a reason looks stuck.
 const STUCK: [&str; 11] = [
     "BadConstraints",
     "BeginTime",

@@ -24,7 +24,7 @@ pub struct Layer {
 /// A topology that several partitions use is drawn once.
 ///
 /// # Complexity
-/// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells.
+/// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells of all layers.
 pub(super) fn layers(
     machine: &SlurmMachine,
     course: &TopologyReplay,

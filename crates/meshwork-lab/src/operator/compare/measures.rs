@@ -128,7 +128,7 @@ impl ReplayMeasure {
         }
     }
 
-    /// Set of jobs, or of windows of time, over which the measure is aggregated.
+    /// Jobs or time windows from which the measure is computed, and whether it is a sum or a mean.
     pub(super) fn scope(self) -> Scope {
         match self {
             ReplayMeasure::Wait
@@ -210,7 +210,7 @@ impl Shared {
     }
 }
 
-/// Jobs and time span over which the measures of all replays are computed.
+/// Jobs and time span on which all replays are measured, so that they can be compared.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
     /// Indices of the jobs that ran, in order of submission.

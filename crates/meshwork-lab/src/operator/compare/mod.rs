@@ -42,14 +42,16 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// Makes a participant of a comparison with the site's own topology and configuration.
+    /// Makes a contender for a comparison. It has the site's own topology and configuration.
     #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Makes a participant of a comparison with another topology file and the site's `slurm.conf`.
+    /// Makes a contender for a comparison. It has another topology file than the site.
+    ///
+    /// Its `slurm.conf` and the tables are those of the site.
     ///
     /// # Errors
     /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
@@ -62,7 +64,7 @@ impl Contender {
         Ok(Contender { name, machine })
     }
 
-    /// Makes a participant of a comparison with another `slurm.conf`.
+    /// Makes a contender for a comparison. It has another `slurm.conf` than the site.
     ///
     /// The topology and the tables of the site stay the same.
     ///
@@ -140,8 +142,7 @@ pub struct ReplayOptions {
 /// Result of replaying the jobs under one topology.
 #[derive(Clone, Debug)]
 pub struct TopologyReplay {
-    /// Job records with the requests of the replay, in which sizes may be rounded up to listed
-    /// ones.
+    /// Job records that were replayed. Sizes may be rounded up to sizes that the topology lists.
     pub submitted: Vec<JobRecord>,
     /// Outcome of each job in the replay.
     pub outcomes: Vec<JobOutcome>,
@@ -149,7 +150,8 @@ pub struct TopologyReplay {
     pub waited: Vec<WaitsByCause>,
     /// Whether each job leaves some processors of its nodes to other jobs.
     shares: Vec<bool>,
-    /// Spread of each job's nodes on the site's own topology; 0 if it is undefined.
+    /// Span of each job: how far its nodes are spread on the site's own topology. 0 means
+    /// undefined.
     spans: Vec<f64>,
     /// Number of nodes on which jobs may run.
     pub nodes: u32,

@@ -39,7 +39,7 @@ impl Cycles {
         self.urgent = true;
     }
 
-    /// Registers whether jobs have started or priorities have changed.
+    /// Notes that jobs may have started or priorities changed, if `changed` is true.
     pub(in crate::operator) fn change(&mut self, changed: bool) {
         self.changed |= changed;
     }

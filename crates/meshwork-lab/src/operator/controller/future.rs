@@ -29,8 +29,8 @@ pub(in crate::operator) struct ReplayState<'a> {
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// Jobs of all records, including ended jobs. The submissions in a future are copies of these
-    /// jobs.
+    /// Jobs of all records, including ended jobs. Later submissions in a sampled future are copies
+    /// of them.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
@@ -214,7 +214,7 @@ impl<'a> ReplayState<'a> {
     }
 }
 
-/// Job in the form of the simulation engine, submitted at `at` and running for `runs` seconds.
+/// Job that the simulation engine gets, submitted at `at` and running for `runs` seconds.
 fn job(place: usize, at: Second, runs: Second) -> Job {
     Job::new(place as u64, Time::new(at as f64), Request::Nodes(1), runs as f64)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::request::ControlledJob;
 use super::rules::{KINDS, LimitOf, SiteRules};
 
-/// Sum of each limited amount over running jobs, in the order of [`LimitOf::all`].
+/// Amounts that running jobs use of each limited resource, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
 /// Set of jobs that count against a limit.
@@ -20,13 +20,13 @@ enum Scope {
     Association(usize),
 }
 
-/// Sums of the limited amounts over the running jobs of each QOS and association.
+/// For each QOS and association, total use of the resources under limits by its running jobs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
 }
 
-/// Stage at which limits are tested when a scheduler considers a job.
+/// Point of a scheduling attempt at which limits are tested: before or after the search for nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     /// Stage before the search for nodes, which tests limits on numbers of jobs and on time limits.
@@ -110,7 +110,7 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 }
 
 impl RunningSums {
-    /// Adds a job that starts to the sums, or subtracts a job that ends.
+    /// Adds the amounts of a job that starts to the sums, or subtracts those of a job that ends.
     pub(super) fn count(
         &mut self,
         job: &ControlledJob,

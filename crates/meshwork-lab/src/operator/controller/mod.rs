@@ -46,7 +46,7 @@ struct Pair {
     priority: f64,
     rank: u64,
     job: usize,
-    /// Index of the request for the entry's partition in the job's list of requests.
+    /// Index of the partition's request. The job has one request for each of its partitions.
     request: usize,
 }
 
@@ -182,7 +182,8 @@ impl<'a> Controller<'a> {
         self.parts.is_some()
     }
 
-    /// Waiting jobs in queue order, each with the kind of its request for its first partition.
+    /// Waiting jobs in queue order, each with the kind of its first request. Requests of one kind
+    /// differ at most in their time limits.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
@@ -300,10 +301,10 @@ impl<'a> Controller<'a> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the node weights, as happens in Slurm when an earlier job is submitted again.
+    /// Changes the node weights like a repeated submission of an earlier job.
     ///
-    /// This job is the last submitted one with GPUs if `with_gpus` is true. Otherwise it is the
-    /// last submitted one without GPUs.
+    /// This is the last submitted job with GPUs if `with_gpus` is true. Otherwise it is the last
+    /// submitted job without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
@@ -813,14 +814,13 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Nodes on which a job could start according to the plan, and the end of its time limit. The
-    /// plan leaves the nodes to the job until this end. The result is `None` if there are no such
-    /// nodes.
+    /// Nodes that the plan leaves to a job for its whole time limit, and the end of this limit.
     ///
-    /// On a machine whose jobs share nodes, the set is not computed and is left empty, because a
-    /// job can also use nodes that running jobs hold. `blocked` has, for each kind of request, the
-    /// smallest time limit for which no nodes are left. Such an entry stays valid, because the plan
-    /// leaves ever fewer nodes during a pass.
+    /// The result is `None` if there are no such nodes. On a machine whose jobs share nodes, the
+    /// set is not computed and is left empty, because a job can also use nodes that running jobs
+    /// hold. `blocked` has, for each kind of request, the smallest time limit for which no nodes
+    /// are left. Such an entry stays valid, because the plan leaves ever fewer nodes during a pass.
+    /// Requests of one kind differ at most in their time limits.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,

@@ -36,7 +36,7 @@ pub(in crate::operator) struct LackingParts {
     pub(in crate::operator) free: Vec<[u64; 3]>,
     /// Number of nodes of which no job holds a part.
     pub(in crate::operator) idle: u32,
-    /// Running jobs, each of which would release enough for the job by its end alone.
+    /// Running jobs after any one of whose ends the job would have enough nodes or parts of nodes.
     pub(in crate::operator) ends: Vec<usize>,
 }
 

@@ -100,10 +100,10 @@ impl PartsDesk {
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights, as happens in Slurm when an earlier job is submitted again.
+    /// Changes the node weights like a repeated submission of an earlier job.
     ///
-    /// This job is the last submitted one with GPUs if `with_gpus` is true. Otherwise it is the
-    /// last submitted one without GPUs.
+    /// This is the last submitted job with GPUs if `with_gpus` is true. Otherwise it is the last
+    /// submitted job without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
@@ -242,7 +242,7 @@ fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     }
 }
 
-/// Predicted free nodes and parts of nodes, while running jobs end one after the other.
+/// Free nodes and free parts of nodes, as running jobs are assumed to end one after the other.
 pub(super) struct PartsFuture<'a> {
     desk: &'a PartsDesk,
     partition: usize,

@@ -28,14 +28,15 @@ pub(super) struct BackfillPlan {
     idle: NodeSet,
     /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
-    /// Nodes that are idle after the first *n* ends of running jobs, by *n*.
+    /// Element *n*: the nodes that are idle after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
-    /// Earliest possible starts of further requests, by kind of request and then by time limit.
+    /// Times before which reservations leave too few nodes for a request. Keys: kind, then time
+    /// limit.
     ///
-    /// Before the stored start, reservations leave too few nodes for requests of the kind with this
-    /// time limit or a longer one. `Second::MAX` means that there are too few nodes during the
+    /// Requests of one kind differ at most in their time limits. A time also holds for requests of
+    /// its kind with a longer limit. It is `Second::MAX` if there are too few nodes during the
     /// whole window. An entry stays valid, because a plan only gains reservations. An entry for a
-    /// longer time limit is stored only if its start is later.
+    /// longer time limit is stored only if its time is later.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
@@ -127,7 +128,7 @@ impl BackfillPlan {
         self.spans.reserve(begin, end, nodes);
     }
 
-    /// Time rounded down to the resolution of the plan, at which the reservation of a job begins.
+    /// Rounds a time down to the resolution of the plan. Reservations of jobs begin at such times.
     pub(super) fn floor(&self, time: Second) -> Second {
         time.div_euclid(self.resolution) * self.resolution
     }

@@ -83,7 +83,7 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the child associations of accounts whose fair-share levels are equal.
+    /// Ranks the children of the accounts `parents`, which have equal fair-share levels.
     ///
     /// With `is_tied`, the first child gets the same rank as the user that was ranked last.
     fn level(&mut self, parents: &[usize], mut is_tied: bool) {

@@ -111,8 +111,9 @@ impl ControllerReplay<'_> {
     /// The error of [`run`](ControllerReplay::run).
     ///
     /// # Complexity
-    /// The time of [`run`](ControllerReplay::run), and at each event a query to the placement rule
-    /// for each kind of waiting request.
+    /// The time of [`run`](ControllerReplay::run), and at each event a query to the
+    /// placement rule for each set of waiting jobs whose requests differ at most in their time
+    /// limits.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
         let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;

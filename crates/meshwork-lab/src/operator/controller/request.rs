@@ -42,7 +42,7 @@ struct RequestLookup {
     may: NodeSet,
     /// Whether the job can never start, because even the empty partition lacks suitable nodes.
     is_hopeless: bool,
-    /// Whether the job can run on every choice of enough free nodes from `may`.
+    /// Whether the job can run on any of the nodes `may`, if enough of them are free.
     needs_only_count: bool,
 }
 
@@ -71,10 +71,10 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Adapts this request to a request for parts of nodes.
+    /// Adapts this lookup to a request for parts of nodes.
     ///
-    /// The job's possible nodes, their number and `is_hopeless` are replaced by those of the
-    /// request `parts`. It is `None` if this request can never be met.
+    /// The possible nodes, their number and `is_hopeless` are taken from `parts`. `parts` is `None`
+    /// if the machine can never meet the request.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -94,7 +94,7 @@ impl ResolvedRequest {
         &self.found.may
     }
 
-    /// Whether the job can run on every choice of enough free nodes from its possible nodes.
+    /// Whether the job can run on any of its possible nodes, if enough of them are free.
     pub(super) fn needs_only_count(&self) -> bool {
         self.found.needs_only_count && self.parts.is_none()
     }
@@ -114,7 +114,7 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Number of processors by which the priority is computed until backfill considers the job.
+    /// Number of processors in the job's priority, as long as backfill has not considered the job.
     ///
     /// It is one for each requested node, or 1 in all if the job requests a range of node counts.
     pub(super) asked_processors: u64,
@@ -152,7 +152,9 @@ impl ControlledJob {
     }
 }
 
-/// Jobs of a history in the form of the controller model, and the number of kinds of requests.
+/// Creates the jobs of a history for the controller model, and counts the kinds of requests.
+///
+/// Requests of one kind differ at most in their time limits.
 ///
 /// # Complexity
 /// **O(n k)** for *n* jobs and *k* different requests for one number of nodes in a partition.
@@ -260,9 +262,10 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// Largest number of tasks that ran at once, for each array with a limit on running tasks.
+/// Largest number of tasks of an array that ran at once, by array.
 ///
-/// It replaces a lower recorded limit, which must have been raised in the meantime.
+/// Only arrays with a limit on running tasks are included. If the number exceeds the recorded
+/// limit, it is used instead, because the limit must have been raised in the meantime.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {

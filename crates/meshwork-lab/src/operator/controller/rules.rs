@@ -212,7 +212,7 @@ impl SiteRules {
         rules
     }
 
-    /// Rules as known at a second: without outages that begin later.
+    /// Rules of the site as they were known at a second. Outages that begin later are left out.
     ///
     /// The end of an outage that still lasts at this second is unknown. It is assumed to last for
     /// as long again as it has lasted.

@@ -254,7 +254,7 @@ struct SlowPlan {
     horizon: Second,
     resolution: Second,
     up: NodeSet,
-    /// Ends of running jobs by their time limits, in order, with their nodes.
+    /// Running jobs in order of their ends by time limit: the end and the nodes of each.
     running: Vec<(Second, NodeSet)>,
     /// Reservations of the plan: begin, end and nodes.
     reserved: Vec<(Second, Second, NodeSet)>,

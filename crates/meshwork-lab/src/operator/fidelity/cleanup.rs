@@ -14,8 +14,7 @@ use meshwork::geometry::NodeSet;
 /// Largest clean-up time that is considered, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Smallest share of all gaps that must have a certain length for it to count as the shortest
-/// length.
+/// Smallest share of all gaps that must be equally long for their length to count as the shortest.
 const LEAST_SHARE: f64 = 0.03;
 
 /// Gaps in seconds from the end of a job to the start of another job that waited for the nodes.

@@ -46,10 +46,9 @@ enum Event {
 /// Time in seconds after the end of a job in which its nodes may still be unavailable.
 const COMPLETING: Second = 1;
 
-/// All pairs of truth values, for the two cycles that can run within one clock second.
+/// All combinations of a truth value for the first cycle in a clock second and one for the second.
 ///
-/// One value is for the first of these cycles, the other for the second. One cycle is of the main
-/// scheduler, the other of backfill.
+/// A clock second can have two cycles, one of the main scheduler and one of backfill.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
 /// Maximum number of changes to the order of events that are tried for one clock second.
@@ -74,14 +73,14 @@ struct Order {
     /// Whether the main scheduler runs twice: before and after killed jobs have released their
     /// nodes.
     split: bool,
-    /// For the first and the second cycle, whether all events of the clock second come before it.
+    /// For each of the two cycles of a second, whether all events of the second come before it.
     all: [bool; 2],
     /// For the first and the second cycle, whether all nodes of ended jobs are available in it.
     all_back: [bool; 2],
     /// Exceptions from the field `all`, as pairs of the indices of a cycle and an event.
     ///
-    /// If the event comes before this cycle and all later ones by the other rules, it comes after
-    /// them instead, and vice versa.
+    /// The other rules say whether the event comes before or after this cycle and all later ones.
+    /// An exception reverses this.
     moved: Vec<(usize, usize)>,
     /// Repeated submissions of earlier jobs, which change the node weights ([`NearGpus`]).
     ///

@@ -47,7 +47,8 @@ pub struct Fidelity {
     pub jobs: usize,
     /// Number of records with a list of nodes.
     pub placed: usize,
-    /// Number of records whose nodes are one listed place, or one place for each segment.
+    /// Number of records whose nodes form one place that the topology allows, or one for each
+    /// segment.
     pub placements: usize,
     /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
@@ -284,10 +285,12 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Compares the decisions, the starts and the waits of a history with the model.
 ///
-/// `report` is called with one progress for both steps, the prediction of starts and the replay.
+/// Decisions come first, then a replay yields the waits. `report` gets a single count over both:
+/// its total is twice the number of job records.
 ///
 /// # Complexity
-/// The time of [`verdict`], and the time of [`ControllerReplay::run`] for each copy of the history.
+/// The time of [`verdict`], plus the time of [`ControllerReplay::run`] for each copy
+/// of the history.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();

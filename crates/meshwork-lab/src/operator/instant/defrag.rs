@@ -46,7 +46,7 @@ pub struct InstantTarget {
 }
 
 impl InstantTarget {
-    /// Creates a target for a job on the first site, without exempt jobs.
+    /// Creates a target for a job on the first site. All running jobs may be moved.
     #[must_use]
     pub fn of(job: Job) -> InstantTarget {
         InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
@@ -54,19 +54,21 @@ impl InstantTarget {
 }
 
 impl Instant {
-    /// Finds the cheapest plans of moves after which the target fits, at most `most` plans.
+    /// Finds the cheapest plans of moves after which the job of `target` fits, at most `most`
+    /// plans.
     ///
-    /// For a possible placement of the target, the jobs on its nodes are moved, the largest first.
-    /// The allocator chooses the new nodes of each job. These are free after the earlier moves, and
-    /// outside of the placement. Nodes that a move frees are not used before the next move.
+    /// For a possible placement of this job, the running jobs on its nodes are moved, the largest
+    /// first. The allocator chooses the new nodes of each moved job. These are free after the
+    /// earlier moves, and outside of the placement. Nodes that a move frees are not used before the
+    /// next move.
     ///
-    /// If all placements of the allocator are single blocks, all blocks are considered. If the
-    /// target can run on every choice of enough free nodes, no move helps. Otherwise at most 2,000
-    /// sets of jobs are tried, in order of their costs.
+    /// If all placements of the allocator are single blocks, all blocks are considered. If the job
+    /// of `target` needs only a number of free nodes, regardless of which they are, no move helps.
+    /// Otherwise at most 2,000 sets of running jobs are tried, in order of their costs.
     ///
     /// # Errors
-    /// One sentence: the target would not fit the empty site, or it does not fit now and all jobs
-    /// on the site are exempt.
+    /// One sentence: the job of `target` would not fit the empty site, or it does not fit now and
+    /// no job on the site may be moved.
     ///
     /// # Complexity
     /// A check of every block, and a few queries to the allocator for each tried block.
@@ -91,9 +93,10 @@ impl Instant {
     }
 }
 
-/// Plans as in [`Instant::defrag`], from at most `tries` tried blocks or sets of jobs.
+/// Finds plans as [`Instant::defrag`] does, with a limit on the tried blocks or sets of jobs.
 ///
-/// `ways` has the blocks that the target may get, from the function [`blocks`].
+/// The limit is `tries`. `ways` are the blocks that the job of `target` may get, as found by
+/// [`blocks`].
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,
@@ -159,7 +162,7 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
     }
 }
 
-/// Plan that moves jobs off a place, so that the target can start; `None` if this is impossible.
+/// Moves jobs off a place so that the job of `target` can start; `None` if this is impossible.
 fn clear(
     instant: &Instant,
     target: &InstantTarget,
@@ -233,7 +236,7 @@ fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<
     Some(ahead)
 }
 
-/// Plans that free a place, each with its moves of jobs, as JSON.
+/// Converts plans to JSON. Each plan frees a place, and has its moves of jobs.
 #[must_use]
 pub fn json(instant: &Instant, site: usize, plans: &[InstantPlan]) -> Json {
     let text = |placement: &Placement| instant.text(site, placement);

@@ -75,7 +75,7 @@ pub struct InstantExplanation {
     pub free: Vec<u32>,
     /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
-    /// Possible placements, sorted by the number of jobs that must end before, then by their ends.
+    /// Possible placements. Those for which the fewest jobs must end come first, then the earliest.
     pub nearest: Vec<NearestPlacement>,
     /// Earliest start if the job were first in the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,
@@ -184,8 +184,8 @@ impl Instant {
 
     /// Indices of running jobs. If any one of them ended, the waiting job could start.
     ///
-    /// If the job can run on every choice of enough free nodes, the running jobs are found by
-    /// counting nodes, otherwise by queries to the allocator.
+    /// If the job can run on any free nodes, provided that there are enough, the running jobs are
+    /// found by counting nodes. Otherwise they are found by queries to the allocator.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -224,7 +224,7 @@ impl Instant {
         Some(NearestPlacement { site, placement, jobs, until: until.flatten() })
     }
 
-    /// Placements on all sites that become possible if as few running jobs as possible end.
+    /// Placements, on any site, that the job could get after the ends of the fewest running jobs.
     fn nearest(&self, job: &Job, ways: &[Option<Vec<CandidateBlock>>]) -> Vec<NearestPlacement> {
         let mut all: Vec<NearestPlacement> = Vec::new();
         for site in 0..self.sites.len() {
@@ -245,9 +245,9 @@ impl Instant {
         all
     }
 
-    /// Nearest placements of the waiting job after the ends of one of the given sets of jobs.
+    /// Placements that a waiting job could get after other jobs have ended, the nearest first.
     ///
-    /// Each set of `sets` has the jobs on one block that the waiting job may get.
+    /// Each set of `sets` has the jobs that must end to free one block of nodes.
     fn nearest_of(
         &self,
         site: usize,
@@ -274,10 +274,10 @@ impl Instant {
         found
     }
 
-    /// Nearest placements of a job that can run on every choice of enough free nodes.
+    /// Placements of a job that needs only a number of free nodes, regardless of which they are.
     ///
-    /// One placement needs the ends of the fewest running jobs. The other is possible at the
-    /// earliest instant. They may be the same.
+    /// For one placement, the fewest running jobs must end. The other is possible at the earliest
+    /// instant. Both may be the same.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -307,11 +307,10 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Nearest placements of a job whose nodes must meet a constraint, but need not be a single
-    /// block.
+    /// Placements of a job whose nodes must meet a constraint, but need not be a single block.
     ///
-    /// Some placements need the ends of the fewest running jobs. The last one is possible at the
-    /// earliest instant.
+    /// The first placements are those for which the fewest running jobs must end. The last one is
+    /// possible at the earliest instant.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());

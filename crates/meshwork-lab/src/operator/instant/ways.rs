@@ -146,11 +146,11 @@ impl CandidateSets {
 impl Iterator for CandidateSets {
     type Item = (i64, Vec<usize>);
 
-    /// Returns the next set with its cost.
+    /// Returns the next set of jobs with its total cost.
     ///
-    /// A set is represented by indices into the list of jobs. Its successors either advance the
-    /// last index by one, or append the next index. So every set occurs once, after its
-    /// predecessor.
+    /// A set is represented by indices into the list of jobs, in ascending order. It has two
+    /// successors: one advances the last index by one, the other appends the next index. So every
+    /// set occurs once, after its predecessor.
     fn next(&mut self) -> Option<(i64, Vec<usize>)> {
         let Reverse((cost, places)) = self.heap.pop()?;
         let last = *places.last()?;

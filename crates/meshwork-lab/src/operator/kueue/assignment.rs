@@ -50,8 +50,10 @@ fn count(value: Option<&Json>) -> Result<u64, String> {
     value.and_then(Json::as_u64).ok_or_else(|| "has a count that is no whole number".to_owned())
 }
 
-/// Value of one topology level for each domain of a slice. A slice gives either one value for all
-/// domains, or a root for each domain, to which a common prefix and suffix are added.
+/// Label values of the domains in a slice of an assignment, for one topology level.
+///
+/// A slice gives either one value for all domains, or a varying part for each domain, to which a
+/// common prefix and suffix are added.
 fn values_of(values: &Json, domains: usize) -> Vec<String> {
     let universal = values.get("universalValue").or_else(|| values.get("universal"));
     if let Some(one) = universal.and_then(Json::as_str) {

@@ -49,7 +49,7 @@ impl Cluster {
         cluster
     }
 
-    /// Labels of `named` that nodes have, in ascending order of the number of their values.
+    /// Labels among `named` that nodes have. The label with the fewest values comes first.
     ///
     /// For example, a label for blocks has fewer values than one for racks.
     fn levels_among(&self, named: &BTreeSet<String>) -> Vec<String> {
@@ -89,7 +89,7 @@ impl Cluster {
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Amount of the resource that counts as processors, as requested by each pod of a set.
+    /// Amount of the resource counted as processors that each pod of a pod set requests.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }

@@ -219,12 +219,12 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// Name of the workload, resources of its pods, and the topology level that is required for all
-    /// pods.
+    /// Name of the workload, resources of its pods, and the topology level in which they must be
+    /// together.
     ///
-    /// The level is `node` or `leaf` if all pods must lie in one domain of it, for example in one
-    /// rack. It is `None` without such a level, if the level is a higher one, or with several sets
-    /// of pods.
+    /// The level is `node` or `leaf` if all pods must lie in one node, or in one domain of the
+    /// lowest level above the nodes, such as a rack. It is `None` if the workload requires no level
+    /// or a higher one, or if it has several sets of pods.
     pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
         let sets: Vec<&Json> = pod_sets(self.object).collect();
         let role = |set: &&Json| {

@@ -77,7 +77,7 @@ impl TopologyLists {
         }
     }
 
-    /// Listed sizes in nodes, in ascending order without repetition.
+    /// Job sizes, in nodes, for which the lists have a placement, ascending and without repetition.
     #[must_use]
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = match self {

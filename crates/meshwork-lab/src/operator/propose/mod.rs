@@ -35,9 +35,10 @@ pub const CONFIDENCE: f64 = 0.99;
 /// The rest is for the race, in which the best lists are compared on resampled histories.
 const SEARCH_PART: f64 = 0.6;
 
-/// Fraction of a proposal's reduction of waits that must be kept when changes in it are undone.
+/// Smallest share of a proposal's benefit that must remain if one of its changes is undone.
 ///
-/// A change of the lists is undone if the proposal keeps at least this fraction without it.
+/// The benefit is the reduction of waits. If at least this share remains, the change is undone, so
+/// that only changes that matter are proposed.
 const WORTH: f64 = 0.98;
 
 /// Smallest number of jobs that each half of the history must have.
@@ -59,7 +60,7 @@ pub struct SearchLimits {
 /// Result of a search for better placement lists.
 #[derive(Clone, Debug)]
 pub struct ListProposal {
-    /// Topology whose lists were searched, with the site's own lists.
+    /// Topology for which lists were searched. It has the site's own lists.
     pub topology: SlurmTopology,
     /// Best lists on the history's first half. It is `None` if the search or the race found no
     /// lists better than the site's own.
@@ -68,18 +69,22 @@ pub struct ListProposal {
     pub tried: usize,
     /// Number of jobs that ran in the first and in the second half of the history.
     pub jobs: (usize, usize),
-    /// Race of the best lists; `None` if the search found no better lists.
+    /// Race of the best placement lists; `None` if the search found no lists better than the site's
+    /// own.
     pub race: Option<ListRace>,
     /// Reduction of the mean wait on the history's first half, on which the lists were chosen.
     pub chosen_on: Option<Interval>,
     /// Reduction of the mean wait on the history's second half, by which the lists are judged.
     pub held_against: Option<Interval>,
-    /// Mean waits in seconds on the history's second half, under the site's own and the best lists.
-    pub waits: Option<(f64, f64)>,
-    /// Mean spans of jobs (how far their nodes are spread), with the unit of a span.
+    /// Mean waits in seconds on the second half of the history.
     ///
-    /// The first mean is under the site's own lists, the second under the best lists. Both are over
-    /// the history's second half.
+    /// The first mean is under the site's own placement lists, the second under the best lists
+    /// found.
+    pub waits: Option<(f64, f64)>,
+    /// Mean spans of jobs (how far a job's nodes are spread) and their unit, on the second half.
+    ///
+    /// The first mean is under the site's own placement lists, the second under the best lists
+    /// found.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 

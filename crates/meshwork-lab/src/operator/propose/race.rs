@@ -41,7 +41,7 @@ const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 pub struct ListRace {
     /// Number of lists in the race, including the site's own list.
     pub finalists: usize,
-    /// Number of lists that were not dropped, because no other list was certainly better.
+    /// Number of lists in the race until the end, since no other list was certainly better.
     pub survivors: usize,
     /// Number of resampled histories on which the placement lists were compared.
     pub histories: u64,
@@ -84,7 +84,7 @@ impl<'a> Stretches<'a> {
         Some(Stretches { of, first, length, wanted })
     }
 
-    /// Resampled history with a given number. It depends only on the seed and on this number.
+    /// Makes one of the resampled histories. The result depends only on the seed and on `number`.
     fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
         let mut stream = Stream::new(seed, number, "propose race");
         let mut stays = Vec::new();

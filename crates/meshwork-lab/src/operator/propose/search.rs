@@ -25,7 +25,7 @@ const LISTS_OF_A_ROUND: usize = 64;
 /// Factor by which the number of lists falls from one stage of a round to the next.
 const ONE_OF: usize = 4;
 
-/// Divisor *n* for each stage of a round: lists are tried on about one *n*-th of the jobs.
+/// For each stage of a round, the *n* such that lists are tried on about one *n*-th of the jobs.
 const FEWER: [usize; 3] = [16, 4, 1];
 
 /// Smallest number of jobs on which placement lists are compared.
@@ -48,11 +48,12 @@ pub(super) struct Trial<'a> {
     pub(super) cleanup: Second,
     /// Jobs in order of submission.
     pub(super) stays: &'a [JobRecord],
-    /// Starts of the first jobs, which a trial repeats. Only the waits of later jobs count.
+    /// Starts that a trial repeats without deciding them again. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
-/// Waits of jobs in order; `None` if a job never starts, or if the trial was aborted.
+/// Wait of each job, in order of the records. `None` if a job never starts or the trial was
+/// aborted.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
@@ -77,7 +78,10 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// Values of those jobs in the range `jobs` that ran; `None` if one of them has no value.
+    /// Replays the jobs in the range `jobs`, and collects a value of each of these jobs that ran.
+    ///
+    /// The function `of` computes the value. The result is `None` if it returns `None` for some
+    /// job, or if the replay is aborted.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,

@@ -110,7 +110,7 @@ fn written(own: &Box3) -> Vec<String> {
     lines
 }
 
-/// Text of placement lists in standard form, for files that are written in another style.
+/// Writes placement lists in the standard form, for files that have them in another form.
 #[must_use]
 pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();

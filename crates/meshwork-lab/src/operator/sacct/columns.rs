@@ -50,7 +50,7 @@ pub const LOSSES: [Loss; 13] = [
 ];
 
 impl Loss {
-    /// Sentence about the file that names the missing column and the consequence.
+    /// Sentence about the file: the columns that are missing, and the consequence.
     pub(super) fn sentence(&self) -> String {
         let columns = match self.columns {
             [one] => format!("the column {one} is missing"),

@@ -420,7 +420,10 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs that run longer than the whole period that the jobs with shorter run times cover.
+/// Warns of jobs with a run time longer than the period from which all shorter jobs come.
+///
+/// If the longest jobs run longer than this period, the jobs that waited for their ends are missing
+/// from the history.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

@@ -20,7 +20,7 @@ pub(super) struct Table<'a> {
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// Other ways to split a record into fields, if it has more bars (`|`) than separators.
+    /// Other ways to split the record into fields, if some of its texts contain the separator `|`.
     pub(super) others: Vec<Row<'a>>,
 }
 

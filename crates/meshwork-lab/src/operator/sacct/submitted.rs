@@ -25,7 +25,8 @@ pub(super) struct Submitted {
     pub(super) spread: bool,
     pub(super) consolidate: bool,
     pub(super) beyond: Vec<Beyond>,
-    /// Options for parts of nodes (cores, memory, GPUs), in their order.
+    /// Options of the command line for cores, memory and GPUs, in the order in which they were
+    /// given.
     pub(super) options: String,
 }
 

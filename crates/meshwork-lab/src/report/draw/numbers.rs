@@ -68,7 +68,7 @@ fn fixed(number: f64, decimals: usize) -> String {
     grouped(&format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−"))
 }
 
-/// Formats a mean and the half width of its interval, to the digits that the half width supports.
+/// Formats a mean and the half width of its interval, both to the second digit of the half width.
 pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half else { return brief(mean) };
     let decimals = 1.0 - half.log10().floor();
@@ -107,7 +107,9 @@ pub(super) fn percent_of(ratio: f64) -> f64 {
     format!("{percent:.8e}").parse().unwrap_or(percent) + 0.0
 }
 
-/// Ticks of an axis of percentages that is logarithmic in the ratio to the baseline: −90, 0, +900.
+/// Ticks in percent, such as −90, 0 and +900, for an axis that is logarithmic in the ratio.
+///
+/// The percentages are differences from the baseline; the ratio is a value divided by the baseline.
 pub(super) fn ratio_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     log_ticks(ratio_of(from), ratio_of(until), most).into_iter().map(percent_of).collect()
 }

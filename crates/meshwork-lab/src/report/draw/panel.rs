@@ -46,7 +46,7 @@ pub(super) struct Common<'a> {
     log: bool,
     /// Whether differences are drawn in percent rather than as absolute numbers.
     in_percent: bool,
-    /// Mean of the measured values of each name over all panels, by which names can be sorted.
+    /// Mean of each name's measured values in all panels, by which the names can be sorted.
     order: BTreeMap<usize, f64>,
 }
 

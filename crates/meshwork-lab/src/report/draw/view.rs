@@ -178,9 +178,11 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// End of a range for the outermost `bound` of an interval and the outermost mean.
+/// Value to which a scale must extend so that it shows the outer end of an interval.
 ///
-/// A bound that lies farther from the mean than the spread of the means is cut at half of it.
+/// `bound` is this end, `mean` the outermost mean, and `spread` the extent of all means and 0. If
+/// the end is farther from the mean than `spread`, the scale shows only part of the interval: half
+/// of `spread` beyond the mean.
 fn cut(bound: f64, mean: f64, spread: f64) -> f64 {
     if (bound - mean).abs() <= spread.abs() { bound } else { mean + spread / 2.0 }
 }
@@ -214,8 +216,9 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
 
 /// Function that maps a range of numbers to a range of coordinates on the page.
 ///
-/// A number outside the range is mapped like the nearest end of the range. On a logarithmic scale,
-/// percentages are mapped by their ratios to the baseline if `is_ratio`.
+/// A number outside the range is mapped like the nearest end of the range. If `is_ratio`, the
+/// numbers are differences from the baseline in percent. A logarithmic scale then maps the ratio to
+/// the baseline.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],

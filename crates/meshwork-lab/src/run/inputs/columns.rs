@@ -63,7 +63,7 @@ pub(super) fn jobs_of_csv(
     from_csv(path, text, |names| places(names.iter().copied()), job)
 }
 
-/// Makes a row of a table of jobs from one optional cell for each of the possible columns.
+/// Makes a row of a table of jobs from its cells, of which there is at most one for each column.
 pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<Row, String> {
     let mut row = Row { line, ..Row::default() };
     for (column, cell) in COLUMNS.iter().zip(cells) {

@@ -23,7 +23,7 @@ pub(super) struct Output {
     format: JobFormat,
     writer: Option<BufWriter<File>>,
     always: Vec<Part>,
-    /// The [`optional`] columns, each with a flag that is true if some job has had a cell in it.
+    /// The [`optional`] columns. The flag of a column is true if some job so far has a cell in it.
     optional: Vec<(Part, bool)>,
 }
 

@@ -14,7 +14,9 @@ use crate::watch::recording::kept::RECORDINGS;
 /// Extension of an incomplete file.
 const ENDING: &str = ".tmp";
 
-/// Names of the files that the process with the store lock writes atomically.
+/// Names of the files of a results folder that only the holder of the store lock may write.
+///
+/// Each is written under a temporary name first, so that it is never seen incomplete.
 pub(crate) const WHOLE: &[&str] = &[
     "runs.jsonl",
     "summary.csv",
@@ -49,7 +51,7 @@ pub(super) fn remove(folder: &Path) {
     }
 }
 
-/// Whether a name is the temporary name of a file in `WHOLE`, such as `summary.csv.17.tmp`.
+/// Whether a name is a temporary name of a file in [`WHOLE`], such as `summary.csv.17.tmp`.
 fn is_unfinished(name: &str) -> bool {
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     WHOLE.contains(&without_process(name))

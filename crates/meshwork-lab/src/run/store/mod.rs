@@ -261,8 +261,9 @@ impl Store {
         self.broken
     }
 
-    /// Moves the index of the store into an archive for reading. Until the store is dropped, it
-    /// still prevents other processes from writing.
+    /// Moves the index of the stored runs into an archive, which can only be read.
+    ///
+    /// The store keeps its lock, so until it is dropped no other process can write.
     pub(crate) fn archive(&mut self) -> Archive {
         Archive::of(std::mem::take(&mut self.known))
     }

@@ -99,9 +99,10 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order, one 64 MiB part of the new file after the other. For each part,
-/// every old file is read once from start to end, independently of the order of its lines in the
-/// new file.
+/// Copies lines in the given order into a new file.
+///
+/// The new file is made in parts of 64 MiB. For each part, every old file is read once from start
+/// to end, even if its lines have another order in the new file.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

@@ -78,7 +78,8 @@ pub struct RunFindings {
     pub end: f64,
     /// Speed of each site, if speeds were drawn at random; otherwise empty.
     pub speeds: Vec<f64>,
-    /// Number of jobs per batch, in order of arrival; 0 without batches.
+    /// Number of jobs in a batch. A batch has jobs that arrived one after the other. 0 without
+    /// batches.
     pub batch_jobs: u64,
     /// Index of the first batch after the warm-up. It begins with job `first_batch · batch_jobs`,
     /// counted from 0; it and later batches count for the metrics.
@@ -300,10 +301,10 @@ impl<S> Line<S> {
     }
 }
 
-/// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest. The digest covers the resolved
-/// scenario, the replication, the version of the model and the build of the program. Paths of input
-/// files are replaced by digests of their contents. So a log can be moved, and a run of a changed
-/// log has another key.
+/// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest. The digest covers the scenario
+/// with all defaults filled in, the replication, the version of the model and the build of the
+/// program. Paths of input files are replaced by digests of their contents. So a log can be moved,
+/// and a run of a changed log has another key.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))

@@ -249,9 +249,10 @@ pub struct ShardAttempt {
     pub notes: Vec<Note>,
 }
 
-/// Reads the notes of all segments of a folder, skipping unreadable lines. `each` is called with
-/// the key and the duration in seconds of every finished run. These are not kept in memory, since
-/// there may be a million.
+/// Reads the notes about attempts at shards from all segments of a folder.
+///
+/// Unreadable lines are skipped. `each` is called with the key and the duration in seconds of every
+/// finished run. Durations are not kept in memory, since there may be a million.
 ///
 /// # Errors
 /// If a file cannot be read.

@@ -31,8 +31,10 @@ pub(super) struct Answers {
     running: BTreeMap<JobId, (usize, Placement)>,
     /// Running jobs. An interrupted job joins the waiting jobs again.
     jobs: BTreeMap<JobId, Job>,
-    /// Sites and new placements of moved jobs. They are claimed only after all moves of an instant,
-    /// since a job may move to nodes that another job leaves.
+    /// Sites and new placements of moved jobs, until all moves of an instant are known.
+    ///
+    /// Only then do the jobs take the new nodes, since a job may move to nodes that another job
+    /// leaves.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
     /// Distinct requests of waiting jobs, each with the number of its jobs and with one of these

@@ -47,7 +47,7 @@ pub struct Columns {
     /// Number of requests for which the allocators' answer has changed at each instant. Empty if
     /// the recording has no reasons for waiting.
     pub answers: Vec<u32>,
-    /// For each changed answer, index of its request in the list of requests.
+    /// For each changed answer, its request, as an index into the list of requests.
     pub answered: Vec<u32>,
     /// For each changed answer, its new value. It tells whether a request could start: 0 too few
     /// free nodes, 1 enough but not in the required shape, 2 the request could start.
@@ -70,7 +70,8 @@ pub struct PartColumns {
     pub mem: Vec<u32>,
     /// GPUs that belong to each part of a node, in thousandths of a GPU.
     pub gpu: Vec<u32>,
-    /// Amount of the resource `other` that belongs to each part of a node.
+    /// Amount that each part of a node has of the resource `other`, whose meaning the study
+    /// defines.
     pub other: Vec<u32>,
 }
 
@@ -169,7 +170,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Unpacks the columns as a page does in a browser, by other code than the packing.
+    /// Unpacks the columns like the script of a page, without the code that packed them.
     pub(crate) fn unpacked(json: &Value) -> Columns {
         let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
         let mut bytes = Vec::new();

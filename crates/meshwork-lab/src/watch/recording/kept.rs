@@ -54,10 +54,11 @@ const END: u8 = 7;
 const KINDS: u8 = 7;
 /// Flag of an event that is later than the previous one. The changed bits of the time follow.
 const LATER: u8 = 8;
-/// Position of some bits in the first byte of an event.
+/// Position of the bits in an event's first byte that say more about the event than its kind.
 ///
 /// For an event with a request, they give its form: count, block, subcube or pieces. For an event
-/// with a placement, they say whether it has parts of nodes.
+/// with a placement, they tell whether it has parts of nodes. For an outage, they tell which event
+/// it is.
 const REQUEST: u32 = 4;
 /// Form of a request for pieces (equal parts of nodes), which is stored as text.
 const PIECES: u8 = 3;

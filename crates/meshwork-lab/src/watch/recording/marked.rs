@@ -15,7 +15,7 @@ use super::columns::Spans;
 pub struct Marked {
     /// Reason why the nodes are marked: `partition`, `reserved`, or `gpu` for a GPU out of service.
     pub kind: &'static str,
-    /// Name of the partition, or number of the GPU on its node; empty for a reservation.
+    /// Name of the partition, number of the GPU on its node, or an empty text for a reservation.
     pub name: String,
     /// Index of the site of the nodes.
     pub site: usize,

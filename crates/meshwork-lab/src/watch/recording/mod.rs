@@ -178,7 +178,7 @@ pub struct Recording {
     /// partition, one of the names is empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Nodes in partitions and reservations, and failed GPUs, which a picture marks.
+    /// Nodes of partitions and reservations, and failed GPUs. A picture of the machine marks them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
     /// Reason for which a job waits although it could start.
@@ -261,9 +261,11 @@ impl Recording {
         }
     }
 
-    /// Adds what a recording file lacks: the users and partitions of jobs, the sleep intervals of
-    /// nodes, and the outages of GPUs. If the scenario may have them, the run is repeated up to the
-    /// end of the window, provided that it can be repeated.
+    /// Adds what the file of a recording lacks: users, partitions, intervals of sleep, and GPU
+    /// outages.
+    ///
+    /// To find out, the run is repeated up to the end of the window. It is not repeated if its
+    /// scenario can have none of these, or if that is impossible.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -461,7 +463,7 @@ struct Heard {
     window: RecordingWindow,
     tape: Tape,
     counts: Counts,
-    /// Nodes that belong to partitions and reservations, and failed GPUs, which a picture marks.
+    /// Nodes of partitions and reservations, and failed GPUs. A picture of the machine marks them.
     marked: Vec<Marked>,
     asleep: Sleep,
 }

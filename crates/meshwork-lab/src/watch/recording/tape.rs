@@ -11,8 +11,10 @@ use super::answers::Answers;
 use super::{Columns, RecordedRequest};
 use crate::watch::{EventKind, RunEvent};
 
-/// Maximum number of blocks of nodes that are kept. Jobs that move at every instant, or have many
-/// blocks, fill a page long before the limit on the number of jobs is reached.
+/// Maximum number of blocks of nodes in a recording.
+///
+/// Jobs that move at every instant, or have many blocks, fill a page long before the limit on the
+/// number of jobs is reached.
 const MAX_BLOCKS: usize = 1_000_000;
 
 /// Window of time of a run: the events in it are kept.
@@ -61,7 +63,7 @@ pub struct Tape {
     answers_until: Option<Time>,
 }
 
-/// Kept events of a run as columns, and the lists to which the indices in columns refer.
+/// Recorded events of a run as columns, and the lists into which some columns hold indices.
 pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<RecordedRequest>,
@@ -100,8 +102,9 @@ impl Tape {
         }
     }
 
-    /// Creates a tape of a run on these sites. If `answers` is given, the tape also records the
-    /// allocators' answers to waiting requests.
+    /// Creates an empty record of the events of a run on these sites.
+    ///
+    /// If `answers` is given, the allocators' answers to waiting requests are recorded too.
     pub(super) fn on(
         topologies: Vec<Topology>,
         window: RecordingWindow,
@@ -266,7 +269,7 @@ impl Tape {
         }
     }
 
-    /// Adds the events of the current instant to the kept events. Returns whether there were any.
+    /// Stores the events of the current instant in the recording. Returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };

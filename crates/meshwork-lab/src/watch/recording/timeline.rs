@@ -43,7 +43,7 @@ pub struct Timeline {
     pub from: f64,
     /// Time at which the timeline ends.
     pub until: f64,
-    /// Whether the timeline covers the whole run. Otherwise it covers the part that was repeated.
+    /// Whether the timeline covers the whole run, not only the part up to the end of the window.
     pub whole: bool,
     /// Mean utilization in each of the intervals of equal length, as a share.
     #[serde(serialize_with = "brief")]
@@ -103,7 +103,7 @@ pub struct WaitDistribution {
     /// Selected waits, in ascending order.
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// Share of jobs that waited at most as long as the selected wait at the same index.
+    /// For each selected wait, the share of all jobs that waited at most that long.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
