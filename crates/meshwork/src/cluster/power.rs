@@ -326,7 +326,7 @@ impl Cluster<'_> {
 }
 
 impl Site {
-    /// Number of processors of some nodes, and of their GPUs in service, in thousandths of a GPU.
+    /// Numbers of processors and of GPUs in service on the given nodes; GPUs in thousandths.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {

@@ -37,7 +37,8 @@ struct Chunk {
     most: i64,
 }
 
-/// Maximum number of steps in a chunk: at most the bits of a word, and few enough to scan fast.
+/// Maximum number of steps in a chunk. A chunk is short enough to scan, and to give each step one
+/// bit of a word.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -396,7 +397,7 @@ impl Profile {
 
 /// A cursor over the steps that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Lower bound of the returned instants, since the first step may have begun earlier.
+    /// Instant before which no returned instant lies. The first step may have begun before it.
     begin: Time,
     count: i64,
     /// The current chunk and all chunks after it.

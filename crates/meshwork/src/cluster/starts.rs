@@ -85,8 +85,8 @@ pub enum Place<'o> {
     These(usize, &'o Placement),
     /// The nodes of a job that has just ended, by its index in [`departures`](Cluster::departures).
     ///
-    /// They must be free. The requests of both jobs must be equal for the allocator, and both jobs
-    /// must have the same `stretch` (factor on the run time).
+    /// They must be free. The ended job and the job to start must have equal requests for the
+    /// allocator, and the same `stretch` (factor on the run time).
     LeftBy(usize),
 }
 

@@ -17,12 +17,12 @@ pub(super) struct Followers {
     count: u64,
 }
 
-/// Held jobs that wait for the ends of all jobs with one given number. Several jobs of a workload
-/// may have this number.
+/// Jobs that are not submitted before all jobs with one given number have ended. Several jobs of a
+/// workload may have this number.
 #[derive(Default)]
 struct Led {
-    /// How many jobs with the predecessor's number have not ended. The held jobs wait for all of
-    /// them.
+    /// How many jobs with the predecessor's number have not ended. The jobs to be submitted wait
+    /// for all of them.
     left: u32,
     /// Position in the workload, job and think time of each held job.
     ///

@@ -131,8 +131,8 @@ pub enum RunError {
 /// # Errors
 /// If the workload cannot be read further, a strategy breaks its contract, more than
 /// [`MAX_WAITING`] jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, the network
-/// cannot run a job, failures keep a job from ever ending or all waiting jobs from starting, or
-/// jobs are left waiting although the machine is idle.
+/// cannot run a job, a job never ends or no waiting job can start because of failures, or jobs are
+/// left waiting although the machine is idle.
 ///
 /// # Complexity
 /// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the

@@ -69,7 +69,8 @@ pub struct Simulation<'a> {
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,
-    /// Number of consecutive wake-ups on an idle machine without a start or a rejection of a job.
+    /// Number of consecutive wake-ups of the scheduler at which no job ran, started or was
+    /// rejected.
     in_vain: u32,
     /// The next event, if it has already been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
@@ -415,8 +416,10 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs are left waiting although the machine is idle. If `idles` is `Some(false)`,
-    /// this fails only if no job has ever started. If `idles` is `None`, it never fails.
+    /// Fails if jobs wait on an idle machine. `idles` tells which jobs must have started by then.
+    ///
+    /// If it is `Some(false)`, this fails only if no job has ever started. If it is `None`, it
+    /// never fails.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());

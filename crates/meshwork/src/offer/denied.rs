@@ -117,7 +117,7 @@ impl Denied {
         }
     }
 
-    /// Copies to this cache the requests that are known to be unplaceable in another cache.
+    /// Adds to this cache the requests that another cache knows to be unplaceable.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {

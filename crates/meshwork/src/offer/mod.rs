@@ -206,10 +206,9 @@ impl ManagedSite {
         placement
     }
 
-    /// Returns a placement in a trial, in which the caller has changed the site's free amounts.
+    /// Chooses a placement in a trial, for which the caller has changed what is free on the site.
     ///
-    /// If `is_less_free` is set, no amount is larger than before the trial, so that known denials
-    /// remain valid.
+    /// If `is_less_free` is set, the trial has freed nothing, so that known denials remain valid.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,
@@ -230,8 +229,8 @@ impl ManagedSite {
 
     /// Switches to counting free nodes, if nodes are interchangeable and all are free.
     ///
-    /// Placements then have the right number of nodes, but do not say which nodes. For runs in
-    /// which no component depends on which nodes a job holds.
+    /// Placements then have the right number of nodes, but do not say which nodes. This is for runs
+    /// in which no component depends on which nodes a job holds.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
@@ -292,7 +291,7 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request must fail, by the cache of denied requests or because a smaller request
+    /// Whether a request cannot be placed, because it is cached as denied or a smaller request
     /// fails.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.

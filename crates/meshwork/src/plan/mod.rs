@@ -3,7 +3,7 @@
 //! Conservative backfilling keeps a [`Plan`]. There are three implementations, and [`of`] chooses
 //! the fastest one for the machine:
 //!
-//! - `counts`: numbers of free nodes over time, if any free nodes suit a job;
+//! - `counts`: numbers of free nodes over time, if a job can use any nodes that are free;
 //! - `sets`: sets of free nodes over time, if the allocator depends only on which nodes are free;
 //! - `forks`: copies of the machine, for all other machines and allocators.
 //!

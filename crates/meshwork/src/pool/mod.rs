@@ -303,7 +303,7 @@ impl Pool {
         there.map(|(_, held)| held).find(|held| held.placement == *placement)
     }
 
-    /// Reads a request for pieces from columns of a table of jobs.
+    /// Reads a request for pieces (parts of nodes) from columns of a table of jobs.
     ///
     /// The machine must have nodes that jobs share.
     ///
@@ -329,7 +329,8 @@ impl Pool {
         of_columns(columns, self.site().topology()).map(Request::pieces)
     }
 
-    /// Explains in words what a request for pieces lacks now; `None` if jobs do not share nodes.
+    /// Explains what a request for pieces (parts of nodes) lacks now; `None` if jobs do not share
+    /// nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;

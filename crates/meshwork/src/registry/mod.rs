@@ -163,7 +163,7 @@ impl Named for About {
     }
 }
 
-/// Registry entry, such as an allocator, whose family can be extended by a catalogue.
+/// Registry entry of a family, such as the allocators, to which a catalogue can add entries.
 pub trait ListedEntry: Named + Sized + 'static {
     /// Family to which all entries of this type belong, such as the allocators.
     fn family() -> &'static Family;
@@ -210,7 +210,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of a component that comes from the calling program, not from an entry.
+    /// Returns the origin of a component that the calling program provides, without a registry
+    /// entry.
     #[must_use]
     pub const fn unnamed(kind: &'static str) -> Origin {
         Origin { kind, name: "", is_standard: false }

@@ -25,7 +25,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table as [`resolve`] does. Components in the table may also name entries of `lists`.
+/// Reads a table like [`resolve`], but components in it may also name entries of `lists`.
 ///
 /// # Errors
 /// The first problem found.

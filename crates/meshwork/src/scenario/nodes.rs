@@ -46,7 +46,7 @@ pub(crate) fn split_types(
     Ok((machine, types.table().clone()))
 }
 
-/// Topology with the node types that a machine's table gives, if it gives any.
+/// Returns the topology, with the node types of the machine's table if it gives any.
 pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
     let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
     let nodes = topology.nodes();

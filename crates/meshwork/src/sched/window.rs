@@ -6,7 +6,7 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// Registry entry of `window`: out-of-order starts within a window.
+/// Registry entry of `window`: starts any of the first `width` waiting jobs that fits.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "window",

@@ -235,7 +235,7 @@ pub enum Quantity {
     Turnaround,
     /// Turnaround divided by service time; NaN for a job that held processors for no time.
     Slowdown,
-    /// Slowdown with turnaround and service time raised to at least the threshold in [`Rules`].
+    /// Slowdown, with turnaround and service time raised to the threshold in [`Rules`] if below it.
     BoundedSlowdown,
     /// Time for which the job held processors.
     Service,

@@ -30,7 +30,7 @@ pub(super) struct Row {
 }
 
 struct Promised {
-    /// Reservation that stands for all jobs of a row, because these differ only in their starts.
+    /// Reservation shared by the jobs of a row; only its start differs from job to job.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.
@@ -164,7 +164,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Calls `start` for each job whose reserved start has come, and removes those that start.
+    /// Calls `start` for each job whose reserved start has come. A job that starts leaves the row.
     pub(super) fn start_due(
         &mut self,
         now: Time,
