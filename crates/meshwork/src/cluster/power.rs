@@ -150,8 +150,8 @@ impl Cluster<'_> {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of nodes of the placements `kept` that are free now. Where jobs share nodes, all of
-    /// them count as free.
+    /// Number of nodes of the placements `kept` that are free now. Where jobs share nodes, all
+    /// nodes of these placements count as free.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();

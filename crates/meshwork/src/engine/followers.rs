@@ -24,7 +24,7 @@ struct Led {
     /// How many jobs with the predecessor's number have not ended. The jobs to be submitted wait
     /// for all of them.
     left: u32,
-    /// Position in the workload, job and think time of each held job.
+    /// Position in the workload, job and think time of each job to be submitted.
     ///
     /// The think time passes between the end of the last predecessor and the arrival of the job.
     jobs: Vec<(u64, Job, f64)>,

@@ -60,8 +60,8 @@ pub struct Simulation<'a> {
     /// Which jobs must have started when the machine is idle: all (`true`) or at least one
     /// (`false`).
     ///
-    /// `None` if none need have started, because outages, access rules or energy can keep jobs from
-    /// starting.
+    /// `None` if no job needs to have started, because outages, access rules or energy can keep
+    /// jobs from starting.
     idles: Option<bool>,
     /// Whether the run has no outages, no access rules and no jobs that follow other jobs.
     only_jobs: bool,

@@ -107,8 +107,8 @@ pub struct Recorder {
     ///
     /// This is the usual case.
     is_plain: bool,
-    /// State of the machine in the last time span, with the number of held processors updated
-    /// since. Kept up to date only if metrics are evaluated at events.
+    /// State of the machine in the last reported time span, but with the present number of held
+    /// processors. It is kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
     /// Quantities of which a quantile is measured, each with its values and the jobs that have

@@ -222,7 +222,7 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// The site, whose free amounts of resources the caller may change temporarily (in a trial).
+    /// The site. The caller may change temporarily, for a trial, what is free on it.
     pub(crate) fn site_mut(&mut self) -> &mut Site {
         &mut self.site
     }

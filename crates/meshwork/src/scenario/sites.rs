@@ -136,7 +136,7 @@ fn with_listed_parts(
     Ok(topology.with_parts(ListedParts { leaf, block }))
 }
 
-/// Converts a machine in words, such as `mesh:8x8` or `hypercube:10`, to its table.
+/// Converts a machine given as a text, such as `mesh:8x8` or `hypercube:10`, to its table.
 ///
 /// The name of a preset, such as `tpu_v4`, is returned unchanged.
 ///

@@ -256,10 +256,10 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads one number from each table in a list of tables, which is the value of the parameter
-    /// `list`.
+    /// Reads a number from each table of the parameter `list`, which is a list of tables.
     ///
-    /// The number is the value of `key`. Names that are not listed get the value `otherwise`.
+    /// Each table has a name, and the number under the key `key`. Names that are not listed get the
+    /// value `otherwise`.
     ///
     /// # Errors
     /// If a name is listed twice.
