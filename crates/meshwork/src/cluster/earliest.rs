@@ -13,7 +13,7 @@ use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Number of expected ends in the first step of the search for a job's earliest start.
+/// Number of expected ends that the search for a job's earliest start skips in its first step.
 ///
 /// Each further step is twice as long.
 const FIRST_STEP: usize = 16;

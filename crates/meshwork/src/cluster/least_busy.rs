@@ -20,7 +20,7 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Number added to the holders of a node that is kept for another job, so that it is not used.
+/// Number added to the count of holders of a node that is kept for another job and thus not used.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {

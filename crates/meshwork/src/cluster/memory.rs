@@ -239,7 +239,7 @@ impl<'c> MemoryReader<'c> {
     /// Reads a text.
     ///
     /// # Errors
-    /// If the bytes are no UTF-8, or too few numbers are left.
+    /// If the bytes are not UTF-8, or too few numbers are left.
     pub fn text(&mut self) -> Result<String, RecallError> {
         let length = usize::try_from(self.number()?).map_err(|_| wrong())?;
         let words = length.div_ceil(8);

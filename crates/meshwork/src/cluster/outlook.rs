@@ -35,9 +35,10 @@ pub(crate) struct Outlook {
     planned: Vec<Reservation>,
     /// Planned outages and access rules.
     ///
-    /// If there are any, it matters on every site which nodes a job gets.
+    /// If there are any, counting nodes is not enough on any site: it matters which nodes a job
+    /// gets.
     closures: Closures,
-    /// Number of nodes over time that may be held in addition to those held now.
+    /// Number of nodes that may be held in addition to those held now, as a function of time.
     ///
     /// `None` without a power cap.
     headroom: Option<Profile>,

@@ -326,8 +326,7 @@ impl Profile {
         (before, free)
     }
 
-    /// First instant, from `begin` on and before `limit`, from which `count` nodes stay free long
-    /// enough.
+    /// First instant from which `count` nodes stay free long enough; between `begin` and `limit`.
     ///
     /// They must stay free up to the instant that `needed` returns for the instant tried.
     pub(crate) fn first_gap(
@@ -397,7 +396,8 @@ impl Profile {
 
 /// A cursor over the steps that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Instant before which no returned instant lies. The first step may have begun before it.
+    /// Lower bound: all returned instants are at or after this one. The first step may have begun
+    /// before it.
     begin: Time,
     count: i64,
     /// The current chunk and all chunks after it.

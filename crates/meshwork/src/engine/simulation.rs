@@ -63,7 +63,7 @@ pub struct Simulation<'a> {
     /// `None` if no job needs to have started, because outages, access rules or energy can keep
     /// jobs from starting.
     idles: Option<bool>,
-    /// Whether the run has no outages, no access rules and no jobs that follow other jobs.
+    /// Whether the run has no outages, no access rules and no jobs that depend on other jobs.
     only_jobs: bool,
     /// Number of jobs refused so far; `None` as soon as one job has fitted the machine.
     refused: Option<u64>,
@@ -160,8 +160,8 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any. A job that follows another has no arrival until that other
-    /// job has ended.
+    /// Arrival of the next job, if any. A job that depends on other jobs has no arrival until they
+    /// have ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());

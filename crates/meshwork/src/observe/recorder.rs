@@ -73,7 +73,8 @@ pub struct Recorder {
     further: Vec<fn(&MachineState) -> f64>,
     /// Indices at which the numerator and the denominator of each metric are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index, integrand, and function for the time wasted in a run.
+    /// Metrics of [`Measure::Net`]: index of the metric, integrand, and function for a run's wasted
+    /// time.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
     /// Metrics of [`Measure::Rate`]: index of the metric, and what a finished job adds to its
     /// numerator.
@@ -308,7 +309,7 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of a quantity over the whole run, and the quantiles in the single batches.
+    /// Quantile of a quantity over the whole run, and its quantile in each batch.
     ///
     /// There are no quantiles of batches if, on average, fewer than [`FEWEST_BEYOND`] jobs of a
     /// batch lie above the quantile.

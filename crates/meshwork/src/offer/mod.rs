@@ -133,7 +133,8 @@ impl ManagedSite {
         self.finds
     }
 
-    /// Whether placements are always one block of the requested shape, by the allocator's entry.
+    /// Whether placements are always one block of the requested shape, as the registry entry
+    /// declares.
     ///
     /// Parameters of the allocator are not considered.
     #[must_use]
@@ -408,7 +409,8 @@ impl ManagedSite {
         })
     }
 
-    /// Number of nodes that a job would hold if any `free` nodes were free.
+    /// Number of nodes that a job would hold if `free` nodes of the site were free, no matter
+    /// which.
     fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());

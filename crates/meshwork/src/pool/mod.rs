@@ -378,9 +378,9 @@ impl Pool {
         choose(&mut self.empty, request, self.now).is_some()
     }
 
-    /// Explains why a request can never be placed; `None` if only its size can exclude it.
+    /// Explains which rule of the machine forbids a request; `None` if there is no such rule.
     ///
-    /// The explanation names a rule of the machine other than its size, as one sentence without a
+    /// The size of the machine does not count as a rule. The explanation is one sentence without a
     /// full stop.
     ///
     /// ```

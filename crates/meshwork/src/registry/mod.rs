@@ -71,8 +71,8 @@ pub struct About {
     pub aliases: &'static [&'static str],
     /// Effect of the entry in one line without a full stop.
     pub summary: &'static str,
-    /// Definition in full sentences, sufficient to carry it out by hand. The manual prints it.
-    /// Names of parameters are in backticks.
+    /// Definition in full sentences, complete enough to implement it. The manual prints it. Names
+    /// of parameters are in backticks.
     pub definition: &'static str,
     /// Time and space that the component takes, in full sentences that define their variables.
     pub complexity: &'static str,
@@ -153,7 +153,7 @@ impl About {
 
 /// Item of a registry list, with a name and a description.
 pub trait Named: Sync {
-    /// Description of the item, including its name and its parameters.
+    /// Returns the description of this item, which has its name and its parameters.
     fn about(&self) -> &About;
 }
 

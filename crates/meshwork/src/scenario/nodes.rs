@@ -21,7 +21,7 @@ static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
 
 /// Splits a machine's table into a table without node types, and the node types with all defaults.
 ///
-/// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.
+/// If the topology has a parameter `nodes`, the key `nodes` is read as that parameter.
 pub(crate) fn split_types(
     catalogue: &Catalogue,
     machine: &Table,

@@ -396,9 +396,9 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 /// Metrics measured only if a study names them, because they are costly or often undefined.
 ///
 /// Reasons for waits need a query to the allocator for each waiting job, and fair starts need
-/// additional runs. Most jobs have neither deadlines nor users. Quantiles, gauges and functions
-/// made for a run are not listed here, but are also measured only on request: quantiles store a
-/// number for each job, and the others may be slow.
+/// additional runs. Most jobs have neither deadlines nor users. Metrics that are quantiles, gauges
+/// or functions created for each run are not in this list, but they too are measured only on
+/// request: quantiles store a number for each job, and the others may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,

@@ -1,4 +1,4 @@
-//! Plan as numbers of free processors, for machines where any free processors suit a job.
+//! Plan as numbers of free processors, for machines where a job can use any free processors.
 //!
 //! The plan is a profile, which gives for each instant the number of free processors minus reserved
 //! ones. The requested time of a job is its span. Neighbours in the queue that ask for equal
@@ -130,7 +130,8 @@ impl Counts {
         (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
-    /// Moves each reservation, in queue order, to its earliest start among all other reservations.
+    /// Moves each reservation, in queue order, to its earliest start while all others stay in
+    /// place.
     fn move_all_up(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
@@ -176,8 +177,8 @@ impl Counts {
     /// jobs are alike, the net effect is that only this last job moves.
     ///
     /// All this holds where the profile is not negative. Where more nodes are reserved than will be
-    /// free, a place given up is of no use to the next job. Only the job with the next reserved
-    /// start may then move, and the part of its place that it keeps must not be overdrawn.
+    /// free, the place that a job gives up is of no use to the next job. Only the job with the next
+    /// reserved start may then move, and the part of its place that it keeps must not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

@@ -25,7 +25,8 @@ pub(super) struct Row {
     pub(super) first: Time,
     /// Last reserved start of a job of the row; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Jobs of the row and their reserved starts, boxed to keep the row small in most passes.
+    /// Jobs of the row and their reserved starts. They are boxed to keep rows small, because most
+    /// passes read only the other fields.
     promised: Box<Promised>,
 }
 

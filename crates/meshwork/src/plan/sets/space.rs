@@ -70,7 +70,7 @@ impl Planned {
     }
 }
 
-/// Release during an interval, either of nodes, or of nodes by one of several holders.
+/// Release during an interval: nodes became free, or nodes with several holders lost one of them.
 enum Freed {
     /// A reservation or a running job gave up nodes for an interval, in which they are now free.
     Nodes {
@@ -301,7 +301,8 @@ impl Space {
         Some(planned)
     }
 
-    /// Adds the nodes of a job that has just started, like the nodes of a reservation.
+    /// Adds the nodes of a job that has just started. They are held from its start to its expected
+    /// end.
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
@@ -430,7 +431,7 @@ impl Space {
     }
 }
 
-/// Range of the starts with which a job of length `span` may end at `at`, despite rounding.
+/// Range of the starts for which a job of length `span` may end at `at`, up to rounding errors.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));

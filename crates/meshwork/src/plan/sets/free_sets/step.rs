@@ -21,7 +21,7 @@ pub(super) struct Step {
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A failed request: no placement for it is free from the begin of a step until an instant.
+/// A failed request: no placement for it is free from the begin of its step up to `until`.
 ///
 /// Larger requests fail too. The request also fails in every longer interval that contains this
 /// one.
