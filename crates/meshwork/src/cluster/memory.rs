@@ -162,7 +162,7 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Whether there is no memory. Then the past is known only from the running and waiting jobs.
+    /// Whether no memory was stored. Then the past is known only from the running and waiting jobs.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.is_new

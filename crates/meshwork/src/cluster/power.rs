@@ -179,8 +179,8 @@ impl Cluster<'_> {
         self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
     }
 
-    /// Number of nodes that the power cap permits beyond those held at an instant. Running jobs are
-    /// assumed to end at their estimates.
+    /// Number of nodes that the power cap permits in addition to those held at an instant. Running
+    /// jobs are assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
         self.headroom() + ended.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()

@@ -308,7 +308,7 @@ impl Profile {
         (least, most)
     }
 
-    /// Number of free nodes right before an instant, and at it.
+    /// Numbers of free nodes right before an instant and at the instant.
     ///
     /// The two are equal for the first instant of the profile.
     pub(crate) fn around(&self, instant: Time) -> (i64, i64) {

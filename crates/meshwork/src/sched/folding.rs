@@ -203,7 +203,8 @@ impl Part {
         }
     }
 
-    /// Appends to `all` each job that holds a partition within this one, with the partition.
+    /// Appends to `all` each job that holds a partition within this one, together with its
+    /// partition.
     fn held(&self, all: &mut Vec<(JobId, Block)>) {
         match &self.state {
             State::Free => {}

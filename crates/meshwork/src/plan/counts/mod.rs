@@ -58,8 +58,8 @@ use crate::job::Time;
 /// Consecutive jobs with equal node counts and estimates form a row. After a release, each job of a
 /// row could move to the place of the preceding one. The net effect is that a single job moves, so
 /// only this is done (see [`move_up`](Counts::move_up)). A row is searched only if nodes have been
-/// released since its last check, and if these nodes, with the free nodes around them, leave an
-/// earlier gap for one of its jobs (see [`Classes`]).
+/// released since its last check, and the gap in which these nodes are now free may let one of its
+/// jobs start sooner (see [`Classes`]).
 pub(super) struct Counts {
     profile: Profile,
     /// Rows of similar waiting jobs, in queue order; a row may be empty.

@@ -198,7 +198,7 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
 pub(super) struct Settings {
     /// Seconds between backfill passes; `None` if there are none.
     pub(super) bf_interval: Option<f64>,
-    /// Planning horizon in seconds: a backfill pass plans no start later than this from now.
+    /// Planning horizon in seconds: a backfill pass plans no start that is further in the future.
     pub(super) bf_window: f64,
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,

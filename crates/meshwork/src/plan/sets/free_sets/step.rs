@@ -94,7 +94,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether no job or reservation except the owner of the nodes holds them in this step.
+    /// Whether the nodes have no holder in this step other than their owner.
     ///
     /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
     /// free.
