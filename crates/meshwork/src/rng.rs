@@ -1,8 +1,8 @@
 //! Random numbers: named streams of one seed.
 //!
-//! Each purpose ("arrivals", "runtimes", …) draws from a stream of its own, so that a new purpose,
-//! or a strategy that draws more numbers, never changes the numbers of another purpose: all
-//! strategies are compared on *the same* jobs. The generator (ChaCha with 8 rounds) is wrapped
+//! Each purpose ("arrivals", "runtimes", …) draws from a stream of its own. A new purpose, or a
+//! strategy that draws more numbers, therefore never changes the numbers of another purpose, and
+//! all strategies are compared on *the same* jobs. The generator (ChaCha with 8 rounds) is wrapped
 //! here, because each version of Meshwork guarantees the values that it draws.
 
 use chacha20::ChaCha8Rng;

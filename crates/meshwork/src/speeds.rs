@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Compares the mean ratio of the fastest to the slowest site's speed with another program's.
+    /// Compares mean ratios of the largest to the smallest speed with those of another program.
     ///
     /// The other program drew the speeds of all sites 400,000 times. The paper of Shih, Huang &
     /// Chung reports mean ratios of 1.8, 2.3, 3 and 4.2 over ten draws.

@@ -26,7 +26,7 @@ pub(super) struct Gate {
     edges: Vec<Time>,
 }
 
-/// State of the access rules in a run: answers found so far, and how many reservation times passed.
+/// State of the access rules in a run: cached answers, and how many reservation times passed.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Whether a request fits the nodes of a partition when all of them are free. The key is the

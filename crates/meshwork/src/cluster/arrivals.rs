@@ -33,9 +33,9 @@ impl Cluster<'_> {
 
     /// The minimum number of nodes with which an arriving job could start, and its request's form.
     ///
-    /// A form is the size and shape in which a request is put to the allocator; it is `None` if the
-    /// request may take several. The result is `None` if the job is not admitted or does not fit
-    /// the empty machine.
+    /// A form is the size and shape in which a request is put to the allocator. It is `None` if
+    /// there are several sites, or if the job may get another size than requested. The result is
+    /// `None` if the job is not admitted or does not fit the empty machine.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
@@ -52,8 +52,9 @@ impl Cluster<'_> {
 
     /// The minimum number of nodes with which a job could start, and its request's form.
     ///
-    /// A form is the size and shape in which a request is put to the allocator; it is `None` if the
-    /// request may take several. The result is `None` if no site can hold the job.
+    /// A form is the size and shape in which a request is put to the allocator. It is `None` if
+    /// there are several sites, or if the job may get another size than requested. The result is
+    /// `None` if no site can hold the job.
     #[inline(always)]
     pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {

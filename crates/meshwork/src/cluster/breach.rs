@@ -34,7 +34,7 @@ pub(crate) enum Culprit {
 }
 
 impl Cluster<'_> {
-    /// Takes the first breach of the current scheduling pass, if any.
+    /// Takes the first breach of contract in the current scheduling pass, if any.
     #[inline]
     pub(crate) fn take_breach(&mut self) -> Option<Box<Breach>> {
         if let Some(ticket) = self.queue.stale_ticket() {

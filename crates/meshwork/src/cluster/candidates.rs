@@ -50,7 +50,7 @@ struct ByForm {
     named: Option<(Ticket, Form)>,
 }
 
-/// Which waiting jobs of a form may start: none, those that end early enough, or any.
+/// Which waiting jobs of a form may start: none, only those that end early enough, or all.
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
@@ -97,8 +97,7 @@ impl Cluster<'_> {
         self.queue.next_that(ticket, |key| chance.has(key))
     }
 
-    /// Whether a waiting job's nodes and estimate let it start without delaying a protected
-    /// reservation.
+    /// Whether a waiting job is small or short enough not to delay a protected reservation.
     #[must_use]
     pub fn may_start(&self, ticket: Ticket, guard: &Guard) -> bool {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
@@ -109,15 +108,13 @@ impl Cluster<'_> {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }
 
-    /// Whether a job's minimum nodes and estimate let it start without delaying a protected
-    /// reservation.
+    /// Whether a job of this size and estimate can start without delaying a protected reservation.
     #[inline]
     pub(super) fn may_start_beside(&self, key: ScanKey, guard: &Guard) -> bool {
         self.chance_beside(guard).has(key)
     }
 
-    /// Necessary conditions for a start that does not delay a protected reservation, known in
-    /// advance.
+    /// Necessary conditions on a job's size and estimate, so that it does not delay a reservation.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
         let (now, most_free) = (self.now, self.most_free);

@@ -13,7 +13,7 @@ use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Number of expected ends in the first step of the search for a job's earliest start.
+/// Number of expected ends that the search for a job's earliest start skips in its first step.
 ///
 /// Each further step is twice as long.
 const FIRST_STEP: usize = 16;
@@ -179,8 +179,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes, and the instant, when at least `wanted` nodes of a site are first
-    /// free.
+    /// Number of free nodes of a site when at least `wanted` are first free, and that instant.
     ///
     /// Jobs and outages are assumed to end when expected. If `wanted` nodes are never free, returns
     /// the number of free nodes after the last expected end on the site, and the instant of that
@@ -299,8 +298,8 @@ impl Cluster<'_> {
 
     /// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
     ///
-    /// An amount is a number of processors or GPUs, or some memory. `None` if the reservation holds
-    /// whole nodes.
+    /// An amount is a number of processors or GPUs, or a size of memory. `None` if the reservation
+    /// holds whole nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;
@@ -315,8 +314,7 @@ impl Cluster<'_> {
         Some(Box::new(BesideParts { number: self.guards.get(), limits }))
     }
 
-    /// Creates the guard of a reservation, under which other jobs start only if they do not delay
-    /// it.
+    /// Creates the guard of a reservation: the limits within which other jobs do not delay it.
     #[must_use]
     pub fn guard(&self, reservation: Reservation) -> Guard {
         let extra_nodes = match reservation.hold {

@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 
-/// Whether each request fits the empty machine, as answered by the allocators.
+/// Cache of whether requests fit the empty machine, as answered by the allocators.
 ///
 /// # Complexity
-/// **O(log r)** for *r* different requests to look up one of them. Requests are compared by a hash,
+/// **O(log r)** for a look-up among *r* different requests. Requests are compared by a hash,
 /// because each arriving job is looked up.
 #[derive(Default)]
 pub(super) struct Fits {

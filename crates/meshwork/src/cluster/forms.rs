@@ -16,7 +16,7 @@ pub(crate) struct Form {
     pub(crate) nodes: u64,
 }
 
-/// Facts about a request: its form, how many nodes a job with it needs, and whether it fits.
+/// Facts about a request: its form, its minimum number of nodes, and whether it fits the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     /// Lower bound on the nodes that a job with this request needs to start.
@@ -26,9 +26,10 @@ pub(super) struct Known {
     pub(super) fits: Option<bool>,
 }
 
-/// The form of each request so far, on a machine with one site where a job's size is fixed.
+/// The form of each request that has occurred: its size and shape for the allocator.
 ///
-/// A scheduling pass then compares requests by the index of their form.
+/// For a machine with one site where a job's size is fixed. A scheduling pass then compares
+/// requests by the index of their form.
 ///
 /// # Complexity
 /// **O(1)** to look up a count of nodes (nearly all requests of logs) or a subcube. **O(log r)**

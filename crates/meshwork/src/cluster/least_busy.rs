@@ -20,7 +20,7 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Added to the number of holders of a node that is kept for another job, so that it is not used.
+/// Number added to the count of holders of a node that is kept for another job and thus not used.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
@@ -131,8 +131,8 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
 /// The block at one of `bases` with the fewest holders; ties go to the earliest end.
 ///
 /// The end of a block is the latest expected end of its holders. It is compared only among the
-/// blocks with the fewest holders. If they are few, their ends are computed node by node, otherwise
-/// for all blocks at once.
+/// blocks with the fewest holders. If these blocks are few, their ends are computed node by node.
+/// Otherwise the ends of all blocks are computed at once.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks the busyness of blocks against a count over every node of every block.
+        /// Checks the numbers of holders of blocks against a count over every node of every block.
         #[test]
         fn blocks_are_as_busy_as_their_nodes(
             sides in prop::collection::vec(1_u32..6, 1..4),

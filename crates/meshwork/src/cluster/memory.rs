@@ -45,7 +45,7 @@ impl MemoryWriter {
         MemoryWriter { waiting, shares_nodes, numbers: Vec::new(), promises: Vec::new() }
     }
 
-    /// All numbers that were written, and the reservations of waiting jobs among what they encode.
+    /// Returns all written numbers, and the reservations of waiting jobs that they encode.
     pub(crate) fn into_parts(self) -> (Vec<u64>, Vec<(Ticket, Reservation)>) {
         (self.numbers, self.promises)
     }
@@ -162,7 +162,7 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Whether there is no memory. Then the past is known only from the running and waiting jobs.
+    /// Whether no memory was stored. Then the past is known only from the running and waiting jobs.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.is_new
@@ -202,7 +202,7 @@ impl<'c> MemoryReader<'c> {
         usize::try_from(self.number()?).ok().filter(|number| *number <= most).ok_or_else(wrong)
     }
 
-    /// Reads how many values follow, each of at least one number.
+    /// Reads the number of values that follow, each of which takes at least one number.
     ///
     /// # Errors
     /// If more values are announced than numbers are left.
@@ -239,7 +239,7 @@ impl<'c> MemoryReader<'c> {
     /// Reads a text.
     ///
     /// # Errors
-    /// If the bytes are no UTF-8, or too few numbers are left.
+    /// If the bytes are not UTF-8, or too few numbers are left.
     pub fn text(&mut self) -> Result<String, RecallError> {
         let length = usize::try_from(self.number()?).map_err(|_| wrong())?;
         let words = length.div_ceil(8);
@@ -278,7 +278,7 @@ impl<'c> MemoryReader<'c> {
         }
     }
 
-    /// Reads the queue position that a started job had, as a ticket that belongs to no waiting job.
+    /// Reads the former queue position of a started job, as a ticket that no waiting job has.
     ///
     /// The ticket stands right behind a job that still waits: the last one before this position.
     /// `None` if no such job waits. Each ticket read from one memory needs its own value of
@@ -293,7 +293,7 @@ impl<'c> MemoryReader<'c> {
         Ok(before.iter().rev().find_map(|ticket| *ticket).map(|ticket| ticket.behind(index)))
     }
 
-    /// Reads the reservations of those jobs that still wait; empty if no memory was written.
+    /// Reads the stored reservations of jobs that still wait; empty if nothing was stored.
     ///
     /// # Errors
     /// If a reservation cannot be read.

@@ -104,7 +104,7 @@ pub struct Cluster<'a> {
     last_asked: u64,
     /// Number of claims and releases of nodes so far. `releases` is the number of releases alone.
     ///
-    /// An answer cached at one of these numbers is valid until that number changes.
+    /// A cached answer is stored with one of these numbers, and is valid until that number changes.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
@@ -113,11 +113,10 @@ pub struct Cluster<'a> {
     ///
     /// A guard is a reservation that other jobs must not delay.
     guards: Cell<u64>,
-    /// Requests known not to fit on the parts of nodes that the last guard's reservation leaves
-    /// free.
+    /// Requests known not to fit beside the last guard's reservation, on nodes that jobs share.
     ///
-    /// This is used only if the guard protects parts of nodes. The first two values tell for which
-    /// state this is known: the number of the guard, and the value of `releases`.
+    /// This is used only if the guard protects parts of nodes. The first two values are the number
+    /// of the guard and the value of `releases` for which the list holds.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
     /// Whether an observer needs to know what blocks the oldest waiting job.
@@ -426,7 +425,7 @@ impl<'a> Cluster<'a> {
         self.turned_away = Some(Vec::new());
     }
 
-    /// Takes the recorded numbers of jobs turned away since the last call.
+    /// Takes the `number` of each job that was turned away since the last call.
     pub(crate) fn take_turned_away(&mut self) -> impl Iterator<Item = u64> {
         self.turned_away.iter_mut().flat_map(std::mem::take)
     }

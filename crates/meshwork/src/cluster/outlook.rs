@@ -20,8 +20,8 @@ use crate::topology::Node;
 ///
 /// The number of free nodes is a step function of time. Where only counts matter, this step
 /// function answers queries. Where shape matters, it gives the instants at which a query may
-/// succeed. For each such instant, the allocator is asked on a copy of its site, in which those
-/// nodes are free that will be free at the instant.
+/// succeed. For each such instant, the allocator is asked on a copy of its site. In the copy, a
+/// node is free if it will be free at that instant.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
@@ -35,9 +35,10 @@ pub(crate) struct Outlook {
     planned: Vec<Reservation>,
     /// Planned outages and access rules.
     ///
-    /// If there are any, it matters on every site which nodes a job gets.
+    /// If there are any, counting nodes is not enough on any site: it matters which nodes a job
+    /// gets.
     closures: Closures,
-    /// Number of nodes over time that may be held in addition to those held now.
+    /// Number of nodes that may be held in addition to those held now, as a function of time.
     ///
     /// `None` without a power cap.
     headroom: Option<Profile>,
@@ -339,7 +340,7 @@ impl Outlook {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// Reservation of a job from instant `at` on that does not conflict with the plan, if possible.
+    /// Reservation for a job that starts at `at` and does not conflict with the plan, if possible.
     ///
     /// If `ended` is set, running jobs that are expected to end by `at` count as ended. Otherwise
     /// all running jobs count as running at `at`.

@@ -150,8 +150,8 @@ impl Cluster<'_> {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of nodes of the placements `kept` that are free now. Where jobs share nodes, all of
-    /// them count as free.
+    /// Number of nodes of the placements `kept` that are free now. Where jobs share nodes, all
+    /// nodes of these placements count as free.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
@@ -179,8 +179,8 @@ impl Cluster<'_> {
         self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
     }
 
-    /// Number of nodes that the power cap permits beyond those held at an instant. Running jobs are
-    /// assumed to end at their estimates.
+    /// Number of nodes that the power cap permits in addition to those held at an instant. Running
+    /// jobs are assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
         self.headroom() + ended.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
@@ -326,7 +326,7 @@ impl Cluster<'_> {
 }
 
 impl Site {
-    /// Number of processors of some nodes, and of their GPUs in service, in thousandths of a GPU.
+    /// Numbers of processors and of GPUs in service on the given nodes; GPUs in thousandths.
     fn has(&self, nodes: &[Node]) -> (u64, u64) {
         let Some(types) = &self.types else { return (nodes.len() as u64, 0) };
         nodes.iter().fold((0, 0), |(processors, gpus), &node| {

@@ -132,11 +132,11 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Finds a placement for a waiting job on a machine from which some victims are removed.
+    /// Finds a placement for a waiting job on a machine without some of the running jobs.
     ///
-    /// The victims are removed one by one from a copy of the machine, in the given order. After
-    /// each removal a placement is sought, until one is found. A victim on nodes that the waiting
-    /// job may never use is not removed.
+    /// These jobs, the victims of a preemption, are removed one by one from a copy of the machine,
+    /// in the given order. After each removal a placement is sought, until one is found. A victim
+    /// on nodes that the waiting job may never use is not removed.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

@@ -37,7 +37,8 @@ struct Chunk {
     most: i64,
 }
 
-/// Maximum number of steps in a chunk: at most the bits of a word, and few enough to scan fast.
+/// Maximum number of steps in a chunk. A chunk is short enough to scan, and to give each step one
+/// bit of a word.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -307,7 +308,7 @@ impl Profile {
         (least, most)
     }
 
-    /// Number of free nodes right before an instant, and at it.
+    /// Numbers of free nodes right before an instant and at the instant.
     ///
     /// The two are equal for the first instant of the profile.
     pub(crate) fn around(&self, instant: Time) -> (i64, i64) {
@@ -325,8 +326,7 @@ impl Profile {
         (before, free)
     }
 
-    /// First instant, from `begin` on and before `limit`, from which `count` nodes stay free long
-    /// enough.
+    /// First instant from which `count` nodes stay free long enough; between `begin` and `limit`.
     ///
     /// They must stay free up to the instant that `needed` returns for the instant tried.
     pub(crate) fn first_gap(
@@ -396,7 +396,8 @@ impl Profile {
 
 /// A cursor over the steps that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Lower bound of the returned instants, since the first step may have begun earlier.
+    /// Lower bound: all returned instants are at or after this one. The first step may have begun
+    /// before it.
     begin: Time,
     count: i64,
     /// The current chunk and all chunks after it.

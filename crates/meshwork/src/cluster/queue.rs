@@ -81,8 +81,9 @@ pub(crate) struct Queue {
 struct Waiting {
     job: Job,
     key: ScanKey,
-    /// The size and shape in which the allocator is asked for the job; `None` if there may be
-    /// several.
+    /// The size and shape in which the allocator is asked for the job.
+    ///
+    /// `None` if there are several sites, or if the job may get another size than requested.
     form: Option<Form>,
     ticket: Ticket,
     /// Indices, in the store of waiting jobs, of the previous and the next job in the queue.
@@ -98,9 +99,9 @@ const NO_SLOT: u32 = u32::MAX;
 /// The waiting jobs, sorted by form: the size and shape in which the allocator is asked for a job.
 ///
 /// # Complexity
-/// Appending or removing a job that is the first of its form takes **O(log k)** comparisons, for
-/// *k* forms with waiting jobs, and up to *k* / 2 moves within a buffer. The time of a [`Line`] is
-/// added.
+/// Appending or removing a job takes the time of a [`Line`]. If the job is the first of its form,
+/// this adds **O(log k)** comparisons, for *k* forms with waiting jobs, and up to *k* / 2 moves
+/// within a buffer.
 #[derive(Default)]
 pub(crate) struct FormQueues {
     /// Waiting jobs of each form (requested size and shape), by index of the form.
@@ -122,8 +123,8 @@ pub(crate) struct FormQueues {
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
-    /// Recycled buffer of the chunk emptied last. In a short queue, chunks are added and removed
-    /// often.
+    /// Buffer of the last chunk that became empty, kept for the next chunk. In a short queue,
+    /// chunks are added and removed often.
     recycled: Vec<(Ticket, ScanKey)>,
 }
 
@@ -496,8 +497,9 @@ impl Queue {
         &self.waiting(ticket).job
     }
 
-    /// The size and shape in which the allocator is asked for a job; `None` if there may be
-    /// several.
+    /// The size and shape in which the allocator is asked for a job.
+    ///
+    /// `None` if there are several sites, or if the job may get another size than requested.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form

@@ -82,11 +82,11 @@ pub struct Guard {
 
 /// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
 ///
-/// For machines on which jobs share nodes. An amount is a number of processors or GPUs, or some
-/// memory.
+/// For machines on which jobs share nodes. An amount is a number of processors or GPUs, or a size
+/// of memory.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
-    /// Number that identifies these limits; copies have the same number.
+    /// Identifier of the limits in this struct; copies have the same number.
     pub(super) number: u64,
     /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
@@ -134,7 +134,7 @@ impl Guard {
 
     /// Lowers the number of nodes that the power cap leaves to other jobs at the reserved start.
     ///
-    /// Called for a job that holds `held` nodes beyond the reserved start.
+    /// `held` is the number of nodes that another job holds beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

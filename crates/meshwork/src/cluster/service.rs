@@ -26,7 +26,7 @@ pub const MAX_INTERRUPTIONS: u32 = 10_000;
 /// consecutive timer events of a scheduler at which no job runs, starts or is rejected.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
-/// Reasons why a run with failures is stopped because it would never end.
+/// Reasons to stop a run with failures that would otherwise never end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsatisfiable {

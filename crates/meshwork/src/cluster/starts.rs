@@ -44,8 +44,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
 
 /// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
 ///
-/// If `beside` is given, no more of each node counts as free than the reservation of `beside`
-/// leaves.
+/// If `beside` is given, the resources of nodes that its reservation needs do not count as free.
 fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside {
         site.limit(&beside.limits);
@@ -85,8 +84,8 @@ pub enum Place<'o> {
     These(usize, &'o Placement),
     /// The nodes of a job that has just ended, by its index in [`departures`](Cluster::departures).
     ///
-    /// They must be free. The requests of both jobs must be equal for the allocator, and both jobs
-    /// must have the same `stretch` (factor on the run time).
+    /// They must be free. The ended job and the job to start must have equal requests for the
+    /// allocator, and the same `stretch` (factor on the run time).
     LeftBy(usize),
 }
 
@@ -322,7 +321,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposed placement leaves what the kept placements and a reservation of other jobs
+    /// Whether a proposed placement leaves free what other jobs' kept placements and reservation
     /// need.
     fn is_left_beside(
         &mut self,
@@ -402,8 +401,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether a request is already known not to fit on the nodes that a protected reservation
-    /// leaves.
+    /// Whether a request is known not to fit beside a protected reservation.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         if let Some(beside) = &guard.beside {
             let (number, releases, denied) = &self.denied_beside;

@@ -12,7 +12,7 @@ pub(super) struct Waits {
     /// For each request, the reason why jobs with this request wait; `None` if such a job could
     /// start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// Value of the cluster's count of changes when the cached reasons were found.
+    /// The cluster's count of changes at which the cached reasons were found.
     changes: u64,
 }
 

@@ -7,24 +7,24 @@ use crate::job::{After, Job, Time};
 /// Jobs that are not yet submitted, because their predecessors have not ended.
 ///
 /// # Complexity
-/// **O(log f)** to hold a job, and for each job that ends, with *f* held jobs.
+/// **O(log f)** to add a job, and for each job that ends, with *f* jobs not yet submitted.
 #[derive(Default)]
 pub(super) struct Followers {
-    /// Held jobs, by the number of the job that they follow.
+    /// Jobs not yet submitted, by the number of the job on which they depend.
     of: BTreeMap<u64, Led>,
     /// Released jobs that have not arrived, by arrival; ties go by their order in the workload.
     due: BTreeMap<(Time, u64), Job>,
     count: u64,
 }
 
-/// Held jobs that wait for the ends of all jobs with one given number. Several jobs of a workload
-/// may have this number.
+/// Jobs that are not submitted before all jobs with one given number have ended. Several jobs of a
+/// workload may have this number.
 #[derive(Default)]
 struct Led {
-    /// How many jobs with the predecessor's number have not ended. The held jobs wait for all of
-    /// them.
+    /// How many jobs with the predecessor's number have not ended. The jobs to be submitted wait
+    /// for all of them.
     left: u32,
-    /// Position in the workload, job and think time of each held job.
+    /// Position in the workload, job and think time of each job to be submitted.
     ///
     /// The think time passes between the end of the last predecessor and the arrival of the job.
     jobs: Vec<(u64, Job, f64)>,
@@ -39,7 +39,7 @@ impl Followers {
         self.count += 1;
     }
 
-    /// Records that a job with the given number has ended or will never run. Jobs that follow it
+    /// Records that a job with the given number has ended or will never run. Jobs that depend on it
     /// are released if all of their predecessors have ended.
     pub(super) fn ended(&mut self, number: u64, now: Time) {
         let Some(led) = self.of.get_mut(&number) else { return };

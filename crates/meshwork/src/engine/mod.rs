@@ -129,10 +129,15 @@ pub enum RunError {
 /// To advance a run step by step, use a [`Simulation`].
 ///
 /// # Errors
-/// If the workload cannot be read further, a strategy breaks its contract, more than
-/// [`MAX_WAITING`] jobs wait at once, none of the first [`MAX_REFUSED`] jobs fits, the network
-/// cannot run a job, failures keep a job from ever ending or all waiting jobs from starting, or
-/// jobs are left waiting although the machine is idle.
+/// In each of these cases:
+///
+/// - The workload cannot be read further.
+/// - A strategy breaks its contract.
+/// - More than [`MAX_WAITING`] jobs wait at once.
+/// - None of the first [`MAX_REFUSED`] jobs fits.
+/// - The network cannot run a job.
+/// - A job never ends, or no waiting job can start, because of failures.
+/// - Jobs are left waiting although the machine is idle.
 ///
 /// # Complexity
 /// **O(log r)** per job with *r* running jobs, plus the strategies; memory **O(jobs in the

@@ -38,11 +38,13 @@ pub struct PlanState {
 pub struct PlanMemory {
     /// The instant of the plan.
     pub at: Time,
-    /// The jobs that ran after the plan, in the order of their starts.
+    /// Jobs that were running when the plan was complete, in the order of their starts.
     pub running: Vec<HeldNodes>,
-    /// Numbers and arrivals of the jobs that waited after the plan, in queue order.
+    /// Numbers and arrivals of the jobs that were waiting when the plan was complete, in queue
+    /// order.
     pub waiting: Vec<(u64, Time)>,
-    /// Suspended jobs that waited after the plan, with the nodes on which they resume.
+    /// Suspended jobs that were waiting when the plan was complete, with the nodes on which they
+    /// resume.
     ///
     /// The run time and estimate of each job are the remaining ones, with which it waits.
     pub suspended: Vec<HeldNodes>,
@@ -81,7 +83,7 @@ pub struct HeldNodes {
     pub until: Time,
     /// Expected run time of the job at its start, divided by the requested run time.
     ///
-    /// `None` if this quotient follows from the number of nodes of the job.
+    /// `None` to use the quotient that the sizing gives for the job's number of nodes.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
@@ -177,8 +179,9 @@ pub enum PlanError {
 /// out of service or reserved can be given in the state as withheld.
 ///
 /// If a running job is also in the memory, the job as submitted is read from there. A waiting job
-/// that is also in the memory keeps its place in the queue. If the queue of the state has another
-/// order, the first job at another place arrives anew, and so do all jobs behind it.
+/// that is also in the memory keeps its place in the queue. If the state lists such jobs in a
+/// different order than the memory, the first job out of order counts as a new arrival, and so do
+/// all jobs behind it.
 ///
 /// # Errors
 /// If two running jobs hold one node. If a running job holds nodes that are not on the machine, or
@@ -340,7 +343,7 @@ fn reserved(own: &WithheldNodes, waiting: &[Job]) -> Reserved {
     }
 }
 
-/// A job, by its index in a list of the state (running, waiting) or of the memory (ended).
+/// A job: index of a running or waiting job in the state, or of an ended job in the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Running(usize),
@@ -349,14 +352,14 @@ enum Who {
     Waiting(usize),
 }
 
-/// History of the jobs up to the instant of the state, derived from the state and the memory.
+/// Facts about the jobs at the instant of a state, from the state and the policy's memory.
 struct Known {
     /// Instant of the earlier plan, or of the last start after it; `None` without memory.
     at: Option<Time>,
     /// Running jobs, and those that have ended since the earlier plan, in the order of their
     /// starts.
     held: Vec<(Who, HeldNodes)>,
-    /// Indices of the waiting jobs that keep their place in the queue from the earlier plan.
+    /// Indices of the waiting jobs whose place in the queue is known from the earlier plan.
     known: Vec<usize>,
     /// For each job that waited after the earlier plan, its index among the jobs that wait now.
     ///
@@ -365,10 +368,7 @@ struct Known {
     waited: Vec<Option<usize>>,
     /// Arrival of each waiting job.
     arrivals: Vec<Time>,
-    /// Whether the jobs that run now are those that ran after the earlier plan, minus some that
-    /// ended.
-    ///
-    /// The nodes of the jobs that have ended must be free now.
+    /// Whether no job has started since the earlier plan, and the nodes of all ended jobs are free.
     is_same_machine: bool,
 }
 
@@ -485,7 +485,7 @@ impl Known {
     }
 }
 
-/// Network whose jobs end only when the state says that they have ended.
+/// Network model for a single decision. It simulates nothing: only the jobs in `leaving` end.
 struct Stated {
     at: Time,
     leaving: BTreeSet<JobId>,

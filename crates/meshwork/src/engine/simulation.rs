@@ -60,16 +60,17 @@ pub struct Simulation<'a> {
     /// Which jobs must have started when the machine is idle: all (`true`) or at least one
     /// (`false`).
     ///
-    /// `None` if none need have started, because outages, access rules or energy can keep jobs from
-    /// starting.
+    /// `None` if no job needs to have started, because outages, access rules or energy can keep
+    /// jobs from starting.
     idles: Option<bool>,
-    /// Whether the run has no outages, no access rules and no jobs that follow other jobs.
+    /// Whether the run has no outages, no access rules and no jobs that depend on other jobs.
     only_jobs: bool,
     /// Number of jobs refused so far; `None` as soon as one job has fitted the machine.
     refused: Option<u64>,
     /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,
-    /// Number of consecutive wake-ups on an idle machine without a start or a rejection of a job.
+    /// Number of consecutive wake-ups of the scheduler at which no job ran, started or was
+    /// rejected.
     in_vain: u32,
     /// The next event, if it has already been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
@@ -159,8 +160,8 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any. A job that follows another has no arrival until that other
-    /// job has ended.
+    /// Arrival of the next job, if any. A job that depends on other jobs has no arrival until they
+    /// have ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
@@ -415,8 +416,10 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs are left waiting although the machine is idle. If `idles` is `Some(false)`,
-    /// this fails only if no job has ever started. If `idles` is `None`, it never fails.
+    /// Fails if jobs wait on an idle machine. `idles` tells which jobs must have started by then.
+    ///
+    /// If it is `Some(false)`, this fails only if no job has ever started. If it is `None`, it
+    /// never fails.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());

@@ -7,9 +7,9 @@ use crate::job::{Job, JobId};
 use crate::observe::Event;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
-/// Reads all jobs that follow other jobs, and then the first job that follows no other.
+/// Reads all jobs that depend on other jobs, and then the first job that depends on none.
 ///
-/// Jobs that follow others are at the beginning of the workload.
+/// Jobs that depend on others are at the beginning of the workload.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,

@@ -17,8 +17,8 @@ pub enum Integrand {
     Surplus,
     /// Number of waiting jobs.
     Waiting,
-    /// Number of free processors while they suffice for the oldest waiting job on some site;
-    /// otherwise 0.
+    /// Number of free processors while one site has enough of them for the oldest waiting job; else
+    /// 0.
     FreeInVain,
     /// Value of any other function of the state of the machine.
     Of(fn(&MachineState) -> f64),

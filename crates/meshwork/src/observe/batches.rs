@@ -47,9 +47,9 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Integral over time with the index `place`.
+    /// Integral over time of the state variable or function with the index `place`.
     ///
-    /// Integrals of the named state variables come first, then those of other functions.
+    /// The named state variables have the lowest indices. Other functions follow.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -123,7 +123,9 @@ impl Batches {
         &mut self.batch(id, false).sums.ratios
     }
 
-    /// Counts a finished job, and returns numerator and denominator of each metric over its batch.
+    /// Counts a finished job. Returns the sums of its batch, to which the job is then added.
+    ///
+    /// They are the numerator and denominator of each metric.
     #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
@@ -139,9 +141,9 @@ impl Batches {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Numerator and denominator of a metric, each summed over all batches of the run.
+    /// Numerator and denominator of a metric over the whole run: their sums over all batches.
     ///
-    /// `of` returns numerator and denominator of the metric from the sums of one batch.
+    /// `of` returns the numerator and denominator for the sums of one batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {

@@ -1,4 +1,4 @@
-//! Gauges: metrics that observe a run themselves because they are not sums over jobs or over time.
+//! Gauges: metrics that are not sums over jobs or over time, and so observe a run themselves.
 
 use super::metrics::{Gauge, Measure, MetricEntry};
 use super::recorder::Measured;

@@ -17,7 +17,8 @@ use crate::job::Time;
 pub struct Ledger {
     jobs_area: f64,
     held_area: f64,
-    /// Sum of the departure instants so far, minus the sum of the arrival instants so far.
+    /// Sum of the departure instants of all jobs up to now, minus the sum of their arrival
+    /// instants.
     sojourns: f64,
     /// Sum over jobs of the number of processors times the time for which they were held.
     held_times: f64,
@@ -32,7 +33,7 @@ pub struct Ledger {
 #[error("the area under the {what} is {area}, their times add up to {sum}")]
 #[non_exhaustive]
 pub struct Imbalance {
-    /// Subject of the violated identity: jobs in the system, or held processors.
+    /// Quantity for which the identity fails: jobs in the system, or held processors.
     pub what: &'static str,
     /// Number of jobs in the system or of held processors, integrated over time.
     pub area: f64,

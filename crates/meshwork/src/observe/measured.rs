@@ -117,7 +117,8 @@ pub struct SizeClass {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OwnerClass {
-    /// Name of the owner in the workload; `None` for the class of jobs without this attribute.
+    /// Name of the owner in the workload; `None` for jobs to which the workload gives no such
+    /// owner.
     pub name: Option<String>,
     /// Number of finished jobs of the class.
     pub jobs: u64,

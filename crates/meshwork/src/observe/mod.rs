@@ -147,7 +147,7 @@ pub struct Wear {
     pub interruptions: u32,
     /// Time for which the job held processors in earlier runs.
     pub earlier: f64,
-    /// Time of this run that its interruption wasted; 0 until the run is interrupted.
+    /// Time of this run whose work an interruption wasted; 0 until the run is interrupted.
     pub lost: f64,
     /// Time of this run spent on checkpoints that protected its work; 0 until the run ends.
     pub overhead: f64,

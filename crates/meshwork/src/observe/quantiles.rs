@@ -12,9 +12,9 @@ const DROPPED: u32 = 42;
 /// Nonnegative values of one quantity, in the order of addition.
 ///
 /// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
-/// Of more values, only their number in each class of relative width 2⁻¹⁰ is stored. A quantile is
-/// then within 0.05 % of the exact one. There are 1024 classes for each power of two, in practice
-/// about ten thousand in all.
+/// If there are more, only the number of values in each class of relative width 2⁻¹⁰ is stored. A
+/// quantile is then within 0.05 % of the exact one. There are 1024 classes for each power of two,
+/// in practice about ten thousand in all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
@@ -32,8 +32,8 @@ impl Quantiles {
         self.add_up_to(value, MAX_EXACT);
     }
 
-    /// Adds a value. Up to `most` values are stored individually; of more, only the number in each
-    /// class is stored.
+    /// Adds a value. Up to `most` values are stored individually. If there are more, all values are
+    /// counted by class instead.
     pub(super) fn add_up_to(&mut self, value: f64, most: usize) {
         if self.counted == 0 && self.exact.len() < most {
             self.exact.push(value);

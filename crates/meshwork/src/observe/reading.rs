@@ -1,4 +1,4 @@
-//! Readings: where the numerator and the denominator of each metric are stored.
+//! Reading of metrics: where the numerator and the denominator of each metric are stored.
 
 use super::MachineState;
 use super::areas::NAMED;

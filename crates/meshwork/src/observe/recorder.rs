@@ -73,9 +73,11 @@ pub struct Recorder {
     further: Vec<fn(&MachineState) -> f64>,
     /// Indices at which the numerator and the denominator of each metric are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index, integrand, and function for the time wasted in a run.
+    /// Metrics of [`Measure::Net`]: index of the metric, integrand, and function for a run's wasted
+    /// time.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Metrics of [`Measure::Rate`]: index, and what each finished job adds to the numerator.
+    /// Metrics of [`Measure::Rate`]: index of the metric, and what a finished job adds to its
+    /// numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means, over the finished jobs, of a quantity such as the wait.
     means: Vec<(usize, Quantity)>,
@@ -95,7 +97,8 @@ pub struct Recorder {
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means, over arrivals, of the number of waiting jobs.
     per_arrival: Vec<usize>,
-    /// Metrics of [`Measure::PerEvent`]: index, and the ratio to take after each start and end.
+    /// Metrics of [`Measure::PerEvent`]: index, and ratio that is added at each start and end of a
+    /// job.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     /// Indices of the metrics of mean power.
     power: Vec<usize>,
@@ -105,12 +108,12 @@ pub struct Recorder {
     ///
     /// This is the usual case.
     is_plain: bool,
-    /// State of the machine in the last time span, with the number of held processors updated
-    /// since. Kept up to date only if metrics are evaluated at events.
+    /// State of the machine in the last reported time span, but with the present number of held
+    /// processors. It is kept up to date only if metrics are evaluated at events.
     state: MachineState,
     waiting: u64,
-    /// Quantities of which a quantile is measured, each with its values and the jobs of these
-    /// values.
+    /// Quantities of which a quantile is measured, each with its values and the jobs that have
+    /// them.
     ///
     /// Values and jobs are in the same order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
@@ -306,10 +309,10 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of a quantity over the whole run, and its value in each batch.
+    /// Quantile of a quantity over the whole run, and its quantile in each batch.
     ///
-    /// There are no values in batches if fewer than [`FEWEST_BEYOND`] jobs of a batch lie above the
-    /// quantile on average.
+    /// There are no quantiles of batches if, on average, fewer than [`FEWEST_BEYOND`] jobs of a
+    /// batch lie above the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };

@@ -13,7 +13,7 @@ pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
     /// Attempt to start the job for which a site is chosen.
     ///
-    /// Hypothetical starts of other jobs use its sizing and its instant.
+    /// Other jobs are started hypothetically at the instant of this attempt and with its sizing.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }

@@ -117,7 +117,7 @@ impl Denied {
         }
     }
 
-    /// Copies to this cache the requests that are known to be unplaceable in another cache.
+    /// Adds to this cache the requests that another cache knows to be unplaceable.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {
@@ -140,7 +140,7 @@ impl Denied {
 /// Whether `request` has no placement if the smaller request `denied` has none.
 ///
 /// Sides are compared in order, without rotation. This suffices, because in each orientation that
-/// an allocator tries, a block lies within a larger one.
+/// an allocator tries, the smaller block lies within the larger one.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

@@ -202,10 +202,9 @@ impl ManagedSite {
         placement
     }
 
-    /// Returns a placement in a trial, in which the caller has changed the site's free amounts.
+    /// Chooses a placement in a trial, for which the caller has changed what is free on the site.
     ///
-    /// If `is_less_free` is set, no amount is larger than before the trial, so that known denials
-    /// remain valid.
+    /// If `is_less_free` is set, the trial has freed nothing, so that known denials remain valid.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,
@@ -219,15 +218,15 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// The site, whose free amounts of resources the caller may change temporarily (in a trial).
+    /// The site. The caller may change temporarily, for a trial, what is free on it.
     pub(crate) fn site_mut(&mut self) -> &mut Site {
         &mut self.site
     }
 
     /// Switches to counting free nodes, if nodes are interchangeable and all are free.
     ///
-    /// Placements then have the right number of nodes, but do not say which nodes. For runs in
-    /// which no component depends on which nodes a job holds.
+    /// Placements then have the right number of nodes, but do not say which nodes. This is for runs
+    /// in which no component depends on which nodes a job holds.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
@@ -288,7 +287,7 @@ impl ManagedSite {
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request must fail, by the cache of denied requests or because a smaller request
+    /// Whether a request cannot be placed, because it is cached as denied or a smaller request
     /// fails.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
@@ -405,7 +404,8 @@ impl ManagedSite {
         })
     }
 
-    /// Number of nodes that a job would hold if any `free` nodes were free.
+    /// Number of nodes that a job would hold if `free` nodes of the site were free, no matter
+    /// which.
     fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());

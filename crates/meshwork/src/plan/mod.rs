@@ -3,7 +3,7 @@
 //! Conservative backfilling keeps a [`Plan`]. There are three implementations, and [`of`] chooses
 //! the fastest one for the machine:
 //!
-//! - `counts`: numbers of free nodes over time, if any free nodes suit a job;
+//! - `counts`: numbers of free nodes over time, if a job can use any nodes that are free;
 //! - `sets`: sets of free nodes over time, if the allocator depends only on which nodes are free;
 //! - `forks`: copies of the machine, for all other machines and allocators.
 //!
@@ -80,7 +80,8 @@ pub trait Plan: Send {
     /// Waiting jobs with their reservations, in the order in which the reservations were added.
     fn promises(&self) -> Vec<(Ticket, Reservation)>;
 
-    /// Moves each reservation, in the order of addition, to its earliest start among all others.
+    /// Moves each reservation, in the order of addition, to its earliest start while the others
+    /// stay.
     ///
     /// No reservation gets later, and a reservation keeps its nodes unless other nodes are free
     /// sooner. If no job has ended at this instant and none is past its estimate, nothing changes.

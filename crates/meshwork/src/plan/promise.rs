@@ -123,10 +123,10 @@ impl Promise {
 /// Whether a kept reservation is certain to be the earliest possible one.
 ///
 /// This is never certain if the allocator may miss free blocks, or while a job runs past its
-/// estimate. Otherwise, when the reservation was made, there was no placement at any earlier
-/// instant, even with the nodes of all jobs that were expected to have ended by then. The reserved
-/// job can start sooner only if a job has ended that was expected to run up to the reserved start
-/// or beyond.
+/// estimate. Otherwise the reservation was made because at every earlier instant there was no
+/// placement, even on the nodes of all jobs expected to end by that instant. So the reserved job
+/// can start sooner only if a job has ended that was expected to run up to the reserved start or
+/// beyond.
 fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     cluster.misses_no_block()

@@ -75,7 +75,7 @@ pub enum RestoreError {
     /// Error: the instants in the snapshot are out of order or invalid, so the snapshot is damaged.
     #[error("the snapshot is damaged: it goes from the instant {from} to {to}")]
     Instants {
-        /// Earliest instant that would be valid at the position of the wrong one.
+        /// Earliest instant that the snapshot could have in place of the wrong one.
         from: Time,
         /// The wrong instant in the snapshot, in units of the clock.
         to: f64,
@@ -131,7 +131,7 @@ pub enum NamedPoolError {
     /// Error: no placement is held under the name to be released.
     #[error("{0} is not held, so it cannot be released")]
     NotHeld(Name),
-    /// Error: the pool that the named pool drives refuses the operation.
+    /// Error: the underlying pool refuses the operation.
     #[error(transparent)]
     Pool(#[from] PoolError),
     /// Error: the snapshot to be restored is refused.

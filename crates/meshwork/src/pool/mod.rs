@@ -303,7 +303,7 @@ impl Pool {
         there.map(|(_, held)| held).filter(|held| held.placement == *placement)
     }
 
-    /// Reads a request for pieces from columns of a table of jobs.
+    /// Reads a request for pieces (parts of nodes) from columns of a table of jobs.
     ///
     /// The machine must have nodes that jobs share.
     ///
@@ -339,7 +339,8 @@ impl Pool {
         of_columns(columns, self.site().topology(), false).map(Request::pieces)
     }
 
-    /// Explains in words what a request for pieces lacks now; `None` if jobs do not share nodes.
+    /// Explains what a request for pieces (parts of nodes) lacks now; `None` if jobs do not share
+    /// nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;
@@ -387,9 +388,9 @@ impl Pool {
         choose(&mut self.empty, request, self.now).is_some()
     }
 
-    /// Explains why a request can never be placed; `None` if only its size can exclude it.
+    /// Explains which rule of the machine forbids a request; `None` if there is no such rule.
     ///
-    /// The explanation names a rule of the machine other than its size, as one sentence without a
+    /// The size of the machine does not count as a rule. The explanation is one sentence without a
     /// full stop.
     ///
     /// ```

@@ -51,8 +51,8 @@ pub enum Operation {
     /// Hold exactly the given nodes under each of the given names, and release all other named
     /// placements.
     ///
-    /// A held placement that has exactly the nodes given for its name stays held. All others in the
-    /// list are held as if they were made outside the pool.
+    /// A held placement that has exactly the nodes given for its name stays held. Under each other
+    /// name, the given nodes are newly held, as a placement that was made outside the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
@@ -90,7 +90,7 @@ pub enum Answer {
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
-    /// How [`Operation::HoldExactly`] has changed the named placements.
+    /// Numbers of named placements that [`Operation::HoldExactly`] kept, adopted and released.
     HeldExactly {
         /// Number of placements that were held before and still are.
         kept: u32,

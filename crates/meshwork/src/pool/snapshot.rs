@@ -147,8 +147,8 @@ impl Pool {
     /// allocator restores its memory.
     ///
     /// # Errors
-    /// If the snapshot is from a pool of another configuration or from another version of the
-    /// model, or could not have been made by a pool; nothing is changed then.
+    /// If the snapshot is damaged, from a pool of another configuration, or from another version of
+    /// the model. Nothing is changed then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         if snapshot.model_version != MODEL_VERSION {
             return Err(RestoreError::OtherVersion(snapshot.model_version));

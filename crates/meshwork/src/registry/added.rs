@@ -29,7 +29,7 @@ impl Added {
         of_family.map(|added| added.about).collect()
     }
 
-    /// Returns a family's entries of this crate, followed by the added ones of the family.
+    /// Returns a family's entries of this crate, followed by those that a catalogue adds to it.
     pub(crate) fn list<E: ListedEntry>(&self) -> Vec<&'static E> {
         let added = self.0.iter().filter_map(|added| {
             let entry: &'static dyn Any = added.entry;

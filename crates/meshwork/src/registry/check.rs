@@ -3,7 +3,7 @@
 use super::read::literal;
 use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 
-/// Names forbidden to registry entries, because they are values of TOML.
+/// Names that registry entries must not have, because TOML reads them as booleans or numbers.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {

@@ -71,8 +71,8 @@ pub struct About {
     pub aliases: &'static [&'static str],
     /// Effect of the entry in one line without a full stop.
     pub summary: &'static str,
-    /// Definition in full sentences, sufficient to carry it out by hand. The manual prints it.
-    /// Names of parameters are in backticks.
+    /// Definition in full sentences, complete enough to implement it. The manual prints it. Names
+    /// of parameters are in backticks.
     pub definition: &'static str,
     /// Time and space that the component takes, in full sentences that define their variables.
     pub complexity: &'static str,
@@ -153,7 +153,7 @@ impl About {
 
 /// Item of a registry list, with a name and a description.
 pub trait Named: Sync {
-    /// Description of the item, including its name and its parameters.
+    /// Returns the description of this item, which has its name and its parameters.
     fn about(&self) -> &About;
 }
 
@@ -163,7 +163,7 @@ impl Named for About {
     }
 }
 
-/// Registry entry, such as an allocator, whose family can be extended by a catalogue.
+/// Registry entry of a family, such as the allocators, to which a catalogue can add entries.
 pub trait ListedEntry: Named + Sized + 'static {
     /// Family to which all entries of this type belong, such as the allocators.
     fn family() -> &'static Family;
@@ -210,7 +210,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of a component that comes from the calling program, not from an entry.
+    /// Returns the origin of a component that the calling program provides, without a registry
+    /// entry.
     #[must_use]
     pub const fn unnamed(kind: &'static str) -> Origin {
         Origin { kind, name: "", is_standard: false }

@@ -32,13 +32,13 @@ impl Params {
         Params { path: path.to_owned(), table, key, added: lists.added() }
     }
 
-    /// Creates the parameters of a nested table or component, which may name the same added
-    /// entries.
+    /// Creates the parameters of a nested table or component. It may name entries of the same
+    /// catalogue.
     fn part(&self, path: String, table: Table, key: &'static str) -> Params {
         Params { path, table, key, added: self.added.clone() }
     }
 
-    /// Returns the registry entry of the component that has the parameters, possibly an added one.
+    /// Returns the component's registry entry, which a catalogue may have added.
     #[must_use]
     pub fn entry<E: ListedEntry>(&self) -> &'static E {
         self.added.entry(self.name())

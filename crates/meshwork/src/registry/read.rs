@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::spelling::{LOOSELY, nearest, number_meant, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Maximum depth of nested tables that are searched for the right place of a misplaced key. The
+/// Maximum depth of the nested tables in which the right place of a misplaced key is sought. The
 /// path `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
@@ -25,7 +25,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table as [`resolve`] does. Components in the table may also name entries of `lists`.
+/// Reads a table like [`resolve`], but components in it may also name entries of `lists`.
 ///
 /// # Errors
 /// The first problem found.

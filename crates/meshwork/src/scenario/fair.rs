@@ -23,7 +23,8 @@ impl Scenario {
         self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
     }
 
-    /// Runs the scenario, followed by the runs that determine the fair starts.
+    /// Runs the scenario, and then the runs that determine the fair starts of its jobs. The fair
+    /// start of a job is its start if no other job arrived after it.
     ///
     /// # Errors
     /// The errors of a run, and an error if more than [`MAX_JUDGED`] jobs arrive.
@@ -84,9 +85,10 @@ impl Observer for Course {
 impl Course {
     /// Groups of jobs whose fair start requires a run without the jobs that arrived later.
     ///
-    /// A group has the jobs of `counted` that arrived at one instant and started at or after the
-    /// next arrival. Each group also has the index of the last job that arrived at its instant.
-    /// Jobs of the last instant of arrival need no run, because no jobs arrived later.
+    /// The jobs of a group arrived at the same instant, and started at or after the next arrival.
+    /// Only jobs of `counted` are in groups. Each group also has the index of the last job that
+    /// arrived at its instant. Jobs of the last instant of arrival need no run, because no jobs
+    /// arrived later.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;

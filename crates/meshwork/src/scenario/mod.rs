@@ -693,7 +693,7 @@ fn recorder(
     Recorder::new(window, metrics, machine)
 }
 
-/// Observers that have measured a completed run, with its end and the speeds of its sites.
+/// Measurements of a completed run: its observers, its end, and the speeds of its sites.
 struct Seen {
     recorder: Recorder,
     ledger: Ledger,

@@ -34,7 +34,7 @@ pub fn known_types() -> impl Iterator<Item = NodeType> {
 
 /// Splits a machine's table into a table without node types, and the node types with all defaults.
 ///
-/// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.
+/// If the topology has a parameter `nodes`, the key `nodes` is read as that parameter.
 pub(crate) fn split_types(
     catalogue: &Catalogue,
     machine: &Table,
@@ -59,7 +59,7 @@ pub(crate) fn split_types(
     Ok((machine, types.table().clone()))
 }
 
-/// Topology with the node types that a machine's table gives, if it gives any.
+/// Returns the topology, with the node types of the machine's table if it gives any.
 pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
     let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
     let nodes = topology.nodes();

@@ -108,9 +108,9 @@ impl SiteSpec {
     }
 }
 
-/// Topology with the leaves and blocks that the parameters of the site's allocator list.
+/// Adds to the topology the leaves and blocks that the parameters of the site's allocator list.
 ///
-/// They are added only if jobs share nodes, and the topology does not define leaves and groups
+/// Nothing is added if jobs do not share nodes, or if the topology defines leaves and groups
 /// itself.
 fn with_listed_parts(
     entry: &AllocatorEntry,
@@ -136,7 +136,7 @@ fn with_listed_parts(
     Ok(topology.with_parts(ListedParts { leaf, block }))
 }
 
-/// Converts a machine in words, such as `mesh:8x8` or `hypercube:10`, to its table.
+/// Converts a machine given as a text, such as `mesh:8x8` or `hypercube:10`, to its table.
 ///
 /// The name of a preset, such as `tpu_v4`, is returned unchanged.
 ///
@@ -217,8 +217,8 @@ fn unknown_machine(lists: &dyn EntrySource, name: &str) -> String {
     format!("unknown machine `{name}` ({meant})")
 }
 
-/// Splits a scenario's table into the table `machine` and the rest. If the scenario names no
-/// allocator, that of a preset machine is used.
+/// Splits a scenario's table into the table `machine` and the rest. If the machine is a preset and
+/// the scenario names no allocator, the allocator of the preset is used.
 pub(crate) fn split_machine(
     catalogue: &Catalogue,
     table: &Table,
@@ -350,7 +350,7 @@ fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Prob
     Ok(Choice { order_entry, order, within: Found(catalogue.entry(within.name())) })
 }
 
-/// Distribution of the speeds of sites; `None` if the machine has none.
+/// Returns the distribution from which sites' speeds are drawn; `None` if they are not drawn.
 pub(crate) fn speeds_for(
     catalogue: &Catalogue,
     machine: &Table,

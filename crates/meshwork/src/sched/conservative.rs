@@ -1,11 +1,11 @@
 //! Conservative backfilling: every waiting job has a reserved start.
 //!
 //! When a job has ended or runs beyond its estimate, a pass compresses the plan. In queue order,
-//! each reservation is removed and made again among all the others, so that none gets later. This
-//! is needed even when no job ends early: in the last pass, a reservation that moved to an earlier
-//! start may have left nodes to reservations before it in the queue. The [plan] has three
-//! implementations with identical schedules, and tests compare their transcripts. After an outage
-//! the plan is dropped and made anew.
+//! each reservation is removed, and made again while all others stay in place, so that none gets
+//! later. This is needed even when no job ends early: in the last pass, a reservation that moved to
+//! an earlier start may have left nodes to reservations before it in the queue. The [plan] has
+//! three implementations with identical schedules, and tests compare their transcripts. After an
+//! outage the plan is dropped and made anew.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
@@ -48,10 +48,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 /// Conservative backfilling over any allocator.
 ///
 /// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
-/// the plan is compressed. In queue order, each reservation is removed and made again among all the
-/// others, so that none gets later. A job past its estimate is expected to end now, and
-/// reservations that wait for its nodes stay late until it ends. On some machines, a pass checks
-/// only the reservations that can have an earlier start now, which gives the same schedule.
+/// the plan is compressed. In queue order, each reservation is removed, and made again while all
+/// others stay in place, so that none gets later. A job past its estimate is expected to end now,
+/// and reservations that wait for its nodes stay late until it ends. On some machines, a pass
+/// checks only the reservations that can have an earlier start now, which gives the same schedule.
 #[derive(Default)]
 struct Conservative(Option<Box<dyn Plan>>);
 

@@ -41,7 +41,7 @@ struct Folding {
     machine: Option<Part>,
 }
 
-/// Partition of the machine: free, held by a job, or divided into two smaller partitions.
+/// Partition (block of the machine): free, held by a job, or divided into two smaller ones.
 struct Part {
     block: Block,
     state: State,
@@ -129,7 +129,7 @@ impl Part {
         [first, second].map(|block| Part { block, state: State::Free })
     }
 
-    /// Assigns a job the largest free partition, or half of the largest held partition.
+    /// Assigns a job a partition: the largest free one, or half of the largest held one.
     ///
     /// Returns whether a partition was found. Between free partitions of equal size the first is
     /// taken, and between held partitions the oldest job's.
@@ -203,7 +203,8 @@ impl Part {
         }
     }
 
-    /// Appends to `all` each job that holds a partition within this one, with the partition.
+    /// Appends to `all` each job that holds a partition within this one, together with its
+    /// partition.
     fn held(&self, all: &mut Vec<(JobId, Block)>) {
         match &self.state {
             State::Free => {}

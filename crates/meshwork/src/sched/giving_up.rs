@@ -39,9 +39,10 @@ struct GivingUp {
     /// Largest of the sites' shortest sides. A job is long if one of its sides is longer.
     shortest: u32,
     sites: usize,
-    /// Head of the queue, if it was tried before and could not start.
+    /// Head of the queue at the last attempt to start it.
     ///
-    /// A job is rejected only at its first try, never at a later one.
+    /// If the job is tried again, it is no longer rejected: a job is rejected only at its first
+    /// attempt.
     tried: Option<Ticket>,
 }
 

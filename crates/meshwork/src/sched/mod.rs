@@ -80,8 +80,8 @@ pub trait Scheduler: Send {
 
     /// Whether the scheduler reads which nodes are free or held, and not only how many.
     ///
-    /// A scheduler that reserves nodes and starts jobs outside of them may return `false` if it
-    /// never reads which nodes are reserved. See
+    /// A scheduler may reserve nodes, start jobs on other nodes, and still return `false`, as long
+    /// as it never reads which nodes are reserved. See
     /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
     fn looks_at_nodes(&self) -> bool {
         true

@@ -158,7 +158,7 @@ struct Queues {
 struct Waiting {
     user: User,
     arrival: Time,
-    /// Priority of the queue to which the job was submitted; 0 if the queue is not named.
+    /// Priority of the queue to which the job was submitted; 0 if the parameters do not name it.
     queue: f64,
     /// Sum of the terms of the job's priority that do not change while it waits.
     fixed: f64,
@@ -241,8 +241,8 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Preempts running jobs from queues of lower priority for a waiting job. Returns whether the
-    /// waiting job has started.
+    /// Preempts running jobs of queues with lower priority, so that a waiting job can start.
+    /// Returns whether the waiting job has started.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
             return false;

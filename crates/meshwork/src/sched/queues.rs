@@ -14,7 +14,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Inserts all waiting jobs, and makes queues for at least `classes` size classes.
+    /// Inserts all waiting jobs of the cluster into queues for at least `classes` size classes.
     pub(super) fn fill(&mut self, classes: usize, cluster: &Cluster<'_>) {
         self.queues.resize_with(classes.max(self.queues.len()), VecDeque::new);
         cluster.waiting().for_each(|ticket| {

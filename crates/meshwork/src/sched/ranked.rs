@@ -56,8 +56,8 @@ impl Eq for Rank {}
 /// gets a reservation, like the head of the queue in [`easy`](super::easy).
 ///
 /// # Complexity
-/// **O(q)** with *q* waiting jobs, a request to the allocator for each job that starts, and one for
-/// each backfill candidate behind the first job that cannot start.
+/// **O(q)** with *q* waiting jobs. The allocator is also asked once for each job that starts, and
+/// once for each backfill candidate behind the first job that cannot start.
 #[derive(Default)]
 pub(super) struct Ranked {
     backfills: bool,

@@ -81,8 +81,8 @@ struct Scan {
     admitted: usize,
     /// Whether no job was left waiting after the last pass.
     ///
-    /// If so, the scan stays at its class, and the next pass begins with all jobs of this class
-    /// that wait by then.
+    /// If so, the scan over the size classes stays at its class, and the next pass begins with all
+    /// jobs of this class that wait by then.
     idle: bool,
 }
 

@@ -6,7 +6,7 @@ use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOptions, Ticket};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
-/// Registry entry of `window`: out-of-order starts within a window.
+/// Registry entry of `window`: starts any of the first `width` waiting jobs that fits.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "window",
@@ -48,7 +48,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Writes the started jobs in `ahead`, each as the waiting job that was before it in the queue.
+/// Writes the queue positions of the started jobs in `ahead`: for each, the waiting job before it.
 pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     memory.number(ahead.len() as u64);
     ahead.iter().for_each(|ticket| memory.started(*ticket));

@@ -90,9 +90,9 @@ struct Weighed {
 }
 
 impl Intelligent {
-    /// Compares best fit and fastest first by equations 2 to 5 of Shih, Huang & Chung.
+    /// Compares best fit and fastest first for a job, by equations 2 to 5 of Shih, Huang & Chung.
     ///
-    /// Other waiting jobs are placed by best fit.
+    /// In both cases, the waiting jobs that could start next are placed by best fit.
     fn weigh(
         &self,
         job: &Job,

@@ -77,7 +77,7 @@ impl LookAhead {
 pub(super) struct Beside {
     /// Number of the waiting jobs that could start.
     pub jobs: u64,
-    /// Sum, over the waiting jobs that could start, of their processors times the speed of their
-    /// site.
+    /// Sum, over the waiting jobs that could start, of each job's processors times its site's
+    /// speed.
     pub capacity: f64,
 }

@@ -2,7 +2,8 @@
 //!
 //! The average is the site's number of processors divided by the number of jobs, rounded down to a
 //! power of two. Alternatively, it is 2 to the power of the rounded mean dimension (base-2
-//! logarithm) of recent requests. Larger jobs are folded (halved repeatedly) down to the average.
+//! logarithm) of recent requests. Larger jobs are folded (halved) until they are no larger than the
+//! average.
 
 use std::collections::VecDeque;
 

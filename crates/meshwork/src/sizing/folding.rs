@@ -12,7 +12,7 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 pub enum Stretch {
     /// The run time doubles with each halving, even where half of an odd side is rounded up.
     Folds,
-    /// The run time is multiplied by the ratio of requested to given processors.
+    /// The run time is multiplied by the ratio of requested to granted processors.
     Ratio,
 }
 
@@ -90,7 +90,7 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     Some(Size { request, stretch: size.stretch * slower })
 }
 
-/// Requested size of a job, on which its run time is not multiplied.
+/// Requested size of a job, with which its run time stays as requested.
 pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }

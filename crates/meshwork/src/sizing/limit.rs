@@ -46,7 +46,9 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Limit allocation: the only size of a job is its requested size, folded (halved) to the limit.
+/// Limit allocation: the requested size is folded (halved) until it is no larger than the limit.
+///
+/// A job can start only with the resulting size.
 #[derive(Clone, Copy)]
 struct Limit {
     dimension: u32,

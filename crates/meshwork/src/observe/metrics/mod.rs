@@ -235,7 +235,7 @@ pub enum Quantity {
     Turnaround,
     /// Turnaround divided by service time; NaN for a job that held processors for no time.
     Slowdown,
-    /// Slowdown with turnaround and service time raised to at least the threshold in [`Rules`].
+    /// Slowdown, with turnaround and service time raised to the threshold in [`Rules`] if below it.
     BoundedSlowdown,
     /// Time for which the job held processors.
     Service,
@@ -396,9 +396,9 @@ static OF_MESSAGES: &[&MetricEntry] = &[
 /// Metrics measured only if a study names them, because they are costly or often undefined.
 ///
 /// Reasons for waits need a query to the allocator for each waiting job, and fair starts need
-/// additional runs. Most jobs have neither deadlines nor users. Quantiles, gauges and functions
-/// made for a run are not listed here, but are also measured only on request: quantiles store a
-/// number for each job, and the others may be slow.
+/// additional runs. Most jobs have neither deadlines nor users. Metrics that are quantiles, gauges
+/// or functions created for each run are not in this list, but they too are measured only on
+/// request: quantiles store a number for each job, and the others may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,

@@ -25,8 +25,8 @@ struct NodeRatio {
     is_sum: bool,
     area: f64,
     time: f64,
-    /// Requests of the arrived jobs, from which the function in the field `of` is rebuilt now and
-    /// then.
+    /// Requests of the arrived jobs. Now and then, the function in the field `of` is rebuilt from
+    /// them.
     ///
     /// `None` if that function does not depend on requests.
     typical: Option<Learned>,
@@ -361,9 +361,10 @@ stranded!(STRANDED_CPU, "cpu", "cores", 0);
 stranded!(STRANDED_MEM, "mem", "units of memory", 1);
 stranded!(STRANDED_GPU, "gpu", "GPUs", 2);
 
-/// Metric that counts the places, such as islands, in which a job holds parts of nodes.
+/// Metric that counts the islands, nodes, leaves or blocks over which a job's cores are spread.
 ///
-/// The function `place` returns the place to which a resource of a node belongs.
+/// The function `place` returns the island, node, leaf or block to which a resource of a node
+/// belongs.
 fn spread(machine: &[Topology], place: fn(&Topology, u32, u16) -> Option<u32>) -> JobValue {
     let machine = machine.to_vec();
     Box::new(move |running, _, _| {

@@ -65,9 +65,9 @@ struct Class {
     /// Sequence number of the compression pass in which `gaps` were searched. The gaps of an older
     /// pass are not used.
     pass: u64,
-    /// Number of intervals in the list of freed nodes that have been searched for `gaps`.
+    /// Number of intervals at the front of the list of freed nodes that were searched for `gaps`.
     ///
-    /// The list is in order of release, and the intervals after this number are not searched yet.
+    /// The list is in order of release, and the intervals behind these are not searched yet.
     known: usize,
     gaps: Gaps,
 }

@@ -38,7 +38,7 @@ impl Gaps {
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Adds the gaps of `count` free nodes that begin before `end`, as found in the profile.
+    /// Adds the gaps with `count` free nodes that begin before `end`, as found in the profile.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last known gap may extend beyond the searched part, so it is searched again.
@@ -49,7 +49,8 @@ impl Gaps {
         }
     }
 
-    /// Updates the gaps of `count` free nodes after releases of nodes in the intervals `freed`.
+    /// Updates the gaps with `count` free nodes, after nodes were released in the intervals
+    /// `freed`.
     ///
     /// Outside of these intervals no gap grew, so only they and the gaps that they touch are
     /// searched.
@@ -87,7 +88,7 @@ impl Gaps {
         gaps.drain(range.start + found..range.end + found);
     }
 
-    /// Start of the first gap in which a job of `row` may start sooner; `None` without such a gap.
+    /// Start of the first gap that may let a job of `row` start sooner; `None` without such a gap.
     pub(super) fn first_for(&self, row: &Row) -> Option<Time> {
         // Bound on the rounding error of sums and differences of instants up to the latest.
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());
@@ -119,8 +120,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks that every real gap lies within a known gap after processors were taken and
-        /// released.
+        /// Checks that no gap is missed after processors were taken and released.
+        ///
+        /// Every gap of the profile must lie within a gap that the search has found.
         #[test]
         fn all_room_is_known(
             taken in prop::collection::vec((0_u32..200, 1_u32..80, 1_i64..6), 0..60),

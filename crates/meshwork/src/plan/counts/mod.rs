@@ -1,4 +1,4 @@
-//! Plan as numbers of free processors, for machines where any free processors suit a job.
+//! Plan as numbers of free processors, for machines where a job can use any free processors.
 //!
 //! The plan is a profile, which gives for each instant the number of free processors minus reserved
 //! ones. The requested time of a job is its span. Neighbours in the queue that ask for equal
@@ -29,18 +29,18 @@
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
-//! than will be free. In such an interval, a place given up is of no use to the next job. Only the
-//! next start of the row may move, and the part of its place that it keeps must not be overdrawn.
-//! When processors are released in an overdrawn interval, all rows with reserved processors in this
-//! interval are searched.
+//! than will be free. In such an interval, the place that a job gives up is of no use to the next
+//! job of the row. Only the next start of the row may move, and the part of its place that it keeps
+//! must not be overdrawn. When processors are released in an overdrawn interval, all rows with
+//! reserved processors in this interval are searched.
 //!
 //! # Which rows are searched
 //! A job that could not start sooner when it was last examined can do so only in a gap with
 //! processors that have become free since. Gaps are found once per number of processors, for all
 //! rows that ask for this number, and searched again where processors become free. When processors
-//! are taken, the known gaps are not shortened, because it is enough that every real gap lies
-//! within a known one. A row is searched if a gap begins before its last reserved start and either
-//! lasts for its span or reaches one of the row's starts.
+//! are taken, the known gaps are not shortened, so a known gap may be longer than the gap that
+//! remains. Every real gap lies within a known one. A row is searched if a gap begins before its
+//! last reserved start and either lasts for its span or reaches one of the row's starts.
 
 mod classes;
 mod gaps;
@@ -53,13 +53,13 @@ use super::Plan;
 use crate::cluster::{Cluster, Place, Profile, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Reservations as numbers of nodes, for jobs that any free nodes suit.
+/// Reservations as numbers of nodes, for jobs that can run on any free nodes.
 ///
 /// Consecutive jobs with equal node counts and estimates form a row. After a release, each job of a
 /// row could move to the place of the preceding one. The net effect is that a single job moves, so
 /// only this is done (see [`move_up`](Counts::move_up)). A row is searched only if nodes have been
-/// released since its last check, and if these nodes, with the free nodes around them, leave an
-/// earlier gap for one of its jobs (see [`Classes`]).
+/// released since its last check, and the gap in which these nodes are now free may let one of its
+/// jobs start sooner (see [`Classes`]).
 pub(super) struct Counts {
     profile: Profile,
     /// Rows of similar waiting jobs, in queue order; a row may be empty.
@@ -68,10 +68,11 @@ pub(super) struct Counts {
     /// Intervals of the plan in which nodes have become free since the reservations were last
     /// checked.
     freed: Vec<Freed>,
-    /// Upper bound on the first instant from which on the profile is never negative.
+    /// Instant from which on the profile is certain not to be negative.
     overdrawn_until: Time,
-    /// Intervals of the plan in which nodes were released while the number of free nodes was
-    /// negative.
+    /// Intervals in which nodes were released although the profile counted fewer than 0 free nodes.
+    ///
+    /// The profile is negative where more nodes are reserved than will be free.
     mended: Vec<(Time, Time)>,
     /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
@@ -129,7 +130,8 @@ impl Counts {
         (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
-    /// Moves each reservation, in queue order, to its earliest start among all other reservations.
+    /// Moves each reservation, in queue order, to its earliest start while all others stay in
+    /// place.
     fn move_all_up(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
@@ -175,8 +177,8 @@ impl Counts {
     /// jobs are alike, the net effect is that only this last job moves.
     ///
     /// All this holds where the profile is not negative. Where more nodes are reserved than will be
-    /// free, a place given up is of no use to the next job. Only the job with the next reserved
-    /// start may then move, and the part of its place that it keeps must not be overdrawn.
+    /// free, the place that a job gives up is of no use to the next job. Only the job with the next
+    /// reserved start may then move, and the part of its place that it keeps must not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

@@ -25,12 +25,13 @@ pub(super) struct Row {
     pub(super) first: Time,
     /// Last reserved start of a job of the row; minus infinity if the row is empty.
     pub(super) last: Time,
-    /// Jobs of the row and their reserved starts, boxed to keep the row small in most passes.
+    /// Jobs of the row and their reserved starts. They are boxed to keep rows small, because most
+    /// passes read only the other fields.
     promised: Box<Promised>,
 }
 
 struct Promised {
-    /// Reservation that stands for all jobs of a row, because these differ only in their starts.
+    /// Reservation shared by the jobs of a row; only its start differs from job to job.
     promise: Reservation,
     jobs: VecDeque<Ticket>,
     /// Distinct reserved starts, each with its number of jobs, in order of time.
@@ -164,7 +165,7 @@ impl Row {
         self.note_ends();
     }
 
-    /// Calls `start` for each job whose reserved start has come, and removes those that start.
+    /// Calls `start` for each job whose reserved start has come. A job that starts leaves the row.
     pub(super) fn start_due(
         &mut self,
         now: Time,

@@ -14,9 +14,9 @@ use crate::machine::Placement;
 /// The allocator of the site must depend only on which nodes are free. The nodes of a running job
 /// are busy until its expected end. The nodes of a reservation are busy from its start to its end.
 ///
-/// Nodes released since each reservation was last checked are recorded, because only they can
-/// improve it. Therefore many reservations are skipped without a query, and the others are checked
-/// at few instants.
+/// Releases of nodes since the last check of each reservation are recorded, because only released
+/// nodes can give the reservation an earlier start. Therefore many reservations are skipped without
+/// a query, and the others are checked at few instants.
 ///
 /// A job past its estimate counts as ended, so its nodes may be reserved. While the job still runs,
 /// a reservation of its nodes is postponed from instant to instant, and may come to overlap later
@@ -32,7 +32,7 @@ pub(super) struct Space {
     ///
     /// `None` if they are exactly the nodes that the plan expects to be free now.
     in_fact: Option<InFact>,
-    /// Releases of nodes since some reservation was last checked, oldest first.
+    /// Releases of nodes for which not all reservations have been checked, oldest first.
     freed: Vec<Freed>,
     /// Number of older releases that were dropped from `freed`.
     forgotten: u64,
@@ -51,7 +51,7 @@ pub(super) struct Planned {
     /// Request for which the reservation was made.
     asked: Asked,
     nodes: NodeSet,
-    /// Number of releases, counted from the first, after which the reservation was last checked.
+    /// Number of releases that the plan had seen when the reservation was last checked.
     ///
     /// `None` if an earlier start must be sought at all instants, regardless of releases.
     seen: Option<u64>,
@@ -70,7 +70,7 @@ impl Planned {
     }
 }
 
-/// Release of nodes, or of some of their holders, over an interval of time.
+/// Release during an interval: nodes became free, or nodes with several holders lost one of them.
 enum Freed {
     /// A reservation or a running job gave up nodes for an interval, in which they are now free.
     Nodes {
@@ -78,8 +78,8 @@ enum Freed {
         /// Start of the interval for which the nodes were given up. `before` is its end.
         at: Time,
         before: Time,
-        /// Start of the longest interval around this one in which one of the nodes is free all the
-        /// time.
+        /// Start of the longest interval that includes this one and in which a released node stays
+        /// free.
         ///
         /// `until` is its end.
         from: Time,
@@ -212,16 +212,18 @@ impl Space {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases, after which every reservation has been checked.
+    /// Drops the first `seen` releases of the plan. Every reservation was checked after them.
     pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
     }
 
-    /// Adds a reservation to the plan. Earlier releases cannot improve it, except where some nodes
-    /// are reserved for two jobs at once. There the count of free nodes was too low, and the job
-    /// may start sooner on its own reserved nodes, for which the count is not checked.
+    /// Adds a reservation to the plan. Releases up to now cannot improve it, with one exception.
+    ///
+    /// If some nodes are reserved for two jobs at once, the reservation was found with too low a
+    /// count of free nodes. The job may then start sooner on its own reserved nodes, for which the
+    /// count is not checked.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -299,7 +301,8 @@ impl Space {
         Some(planned)
     }
 
-    /// Adds the nodes of a job that has just started, like the nodes of a reservation.
+    /// Adds the nodes of a job that has just started. They are held from its start to its expected
+    /// end.
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
@@ -386,8 +389,9 @@ impl Space {
     /// must use some released nodes at a time for which they were released. It uses these nodes
     /// from its start to its end, or, if they are reserved for it, up to the reserved start.
     ///
-    /// Where nodes are reserved for two jobs at once, an earlier start may also have failed for two
-    /// other reasons: the count of free nodes was too low, or other jobs held the reserved nodes.
+    /// Where nodes had several holders, an earlier start may also have failed because the count of
+    /// free nodes was too low, or because other jobs held the nodes reserved for this job. After a
+    /// release that may have ended this, all instants before the reserved start are an opening.
     fn find_openings(
         &self,
         planned: &Planned,
@@ -427,7 +431,7 @@ impl Space {
     }
 }
 
-/// Range of starts with which a job of length `span` may end at `at`, given that sums are rounded.
+/// Range of the starts for which a job of length `span` may end at `at`, up to rounding errors.
 fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     let (start, lost) = (at.units() - span, (at.units().abs() + span) * ROUNDING);
     let time = |units: f64, or: f64| Time::try_from(units).unwrap_or(Time::new(or));

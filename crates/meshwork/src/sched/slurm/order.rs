@@ -219,7 +219,7 @@ impl Order {
         queue
     }
 
-    /// Removes waiting jobs that have left the queue without starting.
+    /// Forgets waiting jobs that have left the queue without starting.
     pub(super) fn keep_waiting(&mut self, cluster: &Cluster<'_>) {
         if self.waiting.len() > cluster.waiting_jobs() {
             let waiting: BTreeSet<Ticket> = cluster.waiting().collect();

@@ -198,7 +198,7 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
 pub(super) struct Settings {
     /// Seconds between backfill passes; `None` if there are none.
     pub(super) bf_interval: Option<f64>,
-    /// Planning horizon in seconds: a backfill pass plans no start later than this from now.
+    /// Planning horizon in seconds: a backfill pass plans no start that is further in the future.
     pub(super) bf_window: f64,
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,
@@ -256,10 +256,10 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads one number from each table in a list of tables, which is the value of the parameter
-    /// `list`.
+    /// Reads a number from each table of the parameter `list`, which is a list of tables.
     ///
-    /// The number is the value of `key`. Names that are not listed get the value `otherwise`.
+    /// Each table has a name, and the number under the key `key`. Names that are not listed get the
+    /// value `otherwise`.
     ///
     /// # Errors
     /// If a name is listed twice.

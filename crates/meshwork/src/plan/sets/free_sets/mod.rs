@@ -22,8 +22,8 @@ use crate::topology::Grid;
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer of a search: for each step of the tried span, the nodes free from it to the
-    /// end.
+    /// Scratch buffer of a search. For each step of the tried interval, it has the nodes that are
+    /// free from the begin of the step to the end of the interval.
     throughout: Vec<NodeSet>,
 }
 
@@ -54,7 +54,7 @@ impl Held<'_> {
 /// How the sets of free nodes changed when a reservation or job released some nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Start of the longest interval in which one released node may be free all the time.
+    /// Start of the longest interval in which some released node may stay free.
     ///
     /// `until` is its end.
     pub(super) from: Time,
@@ -65,7 +65,8 @@ pub(super) struct Back {
     pub(super) eased: Option<Eased>,
 }
 
-/// How a release raised the counts of free nodes, in steps in which nodes had several holders.
+/// Change of the counts of free nodes by a release, in the steps in which nodes had several
+/// holders.
 ///
 /// In such a step, the count is the size of the set of free nodes, minus one for each holder of a
 /// node beyond its first.
@@ -145,7 +146,7 @@ impl FreeSets {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// Longest interval around a range of steps in which one node of `nodes` is free all the time.
+    /// Longest interval around a range of steps in which one of the `nodes` stays free.
     ///
     /// The result is exact if all of the nodes are free in the range. It may be too long if some of
     /// them still have holders.
@@ -184,8 +185,8 @@ impl FreeSets {
     /// A failed search stores a blocker: the request, and an interval throughout which no placement
     /// for it is free. The interval ends where the tried span ends. It begins at the last step from
     /// which no placement is free up to this end, as found by bisection. Later searches for the
-    /// request skip every span that contains the interval. To make the interval shorter by an
-    /// earlier end took more queries than it saved.
+    /// request skip every span that contains the interval. Moving its end to an earlier instant as
+    /// well took more queries than it saved.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -268,9 +269,10 @@ impl FreeSets {
         None
     }
 
-    /// Placement from now on for the run time of `wanted`, on nodes of `among` that stay free.
+    /// Finds a placement from now on, for the run time of `wanted`, on nodes of `among`.
     ///
-    /// The nodes of `own`, the job's own reservation, count as free.
+    /// Only nodes that stay free for this time are used. The nodes of `own`, the job's own
+    /// reservation, count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &NodeRequest<'_>,
@@ -352,8 +354,7 @@ impl FreeSets {
         None
     }
 
-    /// Nodes that are free all the time from the begin of the step with index `step` until an
-    /// instant.
+    /// Nodes that are free throughout, from the begin of the step with index `step` up to `until`.
     fn free_between(&self, step: usize, until: Time) -> NodeSet {
         let mut free = self.steps[step].free.clone();
         for further in self.steps[step + 1..].iter().take_while(|further| further.from < until) {

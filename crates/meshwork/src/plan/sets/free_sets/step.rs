@@ -17,11 +17,11 @@ pub(super) struct Step {
     /// Nodes with several holders: element 0 has those with two or more, element 1 those with three
     /// or more, etc.
     pub(super) again: Vec<NodeSet>,
-    /// Requests for which no placement is free from this step on until some instant, each its own.
+    /// Requests for which no placement is free from this step up to an instant stored with each.
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A failed request: no placement for it is free from the begin of a step until an instant.
+/// A failed request: no placement for it is free from the begin of its step up to `until`.
 ///
 /// Larger requests fail too. The request also fails in every longer interval that contains this
 /// one.
@@ -29,9 +29,9 @@ pub(super) struct Step {
 pub(super) struct Blocker {
     pub(super) request: Request,
     pub(super) until: Time,
-    /// Whether nodes became free since the request failed.
+    /// Whether nodes became free since the request failed, so that it may have a placement now.
     ///
-    /// The request then most likely still has no placement, but this is not certain.
+    /// Such a request is tried again before its failure rules out any larger request.
     pub(super) suspected: bool,
 }
 
@@ -94,7 +94,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether no job or reservation except the owner of the nodes holds them in this step.
+    /// Whether the nodes have no holder in this step other than their owner.
     ///
     /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
     /// free.
@@ -115,8 +115,7 @@ impl Step {
         }
     }
 
-    /// Records that a request has no placement on nodes that are free from this step until an
-    /// instant.
+    /// Records that no placement for a request is free from the begin of this step up to `until`.
     pub(super) fn block(&mut self, request: &Request, until: Time) {
         self.blockers
             .retain(|other| other.until < until || !implies(request, &other.request, true));
