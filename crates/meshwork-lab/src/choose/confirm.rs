@@ -119,7 +119,8 @@ pub struct ClassChange {
     /// Change as a fraction of the baseline's metric. `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether every change in the 95 % interval is in favour of the baseline for these jobs.
+    /// Whether the whole 95 % interval favours the baseline: the winner is clearly worse for these
+    /// jobs.
     pub loses: bool,
 }
 

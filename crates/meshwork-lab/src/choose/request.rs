@@ -96,7 +96,7 @@ fn seconds(text: &str) -> Option<f64> {
     (sum > 0.0 && sum.is_finite()).then_some(sum)
 }
 
-/// Length of a time unit in seconds. The empty text stands for seconds.
+/// Length of the time unit `word` in seconds. An empty text means seconds.
 fn unit(word: &str) -> Option<f64> {
     let word = if word.is_empty() { "s" } else { word };
     UNITS.iter().find(|(words, _)| words.contains(&word)).map(|(_, seconds)| *seconds)

@@ -16,7 +16,7 @@ use crate::study::expand::Point;
 use crate::study::set::set;
 use crate::study::{SCENARIO_KEYS, Study};
 
-/// Scenario of a candidate with the keys that the study gives, without defaults of other keys.
+/// Scenario of a candidate, with only the keys that the study sets and without default values.
 fn scenario_of(study: &Study, point: &Point) -> Table {
     let mut table: Table = study.scenario.clone();
     let settings = study.settings.iter().filter(|setting| {

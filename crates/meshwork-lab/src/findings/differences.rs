@@ -1,4 +1,5 @@
-//! Differences of metrics between two scenarios, paired by replication or by batch of equal jobs.
+//! Differences of metrics between two scenarios, paired by replication or by batch of the same
+//! jobs.
 
 use std::collections::BTreeMap;
 

@@ -73,8 +73,8 @@ impl RunningMoments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half width of the confidence sequence after the values so far. `alpha` is the error
-    /// probability. It is infinite for too few values, and 0 if all values are equal.
+    /// Half width of the confidence sequence after these values, with the error probability
+    /// `alpha`. The half width is infinite for too few values, and 0 if all values are equal.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::RunningMoments;
@@ -98,8 +98,8 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Lower and upper end of the confidence sequence after the values so far. `alpha` is the error
-    /// probability.
+    /// Lower and upper end of the confidence sequence after these values, with the error
+    /// probability `alpha`.
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
@@ -173,8 +173,8 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test statistic *E* for these values and a tested mean, computed by its
-    /// formula.
+    /// Logarithm of the test statistic *E*, computed from its formula for some values and a tested
+    /// mean.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();

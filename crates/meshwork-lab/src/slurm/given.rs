@@ -253,7 +253,7 @@ mod tests {
         assert!(rows[0].submit.unwrap().is_date);
     }
 
-    /// Tests the pieces that jobs request if memory is given by CPU, by GPU or by node.
+    /// Tests which pieces jobs request. Their memory is given per CPU, per GPU or per node.
     #[test]
     fn jobs_of_a_site_with_shared_nodes_request_their_pieces() {
         let conf = "NodeName=n[1-6] CPUs=8 RealMemory=9000 Gres=gpu:4\nDefMemPerCPU=100\n\

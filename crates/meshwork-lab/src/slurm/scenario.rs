@@ -19,8 +19,9 @@ use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::operator::folder::{FLAT, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Name of the key in a study's machine that gives the topology file for Slurm. It is also the name
-/// of the allocator that places jobs by this file, as Slurm does.
+/// Key in the machine of a study whose value is the topology file of Slurm.
+///
+/// The allocator that places jobs by this file, as Slurm does, has this name too.
 const SLURM: &str = "slurm";
 
 /// Name of the key in a study's machine that gives a model file of Nvidia's tool topograph.

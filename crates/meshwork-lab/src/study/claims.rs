@@ -37,7 +37,7 @@ pub struct Test {
     /// values count.
     pub only: Vec<(String, Vec<Value>)>,
     /// Pairs of job sizes: the size of the judged jobs, and the size of the reference jobs. Each
-    /// pair is tested in cells of its own. If the list is empty, jobs of all sizes count.
+    /// pair has its own test results. If the list is empty, jobs of all sizes count.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
@@ -57,7 +57,8 @@ pub enum Relation {
     /// to or difference from the metric of a reference scenario.
     Bounds {
         of: SweptValues,
-        /// Swept values of the reference scenario; `None` if the metric itself is bounded.
+        /// Swept values that select the reference scenario; `None` if the bounds are for the metric
+        /// itself.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
@@ -79,7 +80,8 @@ pub enum Relation {
     /// key. The metric at the key's first value is compared with that at its last value.
     Trend {
         of: SweptValues,
-        /// Swept values of the reference scenario; `None` if the metric itself is compared.
+        /// Swept values that select the reference scenario; `None` if the metric itself is
+        /// compared.
         to: Option<SweptValues>,
         /// Swept key along which the metric must rise or fall.
         along: String,

@@ -32,7 +32,7 @@ pub struct Point {
     pub windows: Option<Windows>,
 }
 
-/// Windows of a log in which jobs arrive. Times are by the clock of the log.
+/// Windows (periods of equal length) of a log. Times are by the clock of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
     /// Start of the first window.

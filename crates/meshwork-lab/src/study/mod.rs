@@ -492,7 +492,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Returns the command of Meshwork that reads a file of another kind than a study, such as a log.
+/// Returns the command of Meshwork that reads a file such as a log, which is not a study.
 ///
 /// The kind is recognized by the file's name. `None` if the file may be a study.
 ///

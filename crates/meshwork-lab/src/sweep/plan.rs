@@ -61,7 +61,8 @@ fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// Number for the next submission: the smallest, from 1, for which no deal and no script exists.
+/// Number for the next submission: the smallest, from 1, without a deal (assigned runs) or a
+/// script.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));

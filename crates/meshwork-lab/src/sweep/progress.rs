@@ -44,7 +44,8 @@ pub struct SweepProgress {
     /// Number of attempts at shards that are still writing, and number of silent attempts. A silent
     /// attempt stopped writing before it ended.
     pub attempts: (u64, u64),
-    /// Number of runs that end per second, summed over all attempts that are still writing.
+    /// Number of runs completed per second, summed over the attempts at shards that are still
+    /// writing.
     ///
     /// `None` if no run of these attempts has ended.
     pub rate: Option<f64>,
@@ -149,8 +150,10 @@ impl Known {
     }
 }
 
-/// Error messages of failed runs, by scenario and replication, from `failures.csv` and the
-/// segments.
+/// Error messages of failed runs, by scenario and replication.
+///
+/// They are read from `failures.csv` and from the segments, the files with the results of single
+/// shards.
 pub(crate) fn failures(
     folder: &Path,
     stored: &Stored,

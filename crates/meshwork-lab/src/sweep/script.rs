@@ -56,9 +56,9 @@ pub struct Script {
 /// Options for the commands of a script that runs a round of a race and submits the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
-    /// Options of the command `meshwork choose`, which runs the round.
+    /// Options of the command `meshwork choose`, which runs a round of the race.
     pub choice: Vec<String>,
-    /// Options of the command `meshwork submit`, which submits the next round.
+    /// Options of the command `meshwork submit`, which submits the next round of the race.
     pub submission: Vec<String>,
 }
 

@@ -66,8 +66,8 @@ pub(super) const DESTINATIONS: Param = Param {
 
 /// The node of each process of a job, by rank (the index of a process).
 ///
-/// Where jobs share nodes, each piece of a job is a process, so that several may be on one node.
-/// Elsewhere, a job has one process on each of its nodes.
+/// If jobs share nodes, each piece of a job is a process, and a node may have several processes.
+/// Otherwise, a job has one process on each of its nodes.
 pub(super) fn process_nodes(at: &Placement, grid: &Grid) -> Vec<Node> {
     let Some(parts) = &at.parts else { return at.nodes(grid) };
     let pieces = parts.parts.iter();
@@ -86,7 +86,7 @@ pub(super) enum NextSend {
 static NEXT_SENDS: Words<NextSend, 2> =
     Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
 
-/// Values of `quota`: whether the number of messages of a job is exact or the mean of random draws.
+/// Values of the parameter `quota`, and whether `num_messages` is then the mean of random numbers.
 static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
 
 static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([

@@ -316,7 +316,7 @@ impl Pattern for Lists {
     }
 }
 
-/// The pattern in which all processes, or only one, send to every other process.
+/// The pattern in which every process, or only the process `root`, sends to all other processes.
 ///
 /// Receivers are computed and not stored, because all-to-all has about as many messages as the
 /// square of the number of processes.

@@ -57,8 +57,7 @@ pub enum Submission {
 pub struct Following {
     /// The job; its arrival is 0 if only the predecessor determines its submission.
     pub job: Job,
-    /// Number of the predecessor, and the think time that passes between its end and the
-    /// submission.
+    /// Number of the predecessor, and the think time from the predecessor's end to the submission.
     pub after: After,
     /// Number of jobs with the predecessor's number. All of them must have ended.
     pub ends: u32,

@@ -41,7 +41,7 @@ pub(super) const RUN_TIMES: Param = Param {
     help: "the distribution of run times",
 };
 
-/// Parameter that chooses between drawing run times and drawing work, which determines run times.
+/// Parameter that says whether run times are drawn directly or computed from drawn work.
 pub(super) const DEMAND: Param = Param {
     name: "demand",
     kind: DEMANDS.kind(),

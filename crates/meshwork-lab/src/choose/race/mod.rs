@@ -49,7 +49,9 @@ pub struct RaceRules {
     ///
     /// It is a difference on the race's scale (logarithmic or raw).
     pub within: f64,
-    /// Number of pairs of replications to compare before a candidate may be dropped.
+    /// Number of pairs of runs to compare before a candidate may be dropped.
+    ///
+    /// A pair is the runs of two candidates in one replication.
     pub least: u64,
     /// Number of candidates above which a screening precedes the race.
     ///
@@ -83,7 +85,7 @@ pub trait Field {
 pub enum NoValue {
     /// The run failed, so its candidate leaves the race.
     Failed(String),
-    /// The value cannot be converted to the race's scale, such as 0 to a logarithmic one. This ends
+    /// The value has no counterpart on the race's scale, such as 0 on a logarithmic one. This ends
     /// the race.
     OffScale(String),
 }
@@ -281,8 +283,9 @@ impl Race {
         share * self.rules.alpha / (count.max(2) - 1) as f64
     }
 
-    /// Error probability of each confidence sequence of a candidate's mean excess over a
-    /// constraint.
+    /// Error probability of a confidence sequence, for one candidate and one constraint.
+    ///
+    /// The sequence is for the mean amount by which the candidate exceeds the constraint.
     fn level_of_constraints(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64

@@ -86,16 +86,15 @@ enum Source {
     /// The cell is the beginning of an hour, in seconds. One column has the day and another the
     /// hour, both counted from 0.
     Hour(&'static str, &'static str),
-    /// The cell is the duration that a column has in Slurm's format.
+    /// The cell is the duration from a column in which durations are written in Slurm's format.
     Limit(&'static str),
-    /// The cell is the amount of memory, in MB, that a column has in Slurm's format.
+    /// The cell is the memory in MB from a column in which amounts are written in Slurm's format.
     SlurmMemory(&'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. Pieces
-    /// are equal parts of nodes. The cell is computed from a column of Slurm's trackable resources.
+    /// The cell describes a job's pieces (equal parts of nodes): their number, or a property such
+    /// as `gpu`. It is computed from a column with Slurm's trackable resources.
     Tres(&'static str, &'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. Pieces
-    /// are equal parts of nodes. The cell is computed from a column with options of the command
-    /// `salloc`.
+    /// The cell describes a job's pieces (equal parts of nodes): their number, or a property such
+    /// as `gpu`. It is computed from a column with options of the command `salloc`.
     Options(&'static str, &'static str),
     /// The cell is the same number in all rows.
     Always(f64),
@@ -160,7 +159,7 @@ struct Recognized {
     format: &'static Published,
     /// Names of the columns that are read, in the order of the cells in a row.
     read: Vec<&'static str>,
-    /// Names of the other columns in the file, which Meshwork does not know.
+    /// Names of the columns in the file that are not read because Meshwork does not know them.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
@@ -420,7 +419,8 @@ impl<'a> Reading<'a> {
     /// Converts a row of the trace to a row of a table of jobs. The flag is true if the row
     /// requests nodes or pieces of nodes.
     ///
-    /// Columns without a counterpart are counted if `is_new`, that is, for the first row of a job.
+    /// Values that a table of jobs cannot hold are counted if `is_new` is set. It is set for the
+    /// first row of each job, so that a job counts once.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();
@@ -500,7 +500,8 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Adds a sentence for each kind of lost information, with the number of jobs concerned.
+    /// Writes a sentence about each kind of information that is lost, with the number of jobs
+    /// concerned.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {

@@ -229,7 +229,8 @@ impl SlurmPieces {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 
-    /// Cell for a column in a table of jobs, made from these pieces; `None` if it is empty.
+    /// Cell that describes these pieces in a column of a table of jobs; `None` if the cell is
+    /// empty.
     pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let number = match column {
             "pieces" => Some(self.count),

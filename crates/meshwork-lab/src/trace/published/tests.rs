@@ -345,7 +345,8 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// Tests that each format has columns that identify it uniquely, and that fit into a row.
+/// Tests that a table of each format is recognized as this format, and that its columns fit into a
+/// row.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {

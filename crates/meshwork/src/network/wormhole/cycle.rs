@@ -43,7 +43,7 @@ struct Lane {
     left: u32,
     /// Number of flits in the buffer.
     present: u32,
-    /// Output lane of the router that was granted to the lane's first packet.
+    /// Output lane that the router granted to the first packet in the lane.
     out: u8,
 }
 
@@ -564,7 +564,7 @@ impl CycleEngine {
         }
     }
 
-    /// Asks a processor for its next packet in the next cycle, when its last packet has left it.
+    /// Schedules that a processor, which its last packet has just left, is asked in the next cycle.
     fn ask_next(&mut self, node: Node) {
         self.turns.leaves(node, self.now + 1);
         self.asking_next.push(node);

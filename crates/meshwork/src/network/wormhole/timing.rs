@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fabric::Way;
 use super::{Cycle, WormholeConfig};
 
-/// How a free lane is assigned to one of the heads that request it.
+/// How a free lane (virtual channel) is assigned to one of the packet heads that request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arbitration {
     /// The lane goes to the earliest request; ties go to the lowest port.

@@ -14,7 +14,7 @@ pub(super) struct Turns(Vec<NextTurn>);
 struct NextTurn {
     /// Cycle in which the processor is asked; `Cycle::MAX` if no such cycle is known.
     at: Cycle,
-    /// Whether the processor waits, so that it can be woken. It does not while it sends a packet.
+    /// Whether the processor waits and can be woken. A processor that sends a packet does not wait.
     waits: bool,
 }
 
@@ -24,7 +24,10 @@ impl Turns {
         Turns(vec![NextTurn { at: Cycle::MAX, waits: true }; nodes])
     }
 
-    /// Wakes a processor, and returns whether it is to be asked in the cycle `now` by a new event.
+    /// Wakes a processor. Returns whether the caller must add an event that asks it in the cycle
+    /// `now`.
+    ///
+    /// No event is needed if the processor does not wait, or is asked in this cycle anyway.
     pub(super) fn wake(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_woken = turn.waits && turn.at > now;

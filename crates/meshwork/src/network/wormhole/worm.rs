@@ -324,9 +324,11 @@ impl WormEngine {
         }
     }
 
-    /// Computes when flits leave the buffer `at`, as far as this is known by now.
+    /// Computes when flits leave the buffer `at`, for as many flits as the next buffer has space
+    /// for.
     ///
-    /// Returns the buffer from which the last packet of `at` comes, if `at` has gained space.
+    /// If flits leave, returns the buffer that sends flits to `at`, because it has space for them
+    /// now. Returns `None` if no flit leaves or no buffer sends to `at`.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {

@@ -1,5 +1,5 @@
-//! Distributions of job sizes: integers, and the quantities that they measure, such as sides of
-//! blocks.
+//! Distributions of job sizes. A draw is an integer, which measures a quantity such as a side of a
+//! block.
 
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ pub struct Sizes {
 enum Form {
     /// The drawn integers are the sides of a block.
     Block,
-    /// The drawn integer is the length of every side of a block with this number of dimensions.
+    /// All sides of a block have the drawn length. The variant holds the block's number of
+    /// dimensions.
     Square(usize),
     /// The integer is the dimension of a subcube.
     Subcube,
@@ -56,9 +57,9 @@ enum Form {
     Count,
 }
 
-/// Quantities that drawn integers may measure, by name.
+/// Names of the quantities that a drawn integer can measure.
 ///
-/// Some need the machine's number of dimensions.
+/// The function of an entry takes the machine's number of dimensions, which some quantities need.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -440,7 +441,7 @@ static VECTORS: SizeEntry = SizeEntry {
     build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
-/// Reads a request for pieces from a table whose keys and values are those of a table of jobs.
+/// Reads a request for pieces from keys and values that are columns and cells of a table of jobs.
 ///
 /// # Errors
 /// If the machine's nodes have no types, or such pieces can never be placed on the machine.

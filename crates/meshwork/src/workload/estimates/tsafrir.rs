@@ -127,9 +127,10 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Pairs of a number of jobs in a log, and the number of different estimates of these jobs.
+/// Number of different estimates among the jobs of a log, by the number of jobs.
 ///
-/// Between these pairs, interpolation is linear.
+/// An element is a number of jobs and the number of their different estimates. Between two
+/// elements, the number of estimates is interpolated linearly.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -212,7 +213,8 @@ impl Model {
 
     /// Popular estimates, each with its share of jobs.
     ///
-    /// The shares sum to the field `head`, or to more if the shares given for the site do.
+    /// The sum of the shares is the field `head`, or more if the shares given for the site sum to
+    /// more.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -424,8 +426,8 @@ mod tests {
     }
 
     /// Checks generated estimates against the paper's findings on four logs. 89 % of the jobs have
-    /// one of 20 values. No value has more jobs than the maximum estimate. The share of each rank
-    /// is that of the paper's fit.
+    /// one of 20 values. No value has more jobs than the maximum estimate. If the values are
+    /// ordered by their shares of jobs, these shares are those of the paper's fit.
     #[test]
     fn twenty_values_have_nearly_nine_jobs_of_ten_and_the_longest_most() {
         let given = format!("{LUBLIN}estimates = {{ name = 'tsafrir', max = 200000 }}");

@@ -20,7 +20,8 @@ struct ResampleEntry {
     about: About,
     /// Whether this resampling needs the owners of jobs.
     asks_for_owners: bool,
-    /// Makes another log from the jobs of a log, which are given in order of arrival.
+    /// Returns the jobs of a resampled log. The jobs of the original log are given in order of
+    /// arrival.
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }
 
@@ -94,7 +95,8 @@ pub(super) fn resampled(
 struct Weeks {
     first: Time,
     period: f64,
-    /// Number of whole weeks from the first arrival on; jobs that arrive later are left out.
+    /// Number of whole weeks since the first arrival. Jobs that arrive after these weeks are left
+    /// out.
     count: u64,
     /// Number of weeks of the resampled log.
     wanted: u64,

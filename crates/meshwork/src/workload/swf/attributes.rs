@@ -26,7 +26,8 @@ pub(super) struct Attributes {
 
 struct Came {
     lines: Vec<Line>,
-    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
+    /// Sessions of users, from which dependencies are inferred; `None` if the log states
+    /// dependencies.
     sessions: Option<Sessions>,
 }
 
@@ -55,7 +56,8 @@ impl Attributes {
         Ok((came.lines.len() - 1) as u32)
     }
 
-    /// Adds the attributes stored under a number to a job. Jobs must come in order of submission.
+    /// Gives a job the attributes stored under the number `number`. Jobs must come in order of
+    /// submission.
     pub(super) fn give(&mut self, number: u32, job: &mut Job) {
         let Some(came) = &mut self.came else {
             job.owner = self.owners.get(number);

@@ -128,7 +128,8 @@ pub struct Row {
     pub cpu: Option<u32>,
     /// Memory of each piece in MiB.
     pub mem: Option<u32>,
-    /// GPUs of each piece: their number, and the thousandths that the piece needs of each.
+    /// GPUs of each piece: their number, and the share that the piece needs of each GPU, in
+    /// thousandths.
     pub gpu: Option<(u32, u32)>,
     /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
     pub other: Option<u32>,
@@ -497,7 +498,7 @@ impl Cell<'_> {
         known.map(|(_, inside)| *inside).ok_or_else(|| self.must_be(&format!("one of {words}")))
     }
 
-    /// Reads from a cell pieces of several roles, as [`Pieces::roles_text`] writes them.
+    /// Parses pieces of several roles from a cell, in the form that [`Pieces::roles_text`] writes.
     fn roles(&self) -> Result<Vec<Piece>, String> {
         let text = self.text()?;
         let wrong = || self.must_be("roles joined by +, such as 1*cpu=4+8*cpu=16,gpu=1");
