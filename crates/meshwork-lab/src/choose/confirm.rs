@@ -144,8 +144,9 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Runs the comparison and adds the measured gains to `choice`. Returns the store keys of its
-    /// runs: fresh replications first, and each kind of data by scenario and then by replication.
+    /// Runs the comparison and adds the measured gains to `choice`. Returns the store keys of the
+    /// runs: first of fresh replications, then of the held-out log. In both parts they are in order
+    /// of scenario and replication.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,

@@ -341,7 +341,8 @@ impl Constraint {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }
 
-    /// Text of the value that breaks the limit by `excess`, in the unit of the option's text.
+    /// Text of the metric's value, which breaks the limit by `excess`, in the unit of the option's
+    /// text.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
         let number = crate::findings::number::significant(value / self.unit, 4);

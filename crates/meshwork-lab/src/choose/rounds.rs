@@ -186,7 +186,9 @@ pub fn next_round(
 /// Result of running one shard of a round.
 pub struct ShardOfRound {
     pub shard: Shard,
-    /// Whether no run is left: the race is decided, or all replications that it may use are stored.
+    /// Whether no run is left to make.
+    ///
+    /// Then the race is decided, or the store has all replications that the race may use.
     pub is_over: bool,
     /// Number of runs in the round, over all shards.
     pub round: u64,

@@ -33,8 +33,9 @@ pub enum ClaimCheck {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Swept keys with the values that count for the claim. Of swept keys not in this list, all
-    /// values count.
+    /// Swept keys whose values are restricted, each with the values for which the claim is tested.
+    ///
+    /// A swept key that is not in this list has no restriction.
     pub only: Vec<(String, Vec<Value>)>,
     /// Pairs of job sizes: the size of the judged jobs, and the size of the reference jobs. Each
     /// pair has its own test results. If the list is empty, jobs of all sizes count.
@@ -196,7 +197,7 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of job sizes: a judged size from the key `sizes`, and the reference size `than_size`.
+/// Pairs of job sizes: a judged size from the key `sizes`, and a reference size from `than_size`.
 ///
 /// Without the key `than_size`, the reference size of each pair is the judged size itself.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
@@ -205,7 +206,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// Other keys of a `[[claim]]` table, whose values contain swept keys or have several types.
+/// Keys of a `[[claim]]` table whose values contain swept keys or have several types.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads the list of tables `[[claim]]`. `axes` are the swept keys. `changed` says that command

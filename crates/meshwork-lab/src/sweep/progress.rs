@@ -104,7 +104,7 @@ impl Known {
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// Deal of the given units of work, which assigns them to shards. Their costs are estimated
+    /// Assignment of the given units of work to shards (a deal). The units' costs are estimated
     /// from measured durations.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();

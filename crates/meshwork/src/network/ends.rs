@@ -4,7 +4,7 @@ use crate::job::Time;
 
 /// The end of a running job, as an entry of [`Ends`]. It may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Key by which ends are ordered: the end time, then a number (for a job, its arrival index).
+    /// Key by which end times are ordered: the time, then a number (for a job, its arrival index).
     fn order(&self) -> (Time, u64);
 
     #[inline(always)]

@@ -166,7 +166,9 @@ impl Messaging {
         Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })
     }
 
-    /// Checks that each message of an external pattern goes to another process of the job.
+    /// Checks that each message of a pattern goes to another process of the job.
+    ///
+    /// This is for patterns that are not built in.
     fn check(&self, pattern: &dyn Pattern, ranks: u32) -> Result<(), NetworkError> {
         let mut messages =
             (0..ranks).flat_map(|rank| (0..pattern.messages(rank)).map(move |index| (rank, index)));

@@ -82,7 +82,7 @@ pub struct PatternContext<'a> {
 pub enum Destinations {
     /// Ascending by rank: 0, 1, 2, …
     Ascending,
-    /// Ascending from the rank after the sender up to the last rank, then from rank 0 on.
+    /// Ascending by rank, but beginning after the sender: up to the last rank, then from rank 0 on.
     Rotate,
     /// Each sender has a random order of receivers of its own.
     Shuffle,
@@ -285,7 +285,8 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// The processes at a distance to the right, left, below and above a process, where they exist.
+    /// The processes `distance` places to the right, left, below and above a process, where they
+    /// exist.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;

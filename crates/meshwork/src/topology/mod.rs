@@ -487,7 +487,8 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// The topology that a site's table in a study describes. It keeps a copy of the table.
+    /// Reads the topology from the table that describes a site in a study. The topology keeps a
+    /// copy of the table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)

@@ -251,10 +251,7 @@ impl NodeTypes {
         totals
     }
 
-    /// The reason why a piece of a request fits on no node, even if idle; `None` if each piece
-    /// fits.
-    ///
-    /// The reason is one sentence without a full stop.
+    /// The reason why some piece of a request fits on no idle node; `None` if each piece fits.
     #[must_use]
     pub fn never(&self, request: &Pieces) -> Option<String> {
         for piece in &request.roles {

@@ -489,10 +489,10 @@ mod tests {
         assert!(both.iter().map(|job| job.number).eq(1..=2000));
     }
 
-    /// Compares arrivals with a straightforward implementation.
+    /// Compares arrivals with those of a straightforward implementation.
     ///
-    /// Up to an instant, the weights of all half hours must have the same sum as the points drawn
-    /// for all arrivals.
+    /// From the start to an arrival, the sum of the half hours' weights must equal the sum of the
+    /// drawn points.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");

@@ -83,7 +83,7 @@ pub struct WorkloadError(pub String);
 /// Iterator of a workload: first the jobs with a predecessor, then all other jobs by arrival.
 pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>> + Send>;
 
-/// Access to the files of workloads, which the caller opens and decodes.
+/// Access to the files that a workload reads. The implementation opens and decodes them.
 pub trait Inputs: Sync {
     /// Opens the text file at a path, decompressed if it was compressed.
     ///
@@ -122,7 +122,7 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// Index of the replication, from 0.
     pub replication: u64,
-    /// Whether jobs must carry their owners, if the workload knows them.
+    /// Whether the workload must give the owners of jobs, if it knows them.
     pub owners: bool,
     /// Access to the workload's files.
     pub inputs: &'a dyn Inputs,

@@ -213,8 +213,8 @@ impl Scaling {
 
     /// Repeats groups of jobs, so that their work becomes `factor` times as much.
     ///
-    /// All groups are taken as often as the integer part of `factor` says. Then groups are taken
-    /// once more, in random order, as long as each brings the work nearer to the goal.
+    /// With a factor of 2.3, for example, all groups are taken twice. Then further groups are taken
+    /// in random order, once each, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -289,7 +289,7 @@ impl Scaling {
 
 /// Indices of the jobs of each user. A job without a user is a group of its own.
 ///
-/// Errors name the parameter `key` of the table `path`, which needs users.
+/// An error names the parameter that needs users: `key` in the table `path`.
 pub(super) fn by_user(
     path: &str,
     key: &str,

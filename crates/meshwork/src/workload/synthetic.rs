@@ -113,7 +113,8 @@ pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// Mean number of requested processors, by which drawn work is divided to give run times.
+    /// Mean number of requested processors; a drawn amount of work is divided by it to give a run
+    /// time.
     ///
     /// `None` if run times are drawn.
     spread_over: Option<f64>,

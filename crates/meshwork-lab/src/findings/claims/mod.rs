@@ -467,8 +467,8 @@ impl Court<'_> {
 
     /// Indices of the scenarios that a claim is about.
     ///
-    /// They have the swept values `of`. For each other key in the list `only` of the test, they
-    /// have one of the values listed there.
+    /// They have the swept values `of`. If `test.only` lists values for some other key, they have
+    /// one of these values.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -501,8 +501,8 @@ impl Court<'_> {
         })
     }
 
-    /// Indices of other scenarios that differ from the one at `index` only in the swept keys of
-    /// `of`.
+    /// Indices of the scenarios that differ from scenario `index` in swept keys of `of` and in no
+    /// others.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {

@@ -46,7 +46,8 @@ enum Holds {
         /// Column whose value identifies the job of a row, if jobs have several rows. `None` if
         /// each row is a job.
         one_per: Option<&'static str>,
-        /// Columns whose values mark rows in which the job does not run, each with these values.
+        /// Columns that mark rows in which the job does not run, each with the values that mark
+        /// them.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
     /// The table has the nodes of a machine, one in each row.

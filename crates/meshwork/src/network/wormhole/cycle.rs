@@ -50,7 +50,7 @@ struct Lane {
 /// Which input lanes of one router can send a flit: three sets of lanes, with a bit for each lane.
 ///
 /// A lane that is in all three sets has been granted an output lane, holds a flit, and has space
-/// ahead.
+/// for it in the next buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,
@@ -551,7 +551,8 @@ impl CycleEngine {
         }
     }
 
-    /// Makes the second packet of a lane the first one, after the tail of packet `gone` has left.
+    /// Moves a lane's second packet to the front, after the tail of packet `gone` has left the
+    /// lane.
     fn advance(&mut self, at: u32, gone: PacketId) {
         let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];

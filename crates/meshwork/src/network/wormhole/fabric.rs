@@ -218,7 +218,7 @@ impl Fabric {
 
     /// The largest number of legs of a route.
     ///
-    /// A leg is a sequence of links through ports of one index.
+    /// A leg is a sequence of links through ports of equal index.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }

@@ -10,7 +10,8 @@ use crate::network::{Network, NetworkError, RunKey, Work};
 use crate::observe::Messages;
 use crate::topology::{Grid, Node};
 
-/// Limit of processes of a job, and of slots, so that both fit into the [`tag`] of a message.
+/// Maximum number of processes of a job, and of slots. Both numbers fit into the [`tag`] of a
+/// message.
 const MOST: usize = 1 << 24;
 
 /// The wormhole network with the jobs that send messages in it. A unit of time is a cycle.

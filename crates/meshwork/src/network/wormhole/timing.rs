@@ -116,8 +116,10 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles from when a packet reaches the front of its queue until it has left it, without
-    /// contention.
+    /// Cycles from when a packet reaches the front of its queue until its last flit has left the
+    /// queue.
+    ///
+    /// There are no other packets in the network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }

@@ -19,7 +19,7 @@ struct NextTurn {
 }
 
 impl Turns {
-    /// Creates the turns of processors that all wait until they are woken.
+    /// Creates the state in which all processors wait until they are woken.
     pub(super) fn new(nodes: usize) -> Turns {
         Turns(vec![NextTurn { at: Cycle::MAX, waits: true }; nodes])
     }
@@ -42,12 +42,13 @@ impl Turns {
         self.0[node as usize] = NextTurn { at: until, waits: true };
     }
 
-    /// Sets the cycle in which the packet of a processor will have left it.
+    /// Sets the cycle in which a processor's packet will have left the processor.
     pub(super) fn leaves(&mut self, node: Node, at: Cycle) {
         self.0[node as usize] = NextTurn { at, waits: false };
     }
 
-    /// Whether a processor is to be asked in the cycle `now`. Further events of its turn are void.
+    /// Whether a processor is to be asked in the cycle `now`. If so, later calls for this cycle
+    /// return `false`.
     pub(super) fn is_due(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_due = turn.at == now;

@@ -131,9 +131,9 @@ impl Sizes {
 
     /// Requests with which to check that the machine supports all requests that can be drawn.
     ///
-    /// If blocks are drawn, not every block is returned: each returned one has a single drawn side,
-    /// and 1 for the others. Together they contain every integer that can be drawn for a side.
-    /// Requests of other kinds are all returned.
+    /// If blocks are drawn, not every block is returned. A returned block has one drawn side, and
+    /// all its other sides are 1. Together the blocks contain every integer that can be drawn for a
+    /// side. Requests of other kinds are all returned.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -245,22 +245,25 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// Parameters and default bounds of one drawn integer: one side of a block, or a size as a whole.
+/// Parameters and default bounds of a drawn integer, which is a side of a block or a job's whole
+/// size.
 pub struct SizeRange<'a> {
     /// Parameters of the distribution.
     pub params: &'a Params,
     form: Form,
     side: usize,
     of: usize,
-    /// Least integer that is a size: 0 for the dimension of a subcube, otherwise 1.
+    /// Smallest integer that is a size: 0 for the dimension of a subcube, otherwise 1.
     pub least: u32,
-    /// Largest number that fits the largest site of the machine. A study may give a larger bound.
+    /// Largest integer that is a size on the largest site. A study may give a larger bound.
     pub most: u32,
 }
 
 impl SizeRange<'_> {
-    /// The value of a parameter for this side. A study gives one number for all sides, or one
-    /// number for each.
+    /// The value of a parameter for this side.
+    ///
+    /// In a study, the parameter is one number for all sides, or a list with a number for each
+    /// side.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -369,7 +372,8 @@ impl SizeEntry {
     }
 }
 
-/// Function that builds the distribution of one integer, either directly or from weights.
+/// Function that builds the distribution of one integer, or that gives weights from which it is
+/// built.
 #[derive(Clone, Copy)]
 enum Build {
     Law(fn(&SizeRange<'_>) -> Result<Law, Problem>),
@@ -616,7 +620,8 @@ static NORMAL: SizeEntry = SizeEntry {
     }),
 };
 
-/// Sources of the probabilities of normally distributed sizes: printed in papers, or computed.
+/// Values of `cells`: probabilities of normally distributed sizes as printed in papers, or
+/// computed.
 ///
 /// `true` stands for printed probabilities.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);

@@ -95,9 +95,10 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps, in minutes. Multiples of them count as popular estimates until there are enough.
+/// Steps in minutes, whose multiples are popular estimates.
 ///
-/// Multiples of the largest step are taken first. For each step, the longest estimate comes first.
+/// Multiples of the largest step are taken first, and then those of smaller steps, until there are
+/// enough estimates. For each step, the longest estimate comes first.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity rank that each popular value has in each of four logs; 1 is the most popular.
@@ -349,8 +350,9 @@ fn values_among(jobs: usize) -> usize {
 ///
 /// `own` has the ranks that are already known. The other values are handled in order. The maximum
 /// gets rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
-/// pool. If a free rank occurs in no log for any later value, the value gets this rank. Otherwise
-/// two ranks are drawn from the pool, and the value gets the smaller one.
+/// pool. If no later value has a certain free rank in any log, the value gets that rank, which
+/// would otherwise stay free. In all other cases two ranks are drawn from the pool, and the value
+/// gets the smaller one.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -497,9 +499,10 @@ mod tests {
         }
     }
 
-    /// Compares with a straightforward version of the model.
+    /// Compares the assigned estimates with those of a straightforward version of the model.
     ///
-    /// For each job, it lists the remaining estimates that are long enough, and draws one of them.
+    /// For each job, this version lists the remaining estimates that are long enough, and draws one
+    /// of them.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

@@ -19,8 +19,8 @@ pub(super) struct Attributes {
     owners: Owners<Key>,
     /// Owner and predecessor of each job; `None` unless dependencies are requested.
     ///
-    /// If `None`, only owners are stored. The number under which a job's attributes are stored is
-    /// then the number of its owner.
+    /// With `None`, only owners are stored, and the number that a job gets for its attributes is
+    /// the number of its owner.
     came: Option<Came>,
 }
 

@@ -465,7 +465,7 @@ impl Cell<'_> {
         }
     }
 
-    /// Reads from a cell a number of GPUs, and the thousandths needed of each.
+    /// Reads a number of GPUs and the share needed of each GPU, in thousandths, from a cell.
     fn gpus(&self) -> Result<(u32, u32), String> {
         let share = |number: f64| (number * f64::from(WHOLE_SHARE)).round();
         match self {
