@@ -304,7 +304,7 @@ impl Confirmation<'_> {
     }
 }
 
-/// Pairs of values in two lists that have the same replication number.
+/// Pairs of values with the same replication number, one value from each of two lists.
 ///
 /// An element of a list is a replication number and a value. Both lists are sorted by the number.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {

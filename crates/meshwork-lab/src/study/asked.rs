@@ -86,7 +86,7 @@ pub struct RequestedInput {
     /// Path at which the file was read, relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// Path in the results folder of a copy of the file, if there is one.
+    /// Path of the file's copy in the results folder; `None` if there is no copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
     /// Date at which the clock of the file's jobs is 0, if the file states it.

@@ -55,7 +55,7 @@ impl Windows {
         if rest < 0.0 { 0 } else { (rest.floor() as u64).saturating_add(1) }
     }
 
-    /// Creates the windows of a log in which jobs arrive.
+    /// Creates the windows of a log, leaving out windows in which no job arrives.
     ///
     /// # Complexity
     /// **O(w)**, with *w* windows.

@@ -160,7 +160,7 @@ pub struct Study {
     pub paper: Option<String>,
     /// Figures or tables of the paper that the study reproduces, separated by `, `.
     pub figure: Option<String>,
-    /// Advice for messages on where to obtain the log that the study reads.
+    /// Advice, for error messages, on where to obtain the log that the study reads.
     pub obtain: Option<String>,
     /// Unit in which times are shown, if the study sets it: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
@@ -340,8 +340,8 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence that begins with a line of the study file. That is the
-    /// line of the key at `path`.
+    /// Converts a problem into a sentence that begins with the study file and the line of the key
+    /// `path`.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),

@@ -127,6 +127,9 @@ impl Deal {
     }
 
     /// Reads the file that assigns the runs of a study to shards (a deal).
+    ///
+    /// # Errors
+    /// One sentence with the line, if the file cannot be read or belongs to another study.
     pub fn read(
         path: &Path,
         replications: &Replications,

@@ -198,7 +198,8 @@ impl Script {
     }
 
     /// Shell expression with which a task computes the index of its shard. If there are several
-    /// arrays, the submission passes the first shard of the array to its tasks.
+    /// arrays, each array's tasks get the index of the array's first shard from the command that
+    /// submits the array.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {

@@ -58,7 +58,8 @@ pub struct Ended {
 /// Finished runs are appended to the segment of this attempt.
 ///
 /// # Errors
-/// If the study, its inputs, the deal or the folder are invalid. In that case nothing has run.
+/// If the study, its inputs, the file that assigns runs to shards, or the folder are invalid. In
+/// that case nothing has run.
 pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;

@@ -24,7 +24,7 @@ pub(super) const NUM_MESSAGES: Param = Param {
     help: "messages of each job, of which senders take turns",
 };
 
-/// Parameter that says whether the number of messages is fixed or the mean of a distribution.
+/// Parameter that says whether each job has `num_messages` messages or `num_messages` is a mean.
 pub(super) const QUOTA: Param = Param {
     name: "quota",
     kind: QUOTAS.kind(),

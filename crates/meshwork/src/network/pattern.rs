@@ -109,7 +109,7 @@ pub static PATTERNS: &[&PatternEntry] = &[
     &NAS_MULTIGRID,
 ];
 
-/// The family of communication patterns, which a study selects by name.
+/// The family of communication patterns, from which a study selects one by name.
 pub static FAMILY: Family =
     Family { kind: "pattern", key: "name", entries: || abouts(PATTERNS), common: &[] };
 
@@ -357,8 +357,8 @@ impl Pattern for ToOthers {
 /// Value of `index` under a random permutation of the numbers below `count`.
 ///
 /// No list is stored. Four rounds of a Feistel network permute the numbers of *b* bits, where *b*
-/// is the smallest even number of bits that can represent all numbers below `count`. They are
-/// repeated until the result is below `count`.
+/// is the smallest even number of bits that can represent all numbers below `count`. The four
+/// rounds are repeated until the result is below `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

@@ -252,6 +252,8 @@ impl NodeTypes {
     }
 
     /// The reason why some piece of a request fits on no idle node; `None` if each piece fits.
+    ///
+    /// The reason is one sentence without a full stop.
     #[must_use]
     pub fn never(&self, request: &Pieces) -> Option<String> {
         for piece in &request.roles {

@@ -574,8 +574,7 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
 
 /// State of a claim that a mean difference is above 0: it holds, fails or is open.
 ///
-/// The claim is open if the 95 % interval contains 0. If `by_means` is set, the mean alone decides,
-/// and the claim is never open.
+/// The claim is open if the 95 % interval contains 0. If `by_means` is set, the mean alone decides.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };

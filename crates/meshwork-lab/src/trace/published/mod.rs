@@ -200,13 +200,14 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 
 /// Reads the jobs in a site's job history; `None` if the file is not such a history.
 ///
-/// If jobs of the site share nodes, they request the pieces of nodes that their options name, with
-/// the memory that the `slurm.conf` gives by default. At other sites each job requests whole nodes.
-/// Jobs that have not run are left out. Submission times are dates, so that the clock of the jobs
-/// begins with the first submission.
+/// If jobs of the site share nodes, each job requests pieces of nodes as its options say. Without
+/// an option for memory, it requests the default memory of the `slurm.conf`. At other sites each
+/// job requests whole nodes. Jobs that have not run are left out. Submission times are dates, so
+/// that the clock of the jobs begins with the first submission.
 ///
 /// # Errors
-/// One sentence, if a cell cannot be read, or if shared nodes of the site are not modelled.
+/// One sentence, if a cell cannot be read, or if the site's shared nodes have a property that
+/// Meshwork does not model.
 pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
     let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
     let Some(found) = found else { return Ok(None) };

@@ -274,8 +274,8 @@ fn the_history_of_a_site() {
 }
 
 /// Tests that trackable resources in accounting records are converted to pieces of nodes. A piece
-/// is the part of a job on one node. If the job's nodes do not divide its GPUs equally, each GPU is
-/// a piece.
+/// is the part of a job on one node. If the job's GPUs are not divided equally among its nodes,
+/// each GPU is a piece.
 #[test]
 fn sacct_with_trackable_resources() {
     let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\

@@ -92,7 +92,7 @@ pub(super) struct CycleEngine {
     now: Cycle,
     moved: Cycle,
     packets: Packets,
-    /// For each packet, the next packet in the lane that holds its tail.
+    /// For each packet, the packet behind it in the lane that holds its tail.
     behind: Vec<PacketId>,
     lanes: Vec<Lane>,
     masks: Vec<Masks>,
@@ -565,7 +565,8 @@ impl CycleEngine {
         }
     }
 
-    /// Schedules that a processor, which its last packet has just left, is asked in the next cycle.
+    /// Arranges that a processor is asked for a packet in the next cycle, because its last one has
+    /// left.
     fn ask_next(&mut self, node: Node) {
         self.turns.leaves(node, self.now + 1);
         self.asking_next.push(node);

@@ -48,7 +48,8 @@ struct Run {
     start: Cycle,
     plan: Plan,
     processes: Vec<Process>,
-    /// Nodes of the processes: process *i* runs on the node with index *i* modulo their number.
+    /// Nodes of the processes: process *i* runs on the node with index *i* modulo the number of
+    /// nodes.
     nodes: Vec<Node>,
     /// Number of the job's messages that have not arrived yet.
     left: u64,

@@ -29,7 +29,7 @@ impl Named for DependenciesEntry {
     }
 }
 
-/// The family of sources of dependencies between jobs, which a study selects by name.
+/// The family of sources of dependencies between jobs, from which a study selects one by name.
 pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",
@@ -132,7 +132,8 @@ impl Source {
         matches!(self, Source::User { .. })
     }
 
-    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
+    /// Sessions of users, from which dependencies are inferred; `None` if the log states
+    /// dependencies.
     pub(super) fn sessions(self) -> Option<Sessions> {
         match self {
             Source::Log => None,

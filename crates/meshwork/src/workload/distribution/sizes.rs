@@ -361,7 +361,7 @@ pub struct SizeEntry {
 impl SizeEntry {
     /// Creates the entry of a distribution of sizes that is given by the weight of each size.
     ///
-    /// The function returns the smallest size, and the weights of it and of each following size.
+    /// The function returns the smallest size, and the weight of every size from the smallest on.
     /// Weights need not sum to 1.
     #[must_use]
     pub const fn new(
@@ -408,7 +408,7 @@ impl Named for SizeEntry {
     }
 }
 
-/// The family of distributions of sizes, which a study selects by name.
+/// The family of distributions of sizes, from which a study selects one by name.
 pub static SIZES: Family = Family {
     kind: "distribution of sizes",
     key: "name",

@@ -385,7 +385,8 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
 
 /// Expands estimates with shares of jobs to one estimate for each job, in the order of `values`.
 ///
-/// The counts of jobs sum to `jobs`: those with the largest remainders are rounded up.
+/// The numbers of jobs are rounded so that they sum to `jobs`: those with the largest fractions are
+/// rounded up, and all others down.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =

@@ -31,7 +31,7 @@ impl Named for ResampleEntry {
     }
 }
 
-/// The family of methods of resampling, which a study selects by name.
+/// The family of methods of resampling, from which a study selects one by name.
 pub static RESAMPLES: Family =
     Family { kind: "way of resampling", key: "by", entries: || abouts(ENTRIES), common: &[] };
 

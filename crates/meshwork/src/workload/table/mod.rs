@@ -380,7 +380,7 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
 /// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers for cells that [`Column::set`] has already converted to numbers or texts.
+/// Parsers of a cell's content, after [`Column::set`] has converted the cell to a number or a text.
 ///
 /// An error is the end of a sentence that begins with the name of the column.
 impl Cell<'_> {
