@@ -19,7 +19,7 @@ use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::operator::folder::{FLAT, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Key in the machine of a study whose value is the topology file of Slurm.
+/// Key of a study's machine for the topology file of Slurm.
 ///
 /// The allocator that places jobs by this file, as Slurm does, has this name too.
 const SLURM: &str = "slurm";

@@ -64,7 +64,7 @@ pub struct StudyRequest {
     /// Files that the scenarios read, sorted by their paths in the scenarios.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RequestedInput>,
-    /// Time spans of the logs of a study whose replications are windows of a log.
+    /// Time spans of logs, for a study whose replications are windows of a log.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
     /// Texts of files that became part of scenarios, by the path of the copy in the results folder.

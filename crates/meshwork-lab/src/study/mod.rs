@@ -329,8 +329,11 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem of a key into a sentence that begins with the key's location. That is the
-    /// command line setting that last set the key, or else the line of the study file.
+    /// Converts a problem of a key into a sentence that begins with the place where the key was
+    /// set.
+    ///
+    /// The place is the command line setting that last set the key, or else the line of the study
+    /// file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         let hint = hint(problem);

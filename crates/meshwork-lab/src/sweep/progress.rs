@@ -60,7 +60,8 @@ pub struct SweepProgress {
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<ShardAttempt>,
-    /// Measured duration in seconds of each run in the segments, by the run's key in the store.
+    /// Measured duration in seconds of each run in the shards' segment files, by the run's store
+    /// key.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,

@@ -68,7 +68,8 @@ struct Curves {
     what: &'static str,
     x: Vec<f64>,
     log: Vec<f64>,
-    /// For each method of resampling and each point of the curve, the range of 95 % of the values.
+    /// Ranges that hold 95 % of the values: one for each resampling method and each point of the
+    /// curve.
     bands: Vec<Vec<[f64; 2]>>,
 }
 

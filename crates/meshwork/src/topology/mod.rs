@@ -241,9 +241,13 @@ pub struct Topology {
 /// A block here is a set of nodes as in Slurm's block topology, not a box of the grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedParts {
-    /// Index of the leaf of each node, or `None`; empty if no leaves are listed.
+    /// Index of the leaf of each node; `None` for a node in no leaf.
+    ///
+    /// The list is empty if no leaves are listed.
     pub leaf: Vec<Option<u32>>,
-    /// Index of the block of each node, or `None`; empty if no blocks are listed.
+    /// Index of the block of each node; `None` for a node in no block.
+    ///
+    /// The list is empty if no blocks are listed.
     pub block: Vec<Option<u32>>,
 }
 

@@ -72,8 +72,7 @@ impl NodeType {
         cells
     }
 
-    /// Number of running pieces of jobs, from the value `cell` of a tally (a counter of these
-    /// pieces).
+    /// Number of running pieces of jobs, given the value `cell` of the tally that counts them.
     #[must_use]
     pub fn tallied(cell: u32) -> u32 {
         TALLY - cell

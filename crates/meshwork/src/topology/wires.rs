@@ -124,7 +124,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// Number of classes of virtual channels with which packets cannot deadlock; `None` if unknown.
     ///
-    /// It depends on the routing policy, `manner`.
+    /// The number depends on the routing policy, which `manner` gives.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
     /// The class of virtual channels for a packet between two nodes of one router.

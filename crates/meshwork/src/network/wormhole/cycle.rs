@@ -55,8 +55,7 @@ struct Lane {
 struct Masks {
     granted: u64,
     present: u64,
-    /// Input lanes whose granted output lane has credits, so that there is space in its next
-    /// buffer.
+    /// Input lanes whose granted output lane has credits, so that the buffer behind it has space.
     funded: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Messages in a network, and the interface of a load: a source of messages.
+//! Messages in a network, and the trait of loads, which are sources of messages.
 
 use super::Cycle;
 use crate::topology::Node;

@@ -110,7 +110,7 @@ static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("hel
 /// Where the dependencies between the jobs of a log come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
-    /// The log states the predecessor of each job, after whose end the job was submitted.
+    /// The log states the predecessor of each job. A job was submitted after its predecessor's end.
     Log,
     /// Predecessors are inferred from the submission times of each user.
     User {

@@ -142,7 +142,7 @@ const VALUES: [(f64, f64); 7] = [
     (250_000.0, 565.0),
 ];
 
-/// Percentage of jobs whose estimate is the popular value with a given rank, from rank 2 on.
+/// Percentage of jobs whose estimate is the popular value with a given rank, which is 2 or more.
 fn popularity(rank: usize) -> f64 {
     14.0491 * libm::exp(-0.177_531 * rank as f64) + 0.462_513
 }

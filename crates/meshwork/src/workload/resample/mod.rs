@@ -103,7 +103,8 @@ struct Weeks {
 }
 
 impl Weeks {
-    /// Finds the whole weeks of the jobs of a log, and the number of weeks of the resampled log.
+    /// Finds the whole weeks in which jobs of a log arrive, and the length of the resampled log in
+    /// weeks.
     ///
     /// # Errors
     /// If the log has fewer than two weeks.

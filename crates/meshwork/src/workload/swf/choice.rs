@@ -22,8 +22,8 @@ impl Choice {
 
     /// Whether a line is selected.
     ///
-    /// If only certain users are selected, a line without a known user is not. The same holds for
-    /// queues.
+    /// If only certain users are selected, a line without a known user is not selected. The same
+    /// holds for queues.
     #[inline]
     #[must_use]
     pub fn takes(&self, record: &Record) -> bool {

@@ -61,7 +61,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .knows_owners(true);
 
-/// Content of a cell of a table, independent of the format of the file.
+/// Content of a table's cell, independent of the file format.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// Text of a cell.
