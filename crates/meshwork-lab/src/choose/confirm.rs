@@ -119,7 +119,8 @@ pub struct ClassChange {
     /// Change as a fraction of the baseline's metric. `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether every change in the 95 % interval is in favour of the baseline for these jobs.
+    /// Whether the whole 95 % interval favours the baseline: the winner is clearly worse for these
+    /// jobs.
     pub loses: bool,
 }
 
@@ -143,8 +144,9 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Runs the comparison and adds the measured gains to `choice`. Returns the store keys of its
-    /// runs: fresh replications first, and each kind of data by scenario and then by replication.
+    /// Runs the comparison and adds the measured gains to `choice`. Returns the store keys of the
+    /// runs: first of fresh replications, then of the held-out log. In both parts they are in order
+    /// of scenario and replication.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,
@@ -302,7 +304,7 @@ impl Confirmation<'_> {
     }
 }
 
-/// Pairs of values in two lists that have the same replication number.
+/// Pairs of values with the same replication number, one value from each of two lists.
 ///
 /// An element of a list is a replication number and a value. Both lists are sorted by the number.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {

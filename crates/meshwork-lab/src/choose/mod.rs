@@ -41,10 +41,10 @@ pub use rounds::{RaceRound, ShardOfRound, choose_shard, next_round};
 /// Name of the file with the outcome of the choice, in a results folder.
 pub const CHOICE: &str = "choice.json";
 
-/// Name of the file with the winner's study, in a results folder.
+/// Name of the file in a results folder that has the study of the winning candidate.
 pub const WINNER: &str = "winner.toml";
 
-/// Number of pairs of replications before a candidate may be dropped, by the scale of comparison.
+/// Number of pairs of runs to compare before a candidate may be dropped, by the scale of the race.
 ///
 /// The first number is for the logarithmic scale. The second is for the raw scale, which needs more
 /// pairs because its values are skewed.
@@ -144,7 +144,7 @@ pub(crate) struct Raced<'a> {
     most: u64,
 }
 
-/// Finished runs of the candidates, as the source of results from which the race reads.
+/// Finished runs of the candidates, from which the race reads the results.
 struct Columns<'a> {
     raced: &'a Raced<'a>,
     runs: &'a [ScenarioRuns],
@@ -276,7 +276,8 @@ impl Setup {
         })
     }
 
-    /// Scenarios, inputs and log spans with which a sweep begins in a results folder.
+    /// Scenarios, input files and spans of logs, which a sweep stores in its results folder at the
+    /// start.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),

@@ -96,7 +96,7 @@ fn seconds(text: &str) -> Option<f64> {
     (sum > 0.0 && sum.is_finite()).then_some(sum)
 }
 
-/// Length of a time unit in seconds. The empty text stands for seconds.
+/// Length of the time unit `word` in seconds. An empty text means seconds.
 fn unit(word: &str) -> Option<f64> {
     let word = if word.is_empty() { "s" } else { word };
     UNITS.iter().find(|(words, _)| words.contains(&word)).map(|(_, seconds)| *seconds)
@@ -342,7 +342,8 @@ impl Constraint {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }
 
-    /// Text of the value that breaks the limit by `excess`, in the unit of the option's text.
+    /// Text of the metric's value, which breaks the limit by `excess`, in the unit of the option's
+    /// text.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
         let number = crate::findings::number::significant(value / self.unit, 4);

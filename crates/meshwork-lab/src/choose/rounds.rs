@@ -127,7 +127,10 @@ impl Raced<'_> {
 pub struct RaceRound {
     /// Runs of the round that are not stored yet, with their estimated costs.
     pub deal: Deal,
-    /// Whether no run is left: the race is decided, or all replications that it may use are stored.
+    /// Whether no run is left to make.
+    ///
+    /// This is so if the race is decided, or if the store has all replications that the race may
+    /// use.
     pub is_over: bool,
 }
 
@@ -186,7 +189,10 @@ pub fn next_round(
 /// Result of running one shard of a round.
 pub struct ShardOfRound {
     pub shard: Shard,
-    /// Whether no run is left: the race is decided, or all replications that it may use are stored.
+    /// Whether no run is left to make.
+    ///
+    /// This is so if the race is decided, or if the store has all replications that the race may
+    /// use.
     pub is_over: bool,
     /// Number of runs in the round, over all shards.
     pub round: u64,

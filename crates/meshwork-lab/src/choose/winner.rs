@@ -16,7 +16,7 @@ use crate::study::expand::Point;
 use crate::study::set::set;
 use crate::study::{SCENARIO_KEYS, Study};
 
-/// Scenario of a candidate with the keys that the study gives, without defaults of other keys.
+/// Scenario of a candidate, with only the keys that the study sets and without default values.
 fn scenario_of(study: &Study, point: &Point) -> Table {
     let mut table: Table = study.scenario.clone();
     let settings = study.settings.iter().filter(|setting| {
@@ -188,10 +188,10 @@ fn put_line(text: &mut String, key: &str, value: &str) {
 
 /// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner.
 ///
-/// The result has a unified diff of each file. Keys that differ but have no line in Slurm's files
-/// follow. If the study names no `slurm.conf`, only the lines that set the scheduler are compared.
-/// The result is empty if the winner is the baseline, or if the machine is not read from Slurm
-/// files.
+/// The result has a unified diff of each file, and after them the keys that differ but have no line
+/// in Slurm's files. If the study names no `slurm.conf`, only the lines that set the scheduler are
+/// compared. The result is empty if the winner is the baseline, or if the machine is not read from
+/// Slurm files.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);

@@ -11,7 +11,7 @@ use crate::findings::summary::{Means, Summary};
 
 /// Metrics that have a column only if the study names them, because few studies need them.
 ///
-/// Some are counts, which a note reports if they are not 0.
+/// Some of these metrics are counts. If such a count is not 0, a note reports it.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
 /// Metrics that tables show as columns, and the reasons why other metrics have none.

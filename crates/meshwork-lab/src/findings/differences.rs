@@ -1,4 +1,5 @@
-//! Differences of metrics between two scenarios, paired by replication or by batch of equal jobs.
+//! Differences of metrics between two scenarios, paired by replication or by batch of the same
+//! jobs.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +45,12 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// Whether the interval is no wider than twice that of the difference, as a share of the base.
+    /// Whether the interval of the ratio is at most twice as wide as the interval of the
+    /// difference.
     ///
-    /// The interval of a ratio is wide if the base itself is hardly known, although the difference
-    /// may be known well. A lower bound above 1 is informative without an upper one.
+    /// For this comparison, the difference is divided by the second mean, `base`. The interval of a
+    /// ratio is wide if `base` itself is hardly known, although the difference may be known well.
+    /// If the interval has no upper end, it is informative if its lower end is above 1.
     pub(crate) fn is_informative(&self) -> bool {
         let Some([low, high]) = self.ends else { return true };
         if high.is_infinite() {
@@ -57,8 +60,11 @@ impl Ratio {
         high - low <= 4.0 * half / self.base
     }
 
-    /// Difference of the ratio from 1 in percent, then the lower and the upper end of its interval,
-    /// or else of the interval of the difference. An infinite upper end is `None`.
+    /// Change that the ratio expresses, in percent, with the lower and the upper end of its
+    /// interval.
+    ///
+    /// A ratio of 1.2 is a change of 20 %. If the interval of the ratio says too little, the ends
+    /// are computed from the interval of the difference. An infinite upper end is `None`.
     pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let of_difference = || {

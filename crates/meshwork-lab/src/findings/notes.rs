@@ -11,8 +11,9 @@ use crate::run::{Results, ScenarioRuns, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Axis, Replications, Study};
 
-/// Addition to the title of a table of differences in which some have [`Difference::same_jobs`]
-/// false.
+/// Addition to the title of a table of differences, if some scenarios refused unequally many jobs.
+///
+/// The difference between two such scenarios has [`Difference::same_jobs`] `false`.
 ///
 /// [`Difference::same_jobs`]: crate::findings::summary::Difference::same_jobs
 pub const UNLIKE_JOBS: &str =

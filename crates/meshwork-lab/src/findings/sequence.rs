@@ -19,8 +19,8 @@
 
 use std::f64::consts::LN_2;
 
-/// Precision c² of the normal mixture of means, in observations. At the small α of a race, this
-/// value makes the interval narrowest after some 20 to 100 values.
+/// Precision c² of the normal mixture of means, as a number of observations. At the small α of a
+/// race, this value makes the interval narrowest after some 20 to 100 values.
 const MIXTURE: f64 = 1.0;
 
 /// Half width of the confidence sequence after `count` values, in standard deviations. `alpha` is
@@ -73,8 +73,8 @@ impl RunningMoments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half width of the confidence sequence after the values so far. `alpha` is the error
-    /// probability. It is infinite for too few values, and 0 if all values are equal.
+    /// Half width of the confidence sequence after these values, with the error probability
+    /// `alpha`. The half width is infinite for too few values, and 0 if all values are equal.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::RunningMoments;
@@ -87,10 +87,11 @@ impl RunningMoments {
         self.half_width_by(factor(self.count, alpha))
     }
 
-    /// Half width of the confidence sequence, given its half width `factor` in standard deviations.
+    /// Half width of the confidence sequence. The given `factor` is this width in standard
+    /// deviations.
     ///
-    /// The caller computes `factor` by the function [`factor`], once for all sequences of equal
-    /// length.
+    /// The caller computes `factor` by the function [`factor`], once for all sequences with equally
+    /// many values.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;
@@ -98,8 +99,8 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Lower and upper end of the confidence sequence after the values so far. `alpha` is the error
-    /// probability.
+    /// Lower and upper end of the confidence sequence after these values. The error probability is
+    /// `alpha`.
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
@@ -126,9 +127,9 @@ impl FromIterator<f64> for RunningMoments {
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wins {
-    /// Number of pairs that the first of the two compared sides won.
+    /// Number of pairs of values in which the first of the two compared sides won.
     pub won: u64,
-    /// Number of pairs that the first of the two compared sides lost.
+    /// Number of pairs of values in which the first of the two compared sides lost.
     pub lost: u64,
     /// Number of pairs of equal values.
     pub equal: u64,
@@ -144,8 +145,8 @@ impl Wins {
         }
     }
 
-    /// Upper bound on the probability of this lead or a larger one, if both sides win equally
-    /// often. It is 1/*E*, at most 1, and holds at any time.
+    /// Upper bound on the probability of a lead of this size or more, if both sides are equally
+    /// good. It is 1/*E*, at most 1, and holds at any time.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::Wins;
@@ -173,8 +174,8 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test statistic *E* for these values and a tested mean, computed by its
-    /// formula.
+    /// Logarithm of the test statistic *E*, computed from its formula for some values and a tested
+    /// mean.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();
@@ -202,7 +203,8 @@ mod tests {
         }
     }
 
-    /// Compares *E* with the likelihood ratio that is integrated numerically over mean and scale.
+    /// Compares *E* with a likelihood ratio whose mixture over mean and scale is integrated
+    /// numerically.
     #[test]
     fn the_martingale_is_the_mixture_that_it_is_said_to_be() {
         let values = [0.3_f64, 1.1, -0.4, 2.0];

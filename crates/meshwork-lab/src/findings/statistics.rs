@@ -155,7 +155,7 @@ pub fn half_width_of_batches_at(batches: &[f64], confidence: f64) -> Option<f64>
     Some(quantile(degrees, confidence) * error)
 }
 
-/// Standard error of the mean of a run's batches, and the degrees of freedom of its estimate.
+/// Standard error of the mean over a run's batches, with its degrees of freedom.
 fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     if batches.len() < 2 {
         return None;

@@ -60,7 +60,7 @@ pub fn tau(series: &[f64]) -> Option<f64> {
     Some(balance as f64 / pairs as f64)
 }
 
-/// Whether the queue of a scenario grows over the whole run, by the τ of each of its runs.
+/// Whether the queue of a scenario grows over the whole run, tested with Kendall's τ of each run.
 ///
 /// The significance level is 5 % at critical load, and smaller below it.
 #[must_use]

@@ -42,10 +42,11 @@ impl fmt::Display for Unlike {
     }
 }
 
-/// Parameters that differ between the compared strategies of one swept key, such as `allocator`.
+/// Parameters that differ between the strategies compared in a sweep of a key such as `allocator`.
 ///
-/// They are in the order of the sweep. A parameter that is itself swept is left out, since tables
-/// have a column for it. Parameters of one name but different kinds are not compared.
+/// The swept keys and the strategies are taken in the order of the sweep. A parameter that is
+/// itself swept is left out, since tables have a column for it. Parameters of equal name are not
+/// compared if their values are of different types.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
@@ -69,7 +70,7 @@ fn family(key: &str) -> Option<&'static Family> {
     }
 }
 
-/// A family of strategies, and the catalogue that has the entries of the family.
+/// A catalogue, and a family of strategies whose entries it has.
 type List<'a> = (&'a Catalogue, &'static Family);
 
 /// A strategy of the sweep: its label in the table, and its resolved parameters.

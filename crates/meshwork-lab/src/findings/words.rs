@@ -19,7 +19,7 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
         .collect()
 }
 
-/// Shortest ends of paths, in whole names, that differ from each other: `bf30.conf`.
+/// Shortest ends of paths that differ from each other, cut only at slashes, such as `bf30.conf`.
 ///
 /// Equal paths are written in full.
 ///

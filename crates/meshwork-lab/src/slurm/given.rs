@@ -21,7 +21,7 @@ pub(crate) const SITE_KEYS: &[&str] = &[SITE, "partition"];
 /// Value of a machine's key `partition` that stands for the nodes of all partitions.
 pub(crate) const ALL: &str = "*";
 
-/// Replaces the site folders that a study's table names by the content of their files.
+/// Puts the content of a site's files in place of the keys that name the site's folder in a study.
 ///
 /// `machine = { site = "DIR" }` becomes a machine of the topology file and the `slurm.conf` in the
 /// folder. It has the nodes of all partitions, unless the key `partition` names one. If jobs of the
@@ -253,7 +253,7 @@ mod tests {
         assert!(rows[0].submit.unwrap().is_date);
     }
 
-    /// Tests the pieces that jobs request if memory is given by CPU, by GPU or by node.
+    /// Tests which pieces jobs request. Their memory is given per CPU, per GPU or per node.
     #[test]
     fn jobs_of_a_site_with_shared_nodes_request_their_pieces() {
         let conf = "NodeName=n[1-6] CPUs=8 RealMemory=9000 Gres=gpu:4\nDefMemPerCPU=100\n\

@@ -19,15 +19,17 @@ use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::operator::folder::{FLAT, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Name of the key in a study's machine that gives the topology file for Slurm. It is also the name
-/// of the allocator that places jobs by this file, as Slurm does.
+/// Key of a study's machine for the topology file of Slurm.
+///
+/// The allocator that places jobs by this file, as Slurm does, has this name too.
 const SLURM: &str = "slurm";
 
 /// Name of the key in a study's machine that gives a model file of Nvidia's tool topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys of a study's machine that is read from files, for Slurm and for topograph. The first key of
-/// each list is required, except that `conf` suffices for Slurm.
+/// Keys for a machine that a study reads from files: of Slurm, or of topograph.
+///
+/// The first key of each list is required. For Slurm, the key `conf` suffices without it.
 pub(crate) const KEYS: [&[&str]; 2] =
     [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
@@ -237,8 +239,8 @@ pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
 /// Reads the topology file and the `slurm.conf` of a machine. Without a topology file the machine
 /// is flat.
 ///
-/// The text of each file is recorded among the companion files of the study. Paths of files that a
-/// `slurm.conf` includes are relative to its folder.
+/// The text of each file is recorded, so that it can be copied into the results folder. Paths of
+/// files that a `slurm.conf` includes are relative to its folder.
 fn read(files: &Files, topology: Option<&str>, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());

@@ -64,7 +64,7 @@ pub struct StudyRequest {
     /// Files that the scenarios read, sorted by their paths in the scenarios.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RequestedInput>,
-    /// Time spans of the logs of a study whose replications are windows of a log.
+    /// Time spans of logs, for a study whose replications are windows of a log.
     #[serde(default, rename = "span", skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
     /// Texts of files that became part of scenarios, by the path of the copy in the results folder.
@@ -86,7 +86,7 @@ pub struct RequestedInput {
     /// Path at which the file was read, relative to the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// Path in the results folder of a copy of the file, if there is one.
+    /// Path of the file's copy in the results folder; `None` if there is no copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
     /// Date at which the clock of the file's jobs is 0, if the file states it.

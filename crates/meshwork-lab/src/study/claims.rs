@@ -33,11 +33,12 @@ pub enum ClaimCheck {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Swept keys with the values that count for the claim. Of swept keys not in this list, all
-    /// values count.
+    /// Swept keys whose values are restricted, each with the values for which the claim is tested.
+    ///
+    /// A swept key that is not in this list has no restriction.
     pub only: Vec<(String, Vec<Value>)>,
     /// Pairs of job sizes: the size of the judged jobs, and the size of the reference jobs. Each
-    /// pair is tested in cells of its own. If the list is empty, jobs of all sizes count.
+    /// pair has its own test results. If the list is empty, jobs of all sizes count.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
@@ -57,7 +58,8 @@ pub enum Relation {
     /// to or difference from the metric of a reference scenario.
     Bounds {
         of: SweptValues,
-        /// Swept values of the reference scenario; `None` if the metric itself is bounded.
+        /// Swept values that select the reference scenario; `None` if the bounds are for the metric
+        /// itself.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
@@ -79,7 +81,8 @@ pub enum Relation {
     /// key. The metric at the key's first value is compared with that at its last value.
     Trend {
         of: SweptValues,
-        /// Swept values of the reference scenario; `None` if the metric itself is compared.
+        /// Swept values that select the reference scenario; `None` if the metric itself is
+        /// compared.
         to: Option<SweptValues>,
         /// Swept key along which the metric must rise or fall.
         along: String,
@@ -194,7 +197,7 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of job sizes: a judged size from the key `sizes`, and the reference size `than_size`.
+/// Pairs of job sizes: a judged size from the key `sizes`, and a reference size from `than_size`.
 ///
 /// Without the key `than_size`, the reference size of each pair is the judged size itself.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
@@ -203,7 +206,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// Other keys of a `[[claim]]` table, whose values contain swept keys or have several types.
+/// Keys of a `[[claim]]` table whose values contain swept keys or have several types.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads the list of tables `[[claim]]`. `axes` are the swept keys. `changed` says that command

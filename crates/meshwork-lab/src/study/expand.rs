@@ -32,7 +32,7 @@ pub struct Point {
     pub windows: Option<Windows>,
 }
 
-/// Windows of a log in which jobs arrive. Times are by the clock of the log.
+/// Windows (periods of equal length) of a log. Times are by the clock of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
     /// Start of the first window.
@@ -55,7 +55,7 @@ impl Windows {
         if rest < 0.0 { 0 } else { (rest.floor() as u64).saturating_add(1) }
     }
 
-    /// Creates the windows of a log in which jobs arrive.
+    /// Creates the windows of a log, leaving out windows in which no job arrives.
     ///
     /// # Complexity
     /// **O(w)**, with *w* windows.
@@ -231,12 +231,12 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
 }
 
 /// Command line setting that causes a problem of a scenario. `None` if the scenario has the problem
-/// without settings too.
+/// without any setting too.
 ///
-/// Settings in the same top-level table as the problem are considered first. Of these, it is the
-/// last one whose removal alone solves the problem, or else the last one. If the table has no
-/// settings, it is the last setting of all. For example, setting another topology may require keys
-/// that the file lacks.
+/// For example, setting another topology may require keys that the file lacks. The settings are
+/// tried from the last to the first. The first choice is a setting in the problem's own top-level
+/// table whose removal alone solves the problem. The second choice is any setting in this table,
+/// and the third choice is any setting.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],

@@ -1,7 +1,7 @@
-//! Index from dotted paths of keys to lines of the study file.
+//! Map from dotted paths of keys to line numbers of the study file.
 //!
 //! `[sweep]` and `--set` edit a study as plain tables, which do not record where values were
-//! written. So a problem has the path of its value, and this index returns the line.
+//! written. So a problem has the path of its value, and this map returns the line.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Builds the index of a text; empty if the text is no TOML.
+    /// Builds the map for a text; it is empty if the text is no TOML.
     ///
     /// # Complexity
     /// Time **O(*n* log *n*)** in the length of the text.

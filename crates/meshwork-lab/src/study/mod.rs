@@ -160,7 +160,7 @@ pub struct Study {
     pub paper: Option<String>,
     /// Figures or tables of the paper that the study reproduces, separated by `, `.
     pub figure: Option<String>,
-    /// Advice for messages on where to obtain the log that the study reads.
+    /// Advice, for error messages, on where to obtain the log that the study reads.
     pub obtain: Option<String>,
     /// Unit in which times are shown, if the study sets it: see [`clock`](crate::findings::clock).
     pub time_unit: Option<String>,
@@ -329,8 +329,11 @@ impl Study {
         self.figure.iter().flat_map(|figures| figures.split(", "))
     }
 
-    /// Converts a problem of a key into a sentence that begins with the key's location. That is the
-    /// command line setting that last set the key, or else the line of the study file.
+    /// Converts a problem of a key into a sentence that begins with the place where the key was
+    /// set.
+    ///
+    /// The place is the command line setting that last set the key, or else the line of the study
+    /// file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         let hint = hint(problem);
@@ -340,8 +343,8 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence that begins with a line of the study file. That is the
-    /// line of the key at `path`.
+    /// Converts a problem into a sentence that begins with the study file and the line of the key
+    /// `path`.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -492,7 +495,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Returns the command of Meshwork that reads a file of another kind than a study, such as a log.
+/// Returns the command of Meshwork that reads a file such as a log, which is not a study.
 ///
 /// The kind is recognized by the file's name. `None` if the file may be a study.
 ///

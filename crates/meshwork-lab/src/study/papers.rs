@@ -87,8 +87,8 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// Studies that reproduce a paper or one of its figures, in order. `catalogue` has the names that
-/// they may use. A setting of `workload.path` applies only to studies that read a log.
+/// Studies that reproduce a paper or one of its figures, in order. The studies may use the names in
+/// `catalogue`. A setting of `workload.path` applies only to studies that read a log.
 ///
 /// # Errors
 /// If the paper has no such figure, or a setting is invalid.

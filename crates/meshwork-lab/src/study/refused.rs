@@ -6,8 +6,9 @@ use crate::run::file::FileError;
 use crate::run::memory::TooMuch;
 use crate::run::store::StoreError;
 
-/// Rejected request, as a sentence on the given value, the allowed values and the place of the
-/// mistake.
+/// Reason why a request is refused.
+///
+/// It is a sentence on the given value, the allowed values and the place of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);

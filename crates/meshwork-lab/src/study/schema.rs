@@ -285,7 +285,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Adds a possible form of a workload: a table whose key `site` names the folder of a site.
+    /// Adds to the schema that a workload can be a table whose key `site` names a site's folder.
     fn allow_site(&mut self) {
         let mut folder = self.table(&workload::FAMILY.common.iter().collect::<Vec<_>>());
         folder["properties"]["site"] = json!({ "type": "string" });

@@ -30,7 +30,7 @@ use crate::sweep::name::Shard;
 /// a whole scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deal {
-    /// Units with their costs, in order of scenario and replication.
+    /// Units of work with their costs, in order of scenario and replication.
     pub units: Vec<(Unit, f64)>,
 }
 
@@ -126,7 +126,7 @@ impl Deal {
         text
     }
 
-    /// Reads the file of a deal for a study.
+    /// Reads the file that assigns the runs of a study to shards (a deal).
     ///
     /// # Errors
     /// One sentence with the line, if the file cannot be read or belongs to another study.

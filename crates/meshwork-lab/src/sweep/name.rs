@@ -25,9 +25,9 @@ pub struct Counter {
     pub first: u64,
 }
 
-/// Numbering by each workload manager, in the order in which variables are looked up. HyperQueue is
-/// first, since it runs inside jobs of the others, which may set their variables too. LSF counts
-/// from 1, and sets its variable to 0 for jobs outside arrays.
+/// Numbering of the tasks of an array by each workload manager, in the order of look-up. HyperQueue
+/// is first, since it runs inside jobs of the other managers, whose variables may then be set too.
+/// LSF counts from 1, and sets its variable to 0 for jobs outside arrays.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -78,8 +78,9 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Prefix of the names of the shard's segments: `3of20`, or `3of20d2` if deal 2 assigns its
-    /// runs.
+    /// Prefix of the names of the shard's segments, such as `3of20`.
+    ///
+    /// It is `3of20d2` if the assignment of runs to shards comes from deal number 2.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));

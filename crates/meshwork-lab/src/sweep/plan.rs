@@ -61,7 +61,9 @@ fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// Number for the next submission: the smallest, from 1, for which no deal and no script exists.
+/// Number for the next submission: the smallest, from 1, that no stored submission has.
+///
+/// A stored submission has a script, or a file that assigns runs to shards.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));

@@ -44,7 +44,8 @@ pub struct SweepProgress {
     /// Number of attempts at shards that are still writing, and number of silent attempts. A silent
     /// attempt stopped writing before it ended.
     pub attempts: (u64, u64),
-    /// Number of runs that end per second, summed over all attempts that are still writing.
+    /// Number of runs completed per second, summed over the attempts at shards that are still
+    /// writing.
     ///
     /// `None` if no run of these attempts has ended.
     pub rate: Option<f64>,
@@ -59,7 +60,8 @@ pub struct SweepProgress {
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<ShardAttempt>,
-    /// Measured duration in seconds of each run in the segments, by the run's key in the store.
+    /// Measured duration in seconds of each run in the shards' segment files, by the run's store
+    /// key.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,
@@ -103,7 +105,7 @@ impl Known {
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// Deal of the given units of work, which assigns them to shards. Their costs are estimated
+    /// Assignment of the given units of work to shards (a deal). The units' costs are estimated
     /// from measured durations.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
@@ -149,8 +151,10 @@ impl Known {
     }
 }
 
-/// Error messages of failed runs, by scenario and replication, from `failures.csv` and the
-/// segments.
+/// Error messages of failed runs, by scenario and replication.
+///
+/// They are read from `failures.csv` and from the segments, the files with the results of single
+/// shards.
 pub(crate) fn failures(
     folder: &Path,
     stored: &Stored,

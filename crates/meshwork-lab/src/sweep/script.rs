@@ -56,9 +56,9 @@ pub struct Script {
 /// Options for the commands of a script that runs a round of a race and submits the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
-    /// Options of the command `meshwork choose`, which runs the round.
+    /// Options of the command `meshwork choose`, which runs a round of the race.
     pub choice: Vec<String>,
-    /// Options of the command `meshwork submit`, which submits the next round.
+    /// Options of the command `meshwork submit`, which submits the next round of the race.
     pub submission: Vec<String>,
 }
 
@@ -208,7 +208,8 @@ impl Script {
     }
 
     /// Shell expression with which a task computes the index of its shard. If there are several
-    /// arrays, the submission passes the first shard of the array to its tasks.
+    /// arrays, each array's tasks get the index of the array's first shard from the command that
+    /// submits the array.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {

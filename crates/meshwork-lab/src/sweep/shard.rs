@@ -23,10 +23,10 @@ pub struct ShardWork<'a> {
     /// Results folder, shared by all shards.
     pub folder: PathBuf,
     pub shard: Shard,
-    /// File of the deal, which assigns runs to shards.
+    /// File that assigns the runs to shards, called the deal.
     ///
-    /// With `None`, all runs of the study are divided among the shards, by costs that are estimated
-    /// without measured durations.
+    /// With `None`, all runs of the study are assigned to shards by estimated costs, without
+    /// measured durations.
     pub deal: Option<PathBuf>,
     /// Number of threads; 0 uses one per processor.
     pub threads: usize,
@@ -58,7 +58,8 @@ pub struct Ended {
 /// Finished runs are appended to the segment of this attempt.
 ///
 /// # Errors
-/// If the study, its inputs, the deal or the folder are invalid. In that case nothing has run.
+/// If the study, its inputs, the file that assigns runs to shards, or the folder are invalid. In
+/// that case nothing has run.
 pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;

@@ -159,8 +159,8 @@ fn names() -> impl Iterator<Item = (&'static Column, usize)> {
 
 /// Whether tables of jobs have no column for a field of the log, given by its index from 0.
 ///
-/// The result is always false for the allocated processors (index 4). Their warning depends on a
-/// comparison with the requested processors.
+/// The result is false for the allocated processors (index 4), because there is another test for
+/// the warning about them: it compares them with the requested processors.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }

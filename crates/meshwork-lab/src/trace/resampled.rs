@@ -36,7 +36,8 @@ pub struct ResampledStatistic {
 }
 
 impl ResampledStatistic {
-    /// Whether the log's value is outside the range for a method of resampling, given by its index.
+    /// Whether the log's value is outside the range of the resampled logs. `way` is the index of a
+    /// resampling method.
     #[must_use]
     pub fn is_outside(&self, way: usize) -> bool {
         let [low, high] = self.bands[way];
@@ -67,7 +68,8 @@ struct Curves {
     what: &'static str,
     x: Vec<f64>,
     log: Vec<f64>,
-    /// For each method of resampling and each point of the curve, the range of 95 % of the values.
+    /// Ranges that hold 95 % of the values: one for each resampling method and each point of the
+    /// curve.
     bands: Vec<Vec<[f64; 2]>>,
 }
 
@@ -212,7 +214,7 @@ fn band(mut values: Vec<f64>) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// Resamples a log `count` times by each of these methods, and measures all resampled logs.
+/// Resamples a log `count` times by each method in `ways`, and measures all resampled logs.
 ///
 /// # Errors
 /// One sentence, if the log cannot be read or resampled.

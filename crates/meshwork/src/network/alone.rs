@@ -37,7 +37,7 @@ pub(super) struct Alone {
     flits: u64,
 }
 
-/// Estimated time and messages of a job that is alone in the network.
+/// Estimated time and message statistics of a job that has the network to itself.
 ///
 /// In the estimate, a packet waits only for earlier packets from its own node.
 pub(super) struct Estimate {
@@ -109,9 +109,10 @@ impl Alone {
         Ok((self.messaging.plan(run.id, nodes.len() as u32)?, nodes))
     }
 
-    /// Estimates the time and messages of a job alone in the network. Processes share nodes if
-    /// there are fewer nodes than processes; each of them then begins when the one before it on its
-    /// node has sent all of its messages.
+    /// Estimates the time and messages of a job that has the network to itself.
+    ///
+    /// If there are fewer nodes than processes, processes share nodes. The processes of a node then
+    /// send one after another: each begins when the one before it has sent all of its messages.
     ///
     /// # Complexity
     /// **O(m d)** for *m* messages on a machine of *d* dimensions.

@@ -4,7 +4,7 @@ use crate::job::Time;
 
 /// The end of a running job, as an entry of [`Ends`]. It may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Key by which ends are ordered: the end time, then a number (for a job, its arrival index).
+    /// Key by which end times are ordered: the time, then a number (for a job, its arrival index).
     fn order(&self) -> (Time, u64);
 
     #[inline(always)]
@@ -42,9 +42,9 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk to which an end belongs.
+    /// Index in `later` of the chunk to which an end time belongs.
     ///
-    /// `None` if it belongs to the chunk `soonest` of the earliest ends.
+    /// `None` if it belongs to the chunk `soonest`, which has the earliest end times.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.
@@ -98,7 +98,7 @@ impl<E: Ending> Ends<E> {
         first
     }
 
-    /// Replaces the chunk of the earliest ends, if it is empty, by the next chunk.
+    /// Replaces the chunk of the earliest end times, if it is empty, by the next chunk.
     #[inline(always)]
     fn look_further(&mut self) {
         if self.soonest.is_empty()
@@ -115,13 +115,14 @@ impl<E: Ending> Ends<E> {
     }
 }
 
-/// Whether the end of a job comes before all ends that are stored in a chunk.
+/// Whether an end time of a job comes before all end times that are stored in a chunk.
 #[inline(always)]
 fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))
 }
 
-/// Inserts an end into a chunk. Earlier ends move one by one, because there are few of them.
+/// Inserts an end time into a chunk. Earlier end times move one by one, because there are few of
+/// them.
 #[inline(always)]
 fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     chunk.push(end);
@@ -136,7 +137,8 @@ fn put<E: Ending>(chunk: &mut Vec<E>, end: E) {
     all[place] = end;
 }
 
-/// Removes an end from a chunk if it is there. Earlier ends move by one place during the search.
+/// Removes an end time from a chunk if it is there. Earlier end times move by one place during the
+/// search.
 #[inline(always)]
 fn take<E: Ending>(chunk: &mut Vec<E>, end: &E) {
     let Some(mut taken) = chunk.pop() else { return };

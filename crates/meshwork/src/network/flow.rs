@@ -12,7 +12,7 @@ use crate::topology::Node;
 /// of a job restores the loads of its links exactly.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
-/// The jobs of a network that models each job's messages as a steady flow, without its flits.
+/// The jobs of a network in which a job's messages are a steady flow; flits are not simulated.
 pub(super) struct Flow {
     alone: Alone,
     /// The sum of the loads of jobs on each link, in order of site; `None` if jobs do not slow each

@@ -24,7 +24,7 @@ pub(super) const NUM_MESSAGES: Param = Param {
     help: "messages of each job, of which senders take turns",
 };
 
-/// Parameter that says whether the number of messages is fixed or the mean of a distribution.
+/// Parameter that says whether each job has `num_messages` messages or `num_messages` is a mean.
 pub(super) const QUOTA: Param = Param {
     name: "quota",
     kind: QUOTAS.kind(),
@@ -66,8 +66,8 @@ pub(super) const DESTINATIONS: Param = Param {
 
 /// The node of each process of a job, by rank (the index of a process).
 ///
-/// Where jobs share nodes, each piece of a job is a process, so that several may be on one node.
-/// Elsewhere, a job has one process on each of its nodes.
+/// If jobs share nodes, each piece of a job is a process, and a node may have several processes.
+/// Otherwise, a job has one process on each of its nodes.
 pub(super) fn process_nodes(at: &Placement, grid: &Grid) -> Vec<Node> {
     let Some(parts) = &at.parts else { return at.nodes(grid) };
     let pieces = parts.parts.iter();
@@ -86,7 +86,7 @@ pub(super) enum NextSend {
 static NEXT_SENDS: Words<NextSend, 2> =
     Words::new([("injected", NextSend::Injected), ("delivered", NextSend::Delivered)]);
 
-/// Values of `quota`: whether the number of messages of a job is exact or the mean of random draws.
+/// Values of the parameter `quota`, and whether `num_messages` is then the mean of random numbers.
 static QUOTAS: Words<bool, 2> = Words::new([("exact", false), ("exponential", true)]);
 
 static DESTINATION_ORDERS: Words<Destinations, 3> = Words::new([
@@ -166,7 +166,9 @@ impl Messaging {
         Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })
     }
 
-    /// Checks that each message of an external pattern goes to another process of the job.
+    /// Checks that each message of a pattern goes to another process of the job.
+    ///
+    /// This is for patterns that are not built in.
     fn check(&self, pattern: &dyn Pattern, ranks: u32) -> Result<(), NetworkError> {
         let mut messages =
             (0..ranks).flat_map(|rank| (0..pattern.messages(rank)).map(move |index| (rank, index)));

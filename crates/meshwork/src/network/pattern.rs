@@ -82,7 +82,7 @@ pub struct PatternContext<'a> {
 pub enum Destinations {
     /// Ascending by rank: 0, 1, 2, …
     Ascending,
-    /// Ascending from the rank after the sender up to the last rank, then from rank 0 on.
+    /// Ascending by rank, but beginning after the sender: up to the last rank, then from rank 0 on.
     Rotate,
     /// Each sender has a random order of receivers of its own.
     Shuffle,
@@ -109,7 +109,7 @@ pub static PATTERNS: &[&PatternEntry] = &[
     &NAS_MULTIGRID,
 ];
 
-/// The family of communication patterns, which a study selects by name.
+/// The family of communication patterns, from which a study selects one by name.
 pub static FAMILY: Family =
     Family { kind: "pattern", key: "name", entries: || abouts(PATTERNS), common: &[] };
 
@@ -285,7 +285,8 @@ impl Square {
         Square { ranks, width: root + u32::from(root * root < ranks) }
     }
 
-    /// The processes at a distance to the right, left, below and above a process, where they exist.
+    /// The processes `distance` places to the right, left, below and above a process, where they
+    /// exist.
     fn around(self, rank: u32, distance: u32) -> Vec<u32> {
         let Square { ranks, width } = self;
         let x = rank % width;
@@ -316,7 +317,7 @@ impl Pattern for Lists {
     }
 }
 
-/// The pattern in which all processes, or only one, send to every other process.
+/// The pattern in which every process, or only the process `root`, sends to all other processes.
 ///
 /// Receivers are computed and not stored, because all-to-all has about as many messages as the
 /// square of the number of processes.
@@ -356,8 +357,8 @@ impl Pattern for ToOthers {
 /// Value of `index` under a random permutation of the numbers below `count`.
 ///
 /// No list is stored. Four rounds of a Feistel network permute the numbers of *b* bits, where *b*
-/// is the smallest even number of bits that can represent all numbers below `count`. They are
-/// repeated until the result is below `count`.
+/// is the smallest even number of bits that can represent all numbers below `count`. The four
+/// rounds are repeated until the result is below `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

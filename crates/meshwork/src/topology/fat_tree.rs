@@ -111,7 +111,8 @@ struct Level {
 pub(super) struct FatTree {
     levels: Vec<Level>,
     switches: u32,
-    /// Largest number of upward links of a switch, and index of the first downward port.
+    /// Largest number of upward links of a switch. This is also the index of the first downward
+    /// port.
     most_up: u32,
 }
 

@@ -200,8 +200,8 @@ impl Grid {
 
     /// Neighbours of a node (one link away), by dimension, first downwards and then upwards.
     ///
-    /// Downwards from coordinate 0 of a ring is its last coordinate. Each neighbour appears once,
-    /// because a ring of two nodes has one link, not two.
+    /// In a ring, the node with the last coordinate is below the node with coordinate 0. A ring of
+    /// two nodes has one link, not two, so each node of it has one neighbour there.
     #[must_use]
     pub fn neighbors(&self, node: Node) -> SmallVec<[Node; 6]> {
         let mut found = SmallVec::new();

@@ -241,9 +241,13 @@ pub struct Topology {
 /// A block here is a set of nodes as in Slurm's block topology, not a box of the grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedParts {
-    /// Index of the leaf of each node, or `None`; empty if no leaves are listed.
+    /// Index of the leaf of each node; `None` for a node in no leaf.
+    ///
+    /// The list is empty if no leaves are listed.
     pub leaf: Vec<Option<u32>>,
-    /// Index of the block of each node, or `None`; empty if no blocks are listed.
+    /// Index of the block of each node; `None` for a node in no block.
+    ///
+    /// The list is empty if no blocks are listed.
     pub block: Vec<Option<u32>>,
 }
 
@@ -361,14 +365,14 @@ impl Topology {
 
     /// A topology with links defined by the caller. `text` describes it with all its parameters.
     ///
-    /// Nodes are numbered along a grid with these sides. Strategies treat the topology like others
-    /// of the given `wiring`, which must not be a grid. The decisions of strategies depend only on
-    /// the grid, the sizes of leaves and groups (`tiers`), and the distances.
+    /// Nodes are numbered along a grid with the given `sides`. Strategies treat the topology like
+    /// others of the given `wiring`, which must not be a grid. The decisions of strategies depend
+    /// only on the grid, the sizes of leaves and groups (`tiers`), and the distances.
     ///
     /// # Errors
     /// If the wiring is a grid, whose links are known, or a flat machine, which has none. If the
-    /// number of nodes of a group is no multiple of that of a leaf. If fewer nodes can be attached
-    /// to the routers than the grid has. The errors of [`mesh`](Topology::mesh).
+    /// number of nodes of a group is no multiple of that of a leaf. If the grid has more nodes than
+    /// can be attached to the routers. The errors of [`mesh`](Topology::mesh).
     pub fn with_wires(
         wiring: Wiring,
         sides: &[u32],
@@ -453,9 +457,10 @@ impl Topology {
         Topology { types: None, ..self }
     }
 
-    /// The topology with listed leaves and blocks, to which a job may confine its pieces.
+    /// The topology with added leaves and blocks, to which a job may confine its pieces.
     ///
-    /// Pieces are the parts of nodes that a job requests.
+    /// Leaves and blocks are given as lists of nodes. Pieces are the parts of nodes that a job
+    /// requests.
     #[must_use]
     pub fn with_parts(self, parts: ListedParts) -> Topology {
         Topology { parts: Some(Arc::new(parts)), ..self }
@@ -486,7 +491,8 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// The topology that a site's table in a study describes. It keeps a copy of the table.
+    /// Reads the topology from the table that describes a site in a study. The topology keeps a
+    /// copy of the table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -634,7 +640,7 @@ const SIDES: Param = Param {
     help: "the sides, dimension 0 first",
 };
 
-/// The parameter for the number of processors of a node, where a node may have several.
+/// The parameter for the number of processors per node, for machines whose nodes can have several.
 const PROCESSORS: Param = Param {
     name: "processors_per_node",
     kind: Kind::Integer(1, MAX_NODES as u64),

@@ -49,7 +49,7 @@ impl NodeType {
         CORES + self.islands as usize
     }
 
-    /// Index of the first tally of running pieces of jobs among a node's cells.
+    /// Index, among a node's cells, of the first counter (tally) of running pieces of jobs.
     ///
     /// The first tally counts pieces that share a GPU. Tallies of pieces with 1, 2, … GPUs follow.
     #[must_use]
@@ -72,7 +72,7 @@ impl NodeType {
         cells
     }
 
-    /// Number of running pieces of jobs that a tally with this value counts.
+    /// Number of running pieces of jobs, given the value `cell` of the tally that counts them.
     #[must_use]
     pub fn tallied(cell: u32) -> u32 {
         TALLY - cell
@@ -166,7 +166,10 @@ pub fn piece_in_words(piece: &Piece) -> String {
     words_of([piece.cpu, piece.mem, piece.gpu, piece.other], &piece.gpus_text())
 }
 
-/// The type of each node of a site, and the range of each node's cells in one array of all cells.
+/// The type of each node of a site, and which cells (counters of free resources) belong to the
+/// node.
+///
+/// The cells of all nodes are in one array.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NodeTypes {
     types: Vec<NodeType>,
@@ -247,8 +250,7 @@ impl NodeTypes {
         totals
     }
 
-    /// The reason why a piece of a request fits on no node, even if idle; `None` if each piece
-    /// fits.
+    /// The reason why some piece of a request fits on no idle node; `None` if each piece fits.
     ///
     /// The reason is one sentence without a full stop.
     #[must_use]
@@ -278,9 +280,9 @@ impl NodeTypes {
     /// Checks the types of nodes that a request names.
     ///
     /// # Errors
-    /// If the request names a type that no node has, or asks for GPUs of no type on a machine with
-    /// several types of GPUs. The error is the end of a sentence, such as "wants nodes of type …",
-    /// to which the caller adds the subject.
+    /// If the request names a type that no node has, or asks for GPUs without naming their type on
+    /// a machine with several types of GPUs. The error is the end of a sentence, such as "wants
+    /// nodes of type …", to which the caller adds the subject.
     pub fn check(&self, request: &Pieces) -> Result<(), String> {
         for piece in &request.roles {
             match &piece.types {

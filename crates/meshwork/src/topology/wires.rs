@@ -43,8 +43,9 @@ pub enum ClassRule {
     /// cycle.
     #[default]
     Static,
-    /// A packet is in class 0 up to the edge of the ring, and in class 1 from the link across the
-    /// edge on.
+    /// A packet is in class 0 until it crosses the edge of the ring, and in class 1 from there on.
+    ///
+    /// The link across the edge is used in class 1.
     Dateline,
 }
 
@@ -123,7 +124,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
 
     /// Number of classes of virtual channels with which packets cannot deadlock; `None` if unknown.
     ///
-    /// The number depends on the routing policy `manner`.
+    /// The number depends on the routing policy, which `manner` gives.
     fn classes(&self, manner: &Manner) -> Option<usize>;
 
     /// The class of virtual channels for a packet between two nodes of one router.
@@ -143,7 +144,7 @@ pub trait Wires: fmt::Debug + Send + Sync {
     /// whether the packet goes through another group. It is always set with [`Routing::Valiant`].
     fn route(&self, from: Node, to: Node, coins: u64, manner: &Manner, detour: bool) -> Route;
 
-    /// Number of links on the route between two nodes, without detours by other groups of a
+    /// Number of links on the route between two nodes, without detours through other groups of a
     /// dragonfly.
     fn distance(&self, a: Node, b: Node) -> u32;
 }

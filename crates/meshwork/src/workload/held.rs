@@ -14,7 +14,7 @@ type Change = Box<dyn FnOnce(Vec<Job>) -> Result<Vec<Submission>, WorkloadError>
 /// If reading fails, only the error is returned, because the error has no position among the
 /// transformed jobs.
 pub(super) struct Held {
-    /// The workload and its transformation; `None` from the first request for an item on.
+    /// The workload and its transformation. `None` after the first item was requested.
     source: Option<(Submissions, Change)>,
     ready: std::vec::IntoIter<Result<Submission, WorkloadError>>,
     /// Name of the study's parameter because of which all jobs are held in memory. Errors name it.
@@ -32,7 +32,7 @@ impl Held {
         })
     }
 
-    /// Creates the iterator for a transformation that may also return jobs with predecessors.
+    /// Creates the iterator for a transformation whose results can include jobs with predecessors.
     pub(super) fn handing_out(
         jobs: Submissions,
         key: String,

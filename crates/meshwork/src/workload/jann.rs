@@ -307,8 +307,7 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Checks that the times between arrivals and the run times of each class have measured
-    /// moments.
+    /// Checks that each class has the measured moments of times between arrivals and of run times.
     ///
     /// The means may differ by four standard errors. In classes with many jobs, the other moments
     /// may differ by a few percent.

@@ -184,7 +184,7 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns a class of jobs in which values given by a study replace fitted ones.
+    /// Returns this class of jobs with the values that a study gives in place of fitted ones.
     ///
     /// Sizes are scaled to a machine of `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
@@ -400,9 +400,9 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Compares each class with reference values, on the machine for which the model was fitted.
-    /// The reference values have two to four digits, so half a unit of the last digit is allowed in
-    /// addition to four standard errors.
+    /// Compares each class of jobs with reference values, on the machine to which the model was
+    /// fitted. The reference values have two to four digits, so half a unit of the last digit is
+    /// allowed in addition to four standard errors.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
         for (class, nodes, serial, power, run, median, gap) in [
@@ -489,10 +489,10 @@ mod tests {
         assert!(both.iter().map(|job| job.number).eq(1..=2000));
     }
 
-    /// Compares arrivals with a straightforward implementation.
+    /// Compares arrivals with those of a straightforward implementation.
     ///
-    /// Up to an instant, the weights of all half hours must have the same sum as the points drawn
-    /// for all arrivals.
+    /// From the start to an arrival, the sum of the half hours' weights must equal the sum of the
+    /// drawn points.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");

@@ -57,8 +57,7 @@ pub enum Submission {
 pub struct Following {
     /// The job; its arrival is 0 if only the predecessor determines its submission.
     pub job: Job,
-    /// Number of the predecessor, and the think time that passes between its end and the
-    /// submission.
+    /// Number of the predecessor, and the think time from the predecessor's end to the submission.
     pub after: After,
     /// Number of jobs with the predecessor's number. All of them must have ended.
     pub ends: u32,
@@ -84,7 +83,7 @@ pub struct WorkloadError(pub String);
 /// Iterator of a workload: first the jobs with a predecessor, then all other jobs by arrival.
 pub type Submissions = Box<dyn Iterator<Item = Result<Submission, WorkloadError>> + Send>;
 
-/// Access to the files of workloads, which the caller opens and decodes.
+/// Access to the files that a workload reads. The implementation opens and decodes them.
 pub trait Inputs: Sync {
     /// Opens the text file at a path, decompressed if it was compressed.
     ///
@@ -123,7 +122,7 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// Index of the replication, from 0.
     pub replication: u64,
-    /// Whether jobs must carry their owners, if the workload knows them.
+    /// Whether the workload must give the owners of jobs, if it knows them.
     pub owners: bool,
     /// Access to the workload's files.
     pub inputs: &'a dyn Inputs,

@@ -213,8 +213,8 @@ impl Scaling {
 
     /// Repeats groups of jobs, so that their work becomes `factor` times as much.
     ///
-    /// All groups are taken as often as the integer part of `factor` says. Then groups are taken
-    /// once more, in random order, as long as each brings the work nearer to the goal.
+    /// With a factor of 2.3, for example, all groups are taken twice. Then further groups are taken
+    /// in random order, once each, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -289,7 +289,7 @@ impl Scaling {
 
 /// Indices of the jobs of each user. A job without a user is a group of its own.
 ///
-/// Errors name the parameter `key` of the table `path`, which needs users.
+/// An error names the parameter that needs users: `key` in the table `path`.
 pub(super) fn by_user(
     path: &str,
     key: &str,
@@ -312,9 +312,10 @@ pub(super) fn by_user(
     Ok(users.into_values().chain(alone).collect())
 }
 
-/// Number by which each repetition raises the job numbers; 0 if no job has a predecessor.
+/// Difference between a job's numbers in successive repetitions; 0 if no job has a predecessor.
 ///
-/// With it, the repetition of a job follows the repetition of its predecessor, not the original.
+/// With it, a repeated job follows its predecessor in the same repetition and not the original
+/// predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
     if jobs.iter().all(|job| job.after().is_none()) {
         return 0;
@@ -329,7 +330,7 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Shift of arrivals by the time `by`, within a log that spans the time `around`.
+/// Shift of all arrivals of a log by the time `by`. The log spans the time `around`.
 ///
 /// Arrivals shifted beyond the end of the log are moved to its beginning.
 struct Shift {

@@ -41,7 +41,7 @@ pub(super) const RUN_TIMES: Param = Param {
     help: "the distribution of run times",
 };
 
-/// Parameter that chooses between drawing run times and drawing work, which determines run times.
+/// Parameter that says whether run times are drawn directly or computed from drawn work.
 pub(super) const DEMAND: Param = Param {
     name: "demand",
     kind: DEMANDS.kind(),
@@ -113,7 +113,8 @@ pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// Mean number of requested processors, by which drawn work is divided to give run times.
+    /// Mean number of requested processors; a drawn amount of work is divided by it to give a run
+    /// time.
     ///
     /// `None` if run times are drawn.
     spread_over: Option<f64>,

@@ -66,7 +66,7 @@ pub struct Candidate {
     /// Mean of the metric: geometric, or arithmetic if raw values are compared; `None` without a
     /// run.
     pub mean: Option<f64>,
-    /// Mean of the second metric, which shows the trade-off; `None` without one.
+    /// Mean of the second metric, which shows the trade-off; `None` if no second metric is given.
     pub second: Option<f64>,
     /// Upper bound on the candidate's distance from the best one; `None` if there is no bound.
     ///
@@ -481,11 +481,11 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 
 /// Mean effect of each value of each swept key on the metric.
 ///
-/// Candidates with growing queues or failed runs do not count. The means are over the replications
-/// that all other candidates have run. For each key, these candidates are divided into groups whose
-/// candidates differ only in this key. A group counts only if it has a candidate for every value of
-/// the key. The reason is that the worst candidates with some value may be missing because their
-/// queues grow. Without this rule, the effect of that value would look too good.
+/// Candidates with growing queues or failed runs are left out. The means are over the replications
+/// that all remaining candidates have run. For each key, the remaining candidates are divided into
+/// groups whose members differ only in this key. A group is used only if it has a candidate for
+/// every value of the key. Without this rule, a value would look too good if its worst candidates
+/// were left out because their queues grow.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =

@@ -393,8 +393,9 @@ fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2.max(digits(share))))
 }
 
-/// Number of significant digits for a fraction that is shown as a percentage: 3 from 100 % on, else
-/// 2.
+/// Number of significant digits for a fraction that is shown as a percentage.
+///
+/// It is 3 if the fraction is at least 100 %, otherwise 2.
 fn digits(share: f64) -> i32 {
     if share.abs() >= 1.0 { 3 } else { 2 }
 }

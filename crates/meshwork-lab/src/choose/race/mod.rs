@@ -30,9 +30,10 @@ pub const FINALISTS: usize = 64;
 /// Largest number of replications of a candidate, after which the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Largest number of survivors with which the race continues after a leader is good enough.
+/// Largest number of survivors with which the race continues after a leader is certain.
 ///
-/// The race then continues only to find out which survivors are equally good.
+/// A leader is certain if it is within the indifference zone of the best candidate. The race then
+/// continues only to find out which other survivors are equally good.
 const MAX_TIES: usize = 8;
 
 /// Smallest number of runs in a round of the race.
@@ -45,11 +46,13 @@ const ROUND: usize = 16;
 pub struct RaceRules {
     /// Largest probability with which the race's guarantee may fail.
     pub alpha: f64,
-    /// Indifference zone: candidates that differ by no more count as equally good.
+    /// Indifference zone: largest difference with which two candidates count as equally good.
     ///
-    /// It is a difference on the race's scale (logarithmic or raw).
+    /// It is on the race's scale (logarithmic or raw).
     pub within: f64,
-    /// Number of pairs of replications to compare before a candidate may be dropped.
+    /// Number of pairs of runs to compare before a candidate may be dropped.
+    ///
+    /// A pair is the runs of two candidates in one replication.
     pub least: u64,
     /// Number of candidates above which a screening precedes the race.
     ///
@@ -83,7 +86,7 @@ pub trait Field {
 pub enum NoValue {
     /// The run failed, so its candidate leaves the race.
     Failed(String),
-    /// The value cannot be converted to the race's scale, such as 0 to a logarithmic one. This ends
+    /// The value has no counterpart on the race's scale, such as 0 on a logarithmic one. This ends
     /// the race.
     OffScale(String),
 }
@@ -255,7 +258,7 @@ impl Race {
         self.problem.as_deref()
     }
 
-    /// Number of pairs of replications to compare before a candidate may be dropped.
+    /// Number of pairs of runs to compare before a candidate may be dropped.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.rules.least
@@ -274,21 +277,26 @@ impl Race {
         self.rules.within = within;
     }
 
-    /// Error probability of each confidence sequence of the difference between two candidates.
+    /// Error probability of a confidence sequence, for the difference between two candidates.
     pub(super) fn level(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         let share = if self.rules.constraints > 0 { 0.5 } else { 1.0 };
         share * self.rules.alpha / (count.max(2) - 1) as f64
     }
 
-    /// Error probability of each confidence sequence of a candidate's mean excess over a
-    /// constraint.
+    /// Error probability of a confidence sequence, for one candidate and one constraint.
+    ///
+    /// The sequence is for the mean amount by which the candidate exceeds the constraint.
     fn level_of_constraints(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Index in `pairs` of two candidates, and whether the stored difference has the opposite sign.
+    /// Index in `pairs` of two candidates, and whether their difference is stored with the opposite
+    /// sign.
+    ///
+    /// The stored difference has the opposite sign if it is the value of `other` minus that of
+    /// `one`.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));

@@ -2,7 +2,7 @@ use meshwork::rng::Stream;
 
 use super::*;
 
-/// Candidates of a race whose values are random and have known means.
+/// Candidates of a race. Their values are random and have known means.
 ///
 /// In each replication, part of the random noise is common to all candidates.
 pub(crate) struct Known {

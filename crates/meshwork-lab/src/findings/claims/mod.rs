@@ -65,7 +65,7 @@ pub enum CellState {
 /// A combination of swept values in which a claim is tested, and the result of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
-    /// Swept values that distinguish this cell from the claim's other cells.
+    /// Values of the swept keys by which this cell differs from the claim's other cells.
     pub at: SweptValues,
     pub holds: CellState,
     /// Size of the jobs that the claim is about, if it is about one size; `None` for all jobs.
@@ -114,7 +114,8 @@ impl Judgement {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
-    /// The claim, the verdict and the result of every cell, as JSON.
+    /// The claim, the verdict, and the result for every tested combination of swept values, as
+    /// JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {
@@ -466,8 +467,8 @@ impl Court<'_> {
 
     /// Indices of the scenarios that a claim is about.
     ///
-    /// They have the swept values `of`. For each other key in the list `only` of the test, they
-    /// have one of the values listed there.
+    /// They have the swept values `of`. If `test.only` lists values for some other key, they have
+    /// one of these values.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -500,8 +501,8 @@ impl Court<'_> {
         })
     }
 
-    /// Indices of other scenarios that differ from the one at `index` only in the swept keys of
-    /// `of`.
+    /// Indices of the scenarios that differ from scenario `index` in swept keys of `of` and in no
+    /// others.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -521,12 +522,12 @@ impl Court<'_> {
         self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
     }
 
-    /// Measured values in a scenario, by replication, of the jobs that the claim is about.
+    /// Measured values of a scenario, by replication, for the jobs that the claim is about.
     fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.of_size)
     }
 
-    /// Measured values in a scenario, by replication, of the reference jobs.
+    /// Measured values of a scenario, by replication, for the reference jobs.
     fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.to_size)
     }
@@ -571,8 +572,9 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// State of a claim that a mean difference is above 0. It is open if the 95 % interval contains 0,
-/// unless means alone decide.
+/// State of a claim that a mean difference is above 0: it holds, fails or is open.
+///
+/// The claim is open if the 95 % interval contains 0. If `by_means` is set, the mean alone decides.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };

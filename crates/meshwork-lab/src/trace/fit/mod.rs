@@ -172,8 +172,8 @@ fn study(workload: &Table, sample: &Sample) -> Table {
 
 /// Seed with which jobs are drawn from the model to measure distances.
 ///
-/// It is an unusual number. If the log itself was drawn from the model with the same seed, it would
-/// be compared with the same jobs.
+/// It is an unusual number. If the log itself was drawn from the model with this seed, the log
+/// would be compared with itself.
 const SEED: u64 = 20_051_997;
 
 /// Draws the jobs of a workload for a flat machine with `processors` processors.

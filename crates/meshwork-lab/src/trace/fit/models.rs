@@ -17,8 +17,8 @@ pub enum FitModel {
     /// The model `cirne_berman`, which has a daily cycle of arrivals, and requested times. A job
     /// runs for a random share of its requested time.
     CirneBerman,
-    /// The model `lublin` of Lublin and Feitelson, with the sizes of the log. It is scaled to the
-    /// log's mean run time and mean interarrival time.
+    /// The model `lublin` of Lublin and Feitelson, with the job sizes in the log. The model is
+    /// scaled to the log's mean run time and mean interarrival time.
     Lublin,
 }
 

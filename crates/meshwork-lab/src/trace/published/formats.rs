@@ -13,10 +13,11 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
 
 const HOUR: f64 = 3600.0;
 
-/// Formats of all published traces that can be read. The first format that fits a table counts.
-///
-/// If a format has several sources for one column of a table of jobs, the first that has a value is
+/// Formats of all published traces that can be read. If several formats fit a table, the first is
 /// used.
+///
+/// If a format has several sources for one column of a table of jobs, the cell comes from the first
+/// source that has a value.
 pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba openb 2023, pods",

@@ -170,11 +170,10 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
     Ok(nodes)
 }
 
-/// Switches of a tree network over the nodes, one for each group; `None` if there are no groups.
-/// `nodes` must be sorted by group.
+/// Switches of a tree network over the nodes, one switch for each group of nodes.
 ///
-/// Leaf switches come first. If there is only one level of groups, one more switch is above all of
-/// them.
+/// `nodes` must be sorted by group. Leaf switches come first. If there is only one level of groups,
+/// one more switch is above all of them. The result is `None` if there are no groups.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

@@ -46,7 +46,8 @@ enum Holds {
         /// Column whose value identifies the job of a row, if jobs have several rows. `None` if
         /// each row is a job.
         one_per: Option<&'static str>,
-        /// Columns whose values mark rows in which the job does not run, each with these values.
+        /// Columns that mark rows in which the job does not run, each with the values that mark
+        /// them.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
     /// The table has the nodes of a machine, one in each row.
@@ -86,16 +87,15 @@ enum Source {
     /// The cell is the beginning of an hour, in seconds. One column has the day and another the
     /// hour, both counted from 0.
     Hour(&'static str, &'static str),
-    /// The cell is the duration that a column has in Slurm's format.
+    /// The cell is the duration from a column in which durations are written in Slurm's format.
     Limit(&'static str),
-    /// The cell is the amount of memory, in MB, that a column has in Slurm's format.
+    /// The cell is the memory in MB from a column in which amounts are written in Slurm's format.
     SlurmMemory(&'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. Pieces
-    /// are equal parts of nodes. The cell is computed from a column of Slurm's trackable resources.
+    /// The cell describes a job's pieces (equal parts of nodes): their number, or a property such
+    /// as `gpu`. It is computed from a column with Slurm's trackable resources.
     Tres(&'static str, &'static str),
-    /// The cell is the number of a job's pieces, or a property of the pieces such as `gpu`. Pieces
-    /// are equal parts of nodes. The cell is computed from a column with options of the command
-    /// `salloc`.
+    /// The cell describes a job's pieces (equal parts of nodes): their number, or a property such
+    /// as `gpu`. It is computed from a column with options of the command `salloc`.
     Options(&'static str, &'static str),
     /// The cell is the same number in all rows.
     Always(f64),
@@ -160,7 +160,7 @@ struct Recognized {
     format: &'static Published,
     /// Names of the columns that are read, in the order of the cells in a row.
     read: Vec<&'static str>,
-    /// Names of the other columns in the file, which Meshwork does not know.
+    /// Names of the columns in the file that are not read because Meshwork does not know them.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
@@ -200,13 +200,14 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 
 /// Reads the jobs in a site's job history; `None` if the file is not such a history.
 ///
-/// If jobs of the site share nodes, they request the pieces of nodes that their options name, with
-/// the memory that the `slurm.conf` gives by default. At other sites each job requests whole nodes.
-/// Jobs that have not run are left out. Submission times are dates, so that the clock of the jobs
-/// begins with the first submission.
+/// If jobs of the site share nodes, each job requests pieces of nodes as its options say. Without
+/// an option for memory, it requests the default memory of the `slurm.conf`. At other sites each
+/// job requests whole nodes. Jobs that have not run are left out. Submission times are dates, so
+/// that the clock of the jobs begins with the first submission.
 ///
 /// # Errors
-/// One sentence, if a cell cannot be read, or if shared nodes of the site are not modelled.
+/// One sentence, if a cell cannot be read, or if the site's shared nodes have a property that
+/// Meshwork does not model.
 pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
     let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
     let Some(found) = found else { return Ok(None) };
@@ -420,7 +421,8 @@ impl<'a> Reading<'a> {
     /// Converts a row of the trace to a row of a table of jobs. The flag is true if the row
     /// requests nodes or pieces of nodes.
     ///
-    /// Columns without a counterpart are counted if `is_new`, that is, for the first row of a job.
+    /// Values that a table of jobs cannot hold are counted if `is_new` is set. It is set for the
+    /// first row of each job, so that a job counts once.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();
@@ -500,7 +502,8 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Adds a sentence for each kind of lost information, with the number of jobs concerned.
+    /// Writes a sentence about each kind of information that is lost, with the number of jobs
+    /// concerned.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {

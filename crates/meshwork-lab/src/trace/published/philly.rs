@@ -85,9 +85,9 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// Roles of a job, one for each occurring number of GPUs on a machine.
+    /// Roles of a job whose machines have unequal numbers of GPUs: a role for each number of GPUs.
     ///
-    /// It is `None` if the job has equally many GPUs on all its machines.
+    /// The result is `None` if the job has equally many GPUs on all its machines.
     fn unequal(&self) -> Option<String> {
         let mut machines: BTreeMap<usize, usize> = BTreeMap::new();
         for machine in &self.detail {

@@ -197,8 +197,8 @@ impl SlurmPieces {
     /// Pieces of a job's allocation, parsed from a list of trackable resources. `None` if the list
     /// has no processors.
     ///
-    /// A piece is the part of the job on one node. If the job's nodes do not divide its GPUs
-    /// equally, each GPU is a piece.
+    /// A piece is the part of the job on one node. If the job's GPUs are not divided equally among
+    /// its nodes, each GPU is a piece.
     pub(super) fn of_tres(text: &str) -> Option<SlurmPieces> {
         let of = |kind: &str| {
             let mut pairs = text.split(',').filter_map(|part| part.trim().split_once('='));
@@ -229,7 +229,8 @@ impl SlurmPieces {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 
-    /// Cell for a column in a table of jobs, made from these pieces; `None` if it is empty.
+    /// Cell that describes these pieces in a column of a table of jobs; `None` if the cell is
+    /// empty.
     pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let number = match column {
             "pieces" => Some(self.count),

@@ -274,8 +274,8 @@ fn the_history_of_a_site() {
 }
 
 /// Tests that trackable resources in accounting records are converted to pieces of nodes. A piece
-/// is the part of a job on one node. If the job's nodes do not divide its GPUs equally, each GPU is
-/// a piece.
+/// is the part of a job on one node. If the job's GPUs are not divided equally among its nodes,
+/// each GPU is a piece.
 #[test]
 fn sacct_with_trackable_resources() {
     let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\
@@ -345,7 +345,8 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// Tests that each format has columns that identify it uniquely, and that fit into a row.
+/// Tests that a table of each format is recognized as this format, and that its columns fit into a
+/// row.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {

@@ -29,7 +29,8 @@ impl Calendar {
         }
     }
 
-    /// Adds an event at cycle `at`, which must not be before the cycle taken last.
+    /// Adds an event at cycle `at`, which must not be before the cycle whose events were taken
+    /// last.
     pub(super) fn push(&mut self, at: Cycle, event: u32) {
         debug_assert!(at >= self.from);
         if at - self.from < SLOTS as Cycle {

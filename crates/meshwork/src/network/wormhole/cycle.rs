@@ -43,20 +43,19 @@ struct Lane {
     left: u32,
     /// Number of flits in the buffer.
     present: u32,
-    /// Output lane of the router that was granted to the lane's first packet.
+    /// Output lane that the router granted to the first packet in the lane.
     out: u8,
 }
 
 /// Which input lanes of one router can send a flit: three sets of lanes, with a bit for each lane.
 ///
 /// A lane that is in all three sets has been granted an output lane, holds a flit, and has space
-/// ahead.
+/// for it in the next buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Masks {
     granted: u64,
     present: u64,
-    /// Input lanes whose granted output lane has credits, so that there is space in its next
-    /// buffer.
+    /// Input lanes whose granted output lane has credits, so that the buffer behind it has space.
     funded: u64,
 }
 
@@ -92,7 +91,7 @@ pub(super) struct CycleEngine {
     now: Cycle,
     moved: Cycle,
     packets: Packets,
-    /// For each packet, the next packet in the lane that holds its tail.
+    /// For each packet, the packet behind it in the lane that holds its tail.
     behind: Vec<PacketId>,
     lanes: Vec<Lane>,
     masks: Vec<Masks>,
@@ -551,7 +550,8 @@ impl CycleEngine {
         }
     }
 
-    /// Makes the second packet of a lane the first one, after the tail of packet `gone` has left.
+    /// Moves a lane's second packet to the front, after the tail of packet `gone` has left the
+    /// lane.
     fn advance(&mut self, at: u32, gone: PacketId) {
         let next = std::mem::replace(&mut self.behind[gone as usize], NONE);
         let lane = &mut self.lanes[at as usize];
@@ -564,7 +564,8 @@ impl CycleEngine {
         }
     }
 
-    /// Asks a processor for its next packet in the next cycle, when its last packet has left it.
+    /// Arranges that a processor is asked for a packet in the next cycle, because its last one has
+    /// left.
     fn ask_next(&mut self, node: Node) {
         self.turns.leaves(node, self.now + 1);
         self.asking_next.push(node);

@@ -187,7 +187,8 @@ impl Fabric {
         self.wires.class_at_home(&self.manner).is_some()
     }
 
-    /// The class of lanes in which a packet leaves the last router of this route for its node.
+    /// The class of virtual channels in which a packet leaves the last router of its route for its
+    /// node.
     pub(super) fn last_class(&self, route: &[Leg]) -> u8 {
         let at_home = || self.wires.class_at_home(&self.manner).unwrap_or(0);
         route.last().map_or_else(at_home, |leg| leg.class)
@@ -217,7 +218,7 @@ impl Fabric {
 
     /// The largest number of legs of a route.
     ///
-    /// A leg is a sequence of links through ports of one index.
+    /// A leg is a sequence of links through ports of equal index.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }
@@ -286,7 +287,8 @@ mod tests {
         })
     }
 
-    /// Small machines of every kind whose flits can be simulated, each with every routing policy.
+    /// Small topologies of every wiring that can be simulated flit by flit, each with every routing
+    /// policy.
     fn networks() -> Vec<(Topology, WormholeConfig)> {
         let mut all = Vec::new();
         let usual = WormholeConfig::default();
@@ -334,7 +336,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that, on a grid, a route is a shortest path, one dimension after another.
+        /// Checks that a route on a grid is a shortest path and takes the dimensions one after
+        /// another.
         #[test]
         fn a_route_is_a_shortest_path(
             topology in grids(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),

@@ -30,7 +30,7 @@ pub(super) struct Grants {
     /// Number of groups (sets of lanes that serve equal requests) of a local port.
     exits: usize,
     shift: u32,
-    /// The output lanes of each group, as a mask; equal in all routers.
+    /// The output lanes of each group of lanes, as a mask. The masks are the same in all routers.
     ///
     /// A group has the output lanes of one class of one port.
     groups: Vec<u64>,
@@ -43,7 +43,7 @@ pub(super) struct Grants {
     fifo: Vec<Queue>,
     /// For each waiting lane, the lane behind it in the queue for its group of output lanes.
     after: Vec<u8>,
-    /// For round robin: a mask of the lanes that wait, for each group of each router.
+    /// For round robin: a mask of the waiting lanes, for each group of output lanes of each router.
     waiting: Vec<u64>,
     /// For round robin: the input lane that each output lane considers first.
     ///

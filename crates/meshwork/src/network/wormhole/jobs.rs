@@ -10,7 +10,8 @@ use crate::network::{Network, NetworkError, RunKey, Work};
 use crate::observe::Messages;
 use crate::topology::{Grid, Node};
 
-/// Limit of processes of a job, and of slots, so that both fit into the [`tag`] of a message.
+/// Maximum number of processes of a job, and of slots. Both numbers fit into the [`tag`] of a
+/// message.
 const MOST: usize = 1 << 24;
 
 /// The wormhole network with the jobs that send messages in it. A unit of time is a cycle.
@@ -24,13 +25,14 @@ struct Jobs {
     messaging: Messaging,
     grid: Grid,
     flits: u64,
-    /// For each node, the slots of jobs with processes on it, each with a rank of the job there.
+    /// For each node, the jobs with processes on it: the slot of the job, and a rank of a process
+    /// there.
     ///
     /// A slot is a small number unique among running jobs. A rank below the number of nodes in
     /// [`Run::nodes`] stands for all ranks that differ from it by a multiple of this number.
     holders: Vec<SmallVec<[(u32, u32); 2]>>,
     runs: Vec<Option<Run>>,
-    /// For each slot of a job, the number of stopped runs that used the slot before, modulo 2¹⁶.
+    /// For each slot (number of a running job), how many stopped runs had it before, modulo 2¹⁶.
     stopped: Vec<u16>,
     /// Finished jobs that have not been reported yet.
     finished: Vec<(Time, RunKey)>,
@@ -39,14 +41,15 @@ struct Jobs {
 
 struct Run {
     key: RunKey,
-    /// Number of stopped runs that used the slot of the job before this run.
+    /// Number of stopped runs that had the slot of this run before it.
     ///
-    /// The number tells late messages of a stopped run from those of this run.
+    /// By this number, late messages of a stopped run are told from messages of this run.
     number: u16,
     start: Cycle,
     plan: Plan,
     processes: Vec<Process>,
-    /// Nodes of the processes: process *i* runs on the node with index *i* modulo their number.
+    /// Nodes of the processes: process *i* runs on the node with index *i* modulo the number of
+    /// nodes.
     nodes: Vec<Node>,
     /// Number of the job's messages that have not arrived yet.
     left: u64,

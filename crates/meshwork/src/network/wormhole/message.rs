@@ -1,4 +1,4 @@
-//! Messages in a network, and the interface of a load: a source of messages.
+//! Messages in a network, and the trait of loads, which are sources of messages.
 
 use super::Cycle;
 use crate::topology::Node;
@@ -39,9 +39,9 @@ pub struct Delivery {
 pub enum Turn {
     /// The message to send now, which is the first in the node's queue.
     Message(Message),
-    /// No message until this later cycle, at which the node is asked again.
+    /// The node has no message now, and is asked again at this later cycle.
     At(Cycle),
-    /// No message until the node is [woken](super::Engine::wake).
+    /// The node has no message, and is asked again when it is [woken](super::Engine::wake).
     Nothing,
 }
 

@@ -177,8 +177,9 @@ pub struct WormholeConfig {
     pub global_latency: u32,
 }
 
-/// The router of the paper on ProcSimity: 3 cycles to route a head, 8 flits to a packet, 2 to a
-/// buffer.
+/// The router in the paper on ProcSimity.
+///
+/// It takes 3 cycles to route a head. Packets have 8 flits, and buffers hold 2 flits.
 impl Default for WormholeConfig {
     fn default() -> WormholeConfig {
         WormholeConfig {

@@ -94,7 +94,8 @@ impl Packets {
     }
 
     /// The port and class through which a packet leaves the router that it has reached. This is a
-    /// local port if the packet is at its destination. Must be called once in each router.
+    /// local port if the packet is at its destination. The method must be called once for each
+    /// router on the route.
     pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fabric::Way;
 use super::{Cycle, WormholeConfig};
 
-/// How a free lane is assigned to one of the heads that request it.
+/// How a free lane (virtual channel) is assigned to one of the packet heads that request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arbitration {
     /// The lane goes to the earliest request; ties go to the lowest port.
@@ -116,8 +116,10 @@ impl Timing {
         self.inject.unwrap_or(0) + (links + 1) * (self.head() + self.transfer) + lengths + tail
     }
 
-    /// Cycles from when a packet reaches the front of its queue until it has left it, without
-    /// contention.
+    /// Cycles from when a packet reaches the front of its queue until its last flit has left the
+    /// queue.
+    ///
+    /// There are no other packets in the network.
     pub(super) fn leaves(&self, way: Way, flits: u32, buffer: u32) -> Cycle {
         self.flit_times(way, flits, buffer).0
     }

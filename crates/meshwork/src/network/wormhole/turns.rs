@@ -14,17 +14,20 @@ pub(super) struct Turns(Vec<NextTurn>);
 struct NextTurn {
     /// Cycle in which the processor is asked; `Cycle::MAX` if no such cycle is known.
     at: Cycle,
-    /// Whether the processor waits, so that it can be woken. It does not while it sends a packet.
+    /// Whether the processor waits and can be woken. A processor that sends a packet does not wait.
     waits: bool,
 }
 
 impl Turns {
-    /// Creates the turns of processors that all wait until they are woken.
+    /// Creates the state in which all processors wait until they are woken.
     pub(super) fn new(nodes: usize) -> Turns {
         Turns(vec![NextTurn { at: Cycle::MAX, waits: true }; nodes])
     }
 
-    /// Wakes a processor, and returns whether it is to be asked in the cycle `now` by a new event.
+    /// Wakes a processor. Returns whether the caller must add an event that asks it in the cycle
+    /// `now`.
+    ///
+    /// No event is needed if the processor does not wait, or is asked in this cycle anyway.
     pub(super) fn wake(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_woken = turn.waits && turn.at > now;
@@ -39,12 +42,13 @@ impl Turns {
         self.0[node as usize] = NextTurn { at: until, waits: true };
     }
 
-    /// Sets the cycle in which the packet of a processor will have left it.
+    /// Sets the cycle in which a processor's packet will have left the processor.
     pub(super) fn leaves(&mut self, node: Node, at: Cycle) {
         self.0[node as usize] = NextTurn { at, waits: false };
     }
 
-    /// Whether a processor is to be asked in the cycle `now`. Further events of its turn are void.
+    /// Whether a processor is to be asked in the cycle `now`. If so, later calls for this cycle
+    /// return `false`.
     pub(super) fn is_due(&mut self, node: Node, now: Cycle) -> bool {
         let turn = &mut self.0[node as usize];
         let is_due = turn.at == now;

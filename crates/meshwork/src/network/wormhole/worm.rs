@@ -45,16 +45,17 @@ struct Lane {
     left: u32,
     /// Number of flits whose arrival times are known, but whose departure times are not.
     present: u32,
-    /// Index in the ring of times of the next flit to arrive. `head` is the index of the next flit
-    /// to leave.
+    /// Place in the ring of times at which the next flit to arrive is stored.
+    ///
+    /// `head` is the place of the next flit to leave.
     tail: u32,
     head: u32,
-    /// The buffer that the first packet enters next.
+    /// The buffer into which the first packet of this buffer moves next.
     ///
-    /// `feeder` is the buffer from which the last packet comes.
+    /// `feeder` is the buffer from which the last packet of this buffer comes.
     target: u32,
     feeder: u32,
-    /// Output lane of the router that was granted to the first packet in the buffer.
+    /// Output lane that the router granted to the first packet in the buffer.
     output: u32,
     /// Extra cycles of the link that leads to this buffer, compared with latency 1.
     length: u32,
@@ -275,7 +276,8 @@ impl WormEngine {
         }
     }
 
-    /// Starts the next packet of a processor that is to be asked for one in this cycle.
+    /// Starts the next packet of a processor, if the processor is to be asked for one in this
+    /// cycle.
     fn start_packet(&mut self, node: Node, load: &mut impl Load) {
         if !self.turns.is_due(node, self.now) {
             return;
@@ -324,9 +326,11 @@ impl WormEngine {
         }
     }
 
-    /// Computes when flits leave the buffer `at`, as far as this is known by now.
+    /// Computes when flits leave the buffer `at`, for as many flits as the next buffer has space
+    /// for.
     ///
-    /// Returns the buffer from which the last packet of `at` comes, if `at` has gained space.
+    /// If flits leave, returns the buffer that sends flits to `at`, because it has space for them
+    /// now. Returns `None` if no flit leaves or no buffer sends to `at`.
     fn advance(&mut self, at: u32) -> Option<u32> {
         let Lane { target, left, present, .. } = self.lanes[at as usize];
         if target == NONE {

@@ -29,7 +29,7 @@ impl Named for DependenciesEntry {
     }
 }
 
-/// The family of sources of dependencies between jobs, which a study selects by name.
+/// The family of sources of dependencies between jobs, from which a study selects one by name.
 pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",
@@ -110,7 +110,7 @@ static REPLAYS: Words<Replay, 2> = Words::new([("closed", Replay::Closed), ("hel
 /// Where the dependencies between the jobs of a log come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
-    /// The log states the predecessor of each job, after whose end the job was submitted.
+    /// The log states the predecessor of each job. A job was submitted after its predecessor's end.
     Log,
     /// Predecessors are inferred from the submission times of each user.
     User {
@@ -132,7 +132,8 @@ impl Source {
         matches!(self, Source::User { .. })
     }
 
-    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
+    /// Sessions of users, from which dependencies are inferred; `None` if the log states
+    /// dependencies.
     pub(super) fn sessions(self) -> Option<Sessions> {
         match self {
             Source::Log => None,

@@ -77,7 +77,7 @@ pub struct HyperErlang {
 }
 
 impl HyperErlang {
-    /// Fits the distribution of least order with these moments.
+    /// Fits the distribution of lowest order (with the fewest stages) that has these moments.
     ///
     /// Returns `None` if no distribution of an order up to [`MAX_ORDER`] has these moments, because
     /// the variation or the third moment is too small.

@@ -1,4 +1,4 @@
-//! Distributions of run times and of job sizes, and the functions behind them.
+//! Distributions of run times and of job sizes, and the numeric functions that they use.
 //!
 //! Every draw takes its randomness from a [`Stream`](crate::rng::Stream). A distribution with a
 //! known inverse takes exactly one number per draw. So two such distributions on equal streams use

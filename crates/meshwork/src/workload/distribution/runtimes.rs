@@ -271,7 +271,7 @@ impl Named for RuntimeEntry {
     }
 }
 
-/// The family of distributions of run times, which a study selects by name.
+/// The family of distributions of run times, from which a study selects one by name.
 pub static RUNTIMES: Family = Family {
     kind: "distribution of run times",
     key: "name",

@@ -1,5 +1,5 @@
-//! Distributions of job sizes: integers, and the quantities that they measure, such as sides of
-//! blocks.
+//! Distributions of job sizes. A draw is an integer, which measures a quantity such as a side of a
+//! block.
 
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ pub struct Sizes {
 enum Form {
     /// The drawn integers are the sides of a block.
     Block,
-    /// The drawn integer is the length of every side of a block with this number of dimensions.
+    /// All sides of a block have the drawn length. The variant holds the block's number of
+    /// dimensions.
     Square(usize),
     /// The integer is the dimension of a subcube.
     Subcube,
@@ -56,9 +57,9 @@ enum Form {
     Count,
 }
 
-/// Quantities that drawn integers may measure, by name.
+/// Names of the quantities that a drawn integer can measure.
 ///
-/// Some need the machine's number of dimensions.
+/// The function of an entry takes the machine's number of dimensions, which some quantities need.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -130,9 +131,9 @@ impl Sizes {
 
     /// Requests with which to check that the machine supports all requests that can be drawn.
     ///
-    /// If blocks are drawn, not every block is returned: each returned one has a single drawn side,
-    /// and 1 for the others. Together they contain every integer that can be drawn for a side.
-    /// Requests of other kinds are all returned.
+    /// If blocks are drawn, not every block is returned. A returned block has one drawn side, and
+    /// all its other sides are 1. Together the blocks contain every integer that can be drawn for a
+    /// side. Requests of other kinds are all returned.
     pub fn samples(&self) -> impl Iterator<Item = Request> {
         let vectors = Arc::clone(&self.vectors);
         let vectors = (0..vectors.len()).map(move |at| Request::pieces(vectors[at].1.clone()));
@@ -244,22 +245,25 @@ fn form(params: &Params, machine: &Topology) -> Result<Form, Problem> {
     Ok(given)
 }
 
-/// Parameters and default bounds of one drawn integer: one side of a block, or a size as a whole.
+/// Parameters and default bounds of a drawn integer, which is a side of a block or a job's whole
+/// size.
 pub struct SizeRange<'a> {
     /// Parameters of the distribution.
     pub params: &'a Params,
     form: Form,
     side: usize,
     of: usize,
-    /// Least integer that is a size: 0 for the dimension of a subcube, otherwise 1.
+    /// Smallest integer that is a size: 0 for the dimension of a subcube, otherwise 1.
     pub least: u32,
-    /// Largest number that fits the largest site of the machine. A study may give a larger bound.
+    /// Largest integer that is a size on the largest site. A study may give a larger bound.
     pub most: u32,
 }
 
 impl SizeRange<'_> {
-    /// The value of a parameter for this side. A study gives one number for all sides, or one
-    /// number for each.
+    /// The value of a parameter for this side.
+    ///
+    /// In a study, the parameter is one number for all sides, or a list with a number for each
+    /// side.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {
@@ -357,7 +361,7 @@ pub struct SizeEntry {
 impl SizeEntry {
     /// Creates the entry of a distribution of sizes that is given by the weight of each size.
     ///
-    /// The function returns the smallest size, and the weights of it and of each following size.
+    /// The function returns the smallest size, and the weight of every size from the smallest on.
     /// Weights need not sum to 1.
     #[must_use]
     pub const fn new(
@@ -368,7 +372,8 @@ impl SizeEntry {
     }
 }
 
-/// Function that builds the distribution of one integer, either directly or from weights.
+/// Function that builds the distribution of one integer, or that gives weights from which it is
+/// built.
 #[derive(Clone, Copy)]
 enum Build {
     Law(fn(&SizeRange<'_>) -> Result<Law, Problem>),
@@ -403,7 +408,7 @@ impl Named for SizeEntry {
     }
 }
 
-/// The family of distributions of sizes, which a study selects by name.
+/// The family of distributions of sizes, from which a study selects one by name.
 pub static SIZES: Family = Family {
     kind: "distribution of sizes",
     key: "name",
@@ -440,7 +445,7 @@ static VECTORS: SizeEntry = SizeEntry {
     build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
-/// Reads a request for pieces from a table whose keys and values are those of a table of jobs.
+/// Reads a request for pieces from keys and values that are columns and cells of a table of jobs.
 ///
 /// # Errors
 /// If the machine's nodes have no types, or `must_fit` is true and the pieces fit on no node.
@@ -620,7 +625,8 @@ static NORMAL: SizeEntry = SizeEntry {
     }),
 };
 
-/// Sources of the probabilities of normally distributed sizes: printed in papers, or computed.
+/// Values of `cells`: probabilities of normally distributed sizes as printed in papers, or
+/// computed.
 ///
 /// `true` stands for printed probabilities.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);

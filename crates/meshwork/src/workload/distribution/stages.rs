@@ -141,7 +141,8 @@ fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Checks that a fit to drawn sizes has parameters similar to those of their distribution.
+    /// Checks that a fit to sizes drawn from a distribution has parameters similar to the
+    /// distribution's.
     #[test]
     fn the_fit_finds_what_was_drawn() {
         let stages =

@@ -26,7 +26,7 @@ impl Named for EstimatesEntry {
     }
 }
 
-/// The family of models of estimates, which a study selects by name.
+/// The family of models of estimates, from which a study selects one by name.
 pub static ESTIMATES: Family =
     Family { kind: "model of estimates", key: "name", entries: || abouts(ENTRIES), common: &[] };
 

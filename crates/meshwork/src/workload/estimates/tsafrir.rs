@@ -95,9 +95,10 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps, in minutes. Multiples of them count as popular estimates until there are enough.
+/// Steps in minutes, whose multiples are popular estimates.
 ///
-/// Multiples of the largest step are taken first. For each step, the longest estimate comes first.
+/// Multiples of the largest step are taken first, and then those of smaller steps, until there are
+/// enough estimates. For each step, the longest estimate comes first.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity rank that each popular value has in each of four logs; 1 is the most popular.
@@ -127,9 +128,10 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Pairs of a number of jobs in a log, and the number of different estimates of these jobs.
+/// Number of different estimates among the jobs of a log, by the number of jobs.
 ///
-/// Between these pairs, interpolation is linear.
+/// An element is a number of jobs and the number of their different estimates. Between two
+/// elements, the number of estimates is interpolated linearly.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -140,7 +142,7 @@ const VALUES: [(f64, f64); 7] = [
     (250_000.0, 565.0),
 ];
 
-/// Percentage of jobs whose estimate is the popular value with a given rank, from rank 2 on.
+/// Percentage of jobs whose estimate is the popular value with a given rank, which is 2 or more.
 fn popularity(rank: usize) -> f64 {
     14.0491 * libm::exp(-0.177_531 * rank as f64) + 0.462_513
 }
@@ -212,7 +214,8 @@ impl Model {
 
     /// Popular estimates, each with its share of jobs.
     ///
-    /// The shares sum to the field `head`, or to more if the shares given for the site do.
+    /// The sum of the shares is the field `head`, or more if the shares given for the site sum to
+    /// more.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -347,8 +350,9 @@ fn values_among(jobs: usize) -> usize {
 ///
 /// `own` has the ranks that are already known. The other values are handled in order. The maximum
 /// gets rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
-/// pool. If a free rank occurs in no log for any later value, the value gets this rank. Otherwise
-/// two ranks are drawn from the pool, and the value gets the smaller one.
+/// pool. If no later value has a certain free rank in any log, the value gets that rank, which
+/// would otherwise stay free. In all other cases two ranks are drawn from the pool, and the value
+/// gets the smaller one.
 fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
     let count = own.len();
     let mut is_free = vec![true; count];
@@ -381,7 +385,8 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
 
 /// Expands estimates with shares of jobs to one estimate for each job, in the order of `values`.
 ///
-/// The counts of jobs sum to `jobs`: those with the largest remainders are rounded up.
+/// The numbers of jobs are rounded so that they sum to `jobs`: those with the largest fractions are
+/// rounded up, and all others down.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
     let exact = |share: f64| share * jobs as f64;
     let mut counts: Vec<usize> =
@@ -424,8 +429,8 @@ mod tests {
     }
 
     /// Checks generated estimates against the paper's findings on four logs. 89 % of the jobs have
-    /// one of 20 values. No value has more jobs than the maximum estimate. The share of each rank
-    /// is that of the paper's fit.
+    /// one of 20 values. No value has more jobs than the maximum estimate. If the values are
+    /// ordered by their shares of jobs, these shares are those of the paper's fit.
     #[test]
     fn twenty_values_have_nearly_nine_jobs_of_ten_and_the_longest_most() {
         let given = format!("{LUBLIN}estimates = {{ name = 'tsafrir', max = 200000 }}");
@@ -495,9 +500,10 @@ mod tests {
         }
     }
 
-    /// Compares with a straightforward version of the model.
+    /// Compares the assigned estimates with those of a straightforward version of the model.
     ///
-    /// For each job, it lists the remaining estimates that are long enough, and draws one of them.
+    /// For each job, this version lists the remaining estimates that are long enough, and draws one
+    /// of them.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

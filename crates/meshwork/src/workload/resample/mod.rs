@@ -20,7 +20,8 @@ struct ResampleEntry {
     about: About,
     /// Whether this resampling needs the owners of jobs.
     asks_for_owners: bool,
-    /// Makes another log from the jobs of a log, which are given in order of arrival.
+    /// Returns the jobs of a resampled log. The jobs of the original log are given in order of
+    /// arrival.
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }
 
@@ -30,7 +31,7 @@ impl Named for ResampleEntry {
     }
 }
 
-/// The family of methods of resampling, which a study selects by name.
+/// The family of methods of resampling, from which a study selects one by name.
 pub static RESAMPLES: Family =
     Family { kind: "way of resampling", key: "by", entries: || abouts(ENTRIES), common: &[] };
 
@@ -94,14 +95,16 @@ pub(super) fn resampled(
 struct Weeks {
     first: Time,
     period: f64,
-    /// Number of whole weeks from the first arrival on; jobs that arrive later are left out.
+    /// Number of whole weeks since the first arrival. Jobs that arrive after these weeks are left
+    /// out.
     count: u64,
     /// Number of weeks of the resampled log.
     wanted: u64,
 }
 
 impl Weeks {
-    /// Finds the whole weeks of the jobs of a log, and the number of weeks of the resampled log.
+    /// Finds the whole weeks in which jobs of a log arrive, and the length of the resampled log in
+    /// weeks.
     ///
     /// # Errors
     /// If the log has fewer than two weeks.

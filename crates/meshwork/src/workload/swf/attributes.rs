@@ -19,14 +19,15 @@ pub(super) struct Attributes {
     owners: Owners<Key>,
     /// Owner and predecessor of each job; `None` unless dependencies are requested.
     ///
-    /// If `None`, only owners are stored. The number under which a job's attributes are stored is
-    /// then the number of its owner.
+    /// With `None`, only owners are stored, and the number that a job gets for its attributes is
+    /// the number of its owner.
     came: Option<Came>,
 }
 
 struct Came {
     lines: Vec<Line>,
-    /// The users' sessions, if dependencies are inferred from them; `None` if the log states them.
+    /// Sessions of users, from which dependencies are inferred; `None` if the log states
+    /// dependencies.
     sessions: Option<Sessions>,
 }
 
@@ -55,7 +56,8 @@ impl Attributes {
         Ok((came.lines.len() - 1) as u32)
     }
 
-    /// Adds the attributes stored under a number to a job. Jobs must come in order of submission.
+    /// Gives a job the attributes stored under the number `number`. Jobs must come in order of
+    /// submission.
     pub(super) fn give(&mut self, number: u32, job: &mut Job) {
         let Some(came) = &mut self.came else {
             job.owner = self.owners.get(number);

@@ -20,7 +20,10 @@ impl Choice {
         Choice { users: list("users"), queues: list("queues") }
     }
 
-    /// Whether a line is selected. A line with unknown user or queue belongs to no user or queue.
+    /// Whether a line is selected.
+    ///
+    /// If only certain users are selected, a line without a known user is not selected. The same
+    /// holds for queues.
     #[inline]
     #[must_use]
     pub fn takes(&self, record: &Record) -> bool {

@@ -541,7 +541,8 @@ impl Header {
         self.entries.iter().find(|(own, _)| own == label).map(|(_, value)| value.as_str())
     }
 
-    /// Integer at the start of the value of the first comment with this label.
+    /// Integer with which a header comment's value begins. The comment is the first with this
+    /// label.
     #[must_use]
     pub fn number(&self, label: &str) -> Option<u64> {
         let value = self.get(label)?;

@@ -248,7 +248,9 @@ struct Log {
 }
 
 impl Log {
-    /// Reads until `reorder` jobs are held back, or up to a line that is not a job.
+    /// Reads on until more than `reorder` jobs are held back for sorting, or the log ends.
+    ///
+    /// It also stops at a line that is not a job, and returns this line.
     #[inline(always)]
     fn read_on(&mut self) -> Result<Option<Unusable>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {

@@ -61,7 +61,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 )
 .knows_owners(true);
 
-/// Content of a cell of a table, independent of the format of the file.
+/// Content of a table's cell, independent of the file format.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// Text of a cell.
@@ -128,7 +128,8 @@ pub struct Row {
     pub cpu: Option<u32>,
     /// Memory of each piece in MiB.
     pub mem: Option<u32>,
-    /// GPUs of each piece: their number, and the thousandths that the piece needs of each.
+    /// GPUs of each piece: their number, and the share that the piece needs of each GPU, in
+    /// thousandths.
     pub gpu: Option<(u32, u32)>,
     /// Amount for each piece of a node's resource `other`, whose meaning the study defines.
     pub other: Option<u32>,
@@ -379,7 +380,7 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
 /// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers for cells that [`Column::set`] has already converted to numbers or texts.
+/// Parsers of a cell's content, after [`Column::set`] has converted the cell to a number or a text.
 ///
 /// An error is the end of a sentence that begins with the name of the column.
 impl Cell<'_> {
@@ -464,7 +465,7 @@ impl Cell<'_> {
         }
     }
 
-    /// Reads from a cell a number of GPUs, and the thousandths needed of each.
+    /// Reads a number of GPUs and the share needed of each GPU, in thousandths, from a cell.
     fn gpus(&self) -> Result<(u32, u32), String> {
         let share = |number: f64| (number * f64::from(WHOLE_SHARE)).round();
         match self {
@@ -497,7 +498,7 @@ impl Cell<'_> {
         known.map(|(_, inside)| *inside).ok_or_else(|| self.must_be(&format!("one of {words}")))
     }
 
-    /// Reads from a cell pieces of several roles, as [`Pieces::roles_text`] writes them.
+    /// Parses pieces of several roles from a cell, in the form that [`Pieces::roles_text`] writes.
     fn roles(&self) -> Result<Vec<Piece>, String> {
         let text = self.text()?;
         let wrong = || self.must_be("roles joined by +, such as 1*cpu=4+8*cpu=16,gpu=1");
