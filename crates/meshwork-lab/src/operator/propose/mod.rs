@@ -206,7 +206,7 @@ pub fn propose(
     }
     let lists = finalists[leader];
     let at = effort.budget.map(|budget| began + budget.saturating_sub(3 * one));
-    let ends = SearchEnd { at, after };
+    let ends = SearchEnd { at, after, stop };
     let (lists, waits) = pool.install(|| simplified(&chosen, &own_tried, lists, &space, ends));
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
@@ -245,7 +245,7 @@ fn simplified(
     own: &Tried,
     lists: &TopologyLists,
     space: &SearchSpace,
-    ends: SearchEnd,
+    ends: SearchEnd<'_>,
 ) -> (TopologyLists, Option<Vec<f64>>) {
     let jobs = 0..trial.stays.len();
     let mut lists = lists.clone();
