@@ -381,7 +381,7 @@ pub(crate) struct Plan {
 #[derive(Args, Debug)]
 pub(crate) struct List {
     /// The kind of names to list, such as allocator, or a single name to show, such as first_fit or
-    /// the type of nodes dgx [default: list all kinds with all names]
+    /// the node type dgx [default: list all kinds with all names]
     pub(crate) kind: Option<String>,
     /// A name of the given kind, whose entry is printed with all its parameters
     pub(crate) name: Option<String>,

@@ -80,8 +80,8 @@ pub(crate) enum Ops {
         meshwork ops propose site --budget 10m -o proposed.yaml"
     )]
     Propose(Propose),
-    /// Explain why a job waits: the reason, the nearest places, the jobs in the way, and what would
-    /// let the job start
+    /// Explain why a job waits: the reason, the places that are nearly free, the jobs in
+    /// the way, and what would let the job start
     #[command(
         after_help = "The state is one of four: a site at an instant of its history (--at); the output of \
         `scontrol show job -o` or `squeue --json`, with the files of the machine (--topology, --conf, --nodes); a run \

@@ -54,8 +54,10 @@ pub fn warnings(
     warnings
 }
 
-/// Mean number of refused jobs with each value of the swept key on which it depends most, such as
-/// ` (allocator = slurm refused 468, naive 0)`. It is empty if all values refused equally many.
+/// Mean number of refused jobs with each value of one swept key, as text.
+///
+/// An example is ` (allocator = slurm refused 468, naive 0)`. The key is the one on which the number
+/// depends most. The text is empty if all values refused equally many.
 fn by_value(study: &Study, results: &Results) -> String {
     let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
     let mut stride = 1;

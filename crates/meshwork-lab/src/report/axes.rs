@@ -108,11 +108,10 @@ impl Axis {
         places
     }
 
-    /// Numbers of a numeric axis; `None` if its values are shown side by side.
+    /// Numbers of an axis that is drawn to scale; `None` if its values are shown as categories.
     ///
-    /// Values are shown side by side if they are names, or fewer than three numbers. The same holds
-    /// for numbers of a wide range if some are 0 or negative, because a logarithmic scale cannot
-    /// show them.
+    /// Values are categories if they are names, or fewer than three numbers. Numbers of a wide range
+    /// are categories if some are 0 or negative, because a logarithmic scale cannot show them.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -128,7 +127,7 @@ impl Axis {
     }
 }
 
-/// Removes the decimals of a whole number.
+/// Writes a whole number without its decimals: `5.0` becomes `5`. Other labels stay as they are.
 fn whole(label: String) -> String {
     match label.strip_suffix(".0") {
         Some(whole) if whole.parse::<i64>().is_ok() => whole.to_owned(),

@@ -17,7 +17,7 @@ use crate::study::{Baseline, Replications, Study};
 /// Largest number of scenarios that have a column each in a table with many metrics.
 const MOST_ACROSS: usize = 6;
 
-/// Number of metrics above which a table of few scenarios has a row per metric.
+/// Largest number of metrics with which a table of few scenarios has a column for each of them.
 const MANY_METRICS: usize = 8;
 
 /// A table in a section of a report.

@@ -206,7 +206,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     sizes.into_iter().map(|size| (u64::from(size), than.unwrap_or(u64::from(size)))).collect()
 }
 
-/// Keys of a `[[claim]]` table whose values contain swept keys or have several types.
+/// The other keys of a `[[claim]]` table. Their values may have several types, or name swept keys.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads the list of tables `[[claim]]`. `axes` are the swept keys. `changed` says that command

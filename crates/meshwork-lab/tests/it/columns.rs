@@ -81,7 +81,7 @@ fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> Str
     }
 }
 
-/// Whether the column `asked`, which has the requests, is one for jobs that share nodes.
+/// Whether a column of requests, `asked`, is for jobs that share nodes.
 fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }

@@ -239,7 +239,7 @@ impl Profile {
         self.chunks.remove(index + 1);
     }
 
-    /// Advances to instant `now`: the first step begins then, and earlier steps are dropped.
+    /// Drops the steps that end before `now`, and lets the first of the others begin at `now`.
     pub(crate) fn advance(&mut self, now: Time) {
         if now <= self.chunks[0].first {
             return;

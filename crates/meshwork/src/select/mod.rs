@@ -89,7 +89,7 @@ mod tests {
 
     /// Test machine of several sites without links, with given speeds and free processors.
     ///
-    /// It also has other waiting jobs.
+    /// Besides the job that a test places, further jobs wait.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,

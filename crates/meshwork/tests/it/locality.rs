@@ -1,4 +1,4 @@
-//! Tests of allocators that keep the nodes of a job close together, against slow definitions.
+//! Tests of allocators that keep the nodes of a job close together, against slow twins.
 
 use std::collections::BTreeMap;
 

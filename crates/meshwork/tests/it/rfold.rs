@@ -60,8 +60,8 @@ fn way(run: &Json) -> Way {
 
 /// Tests that the model repeats the start, nodes and waits of every job of every recorded run.
 ///
-/// Ties are broken as in RFold's program. A search that the program's clock cut short finds
-/// nothing.
+/// Ties are broken as in RFold's program. Where the program broke off a search at its time limit,
+/// the model's search is made to find nothing.
 #[test]
 fn every_job_of_every_recorded_run_goes_where_it_went() {
     let Some(record) = recorded() else { return };

@@ -190,7 +190,7 @@ fn a_processor_that_waits_can_be_woken() {
     }
 }
 
-/// Every engine of the network that can simulate the settings, with several numbers of channels.
+/// All engines that can simulate the settings, each with several numbers of virtual channels.
 fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
     let mut engines = Vec::new();

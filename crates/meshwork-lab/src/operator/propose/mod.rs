@@ -89,7 +89,7 @@ pub struct ListProposal {
 }
 
 impl ListProposal {
-    /// Whether the best lists certainly reduce waits on the history's second half.
+    /// Whether the proposed placement lists reduce waits on the history's second half significantly.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against

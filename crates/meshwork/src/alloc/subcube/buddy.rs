@@ -146,7 +146,7 @@ trait BlockLists: Send + Clone + 'static {
     }
 }
 
-/// The aligned block of a dimension that begins at `base`.
+/// The aligned subcube of dimension `dimension` whose lowest node is `base`.
 fn aligned(dimension: u32, base: Node) -> Subcube {
     Subcube { base, mask: (1 << dimension) - 1 }
 }
