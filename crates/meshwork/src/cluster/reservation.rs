@@ -82,6 +82,8 @@ pub struct Guard {
 /// For machines whose nodes are shared by jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
+    /// Index of the site of the reserved nodes.
+    pub(super) site: usize,
     /// Number that identifies these limits; copies have the same number.
     pub(super) number: u64,
     /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
