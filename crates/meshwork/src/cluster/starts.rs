@@ -377,8 +377,9 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached copy of the machine, in which the nodes of `kept` are marked busy, and
-    /// what the reservation of `beside` needs.
+    /// Updates the cached copy of the machine, in which the nodes of `kept` are marked busy.
+    ///
+    /// What the reservation of `beside` needs is marked busy too.
     fn take_without(
         &mut self,
         kept: &[(usize, &Placement)],

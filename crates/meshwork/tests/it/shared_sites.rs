@@ -555,7 +555,7 @@ fn bad_types_of_several_sites_get_one_sentence() {
         on,
         "`machine.sites[1].nodes[0].on` names node 7, but the machine has the nodes 0 to 3"
     );
-    // Both are the nearest types of one site, and the first is nearer.
+    // The nearest type of all sites is named.
     let never = read(&format!("{cpu}, {dgx}"), "", "{ gpu = 9, cpu = 4 }");
     assert_eq!(
         never,

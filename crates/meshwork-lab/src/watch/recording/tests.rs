@@ -580,8 +580,9 @@ fn held_by_cells(scene: &Scene, site: usize) -> Vec<Amounts> {
     held
 }
 
-/// Amounts of each node's resources that jobs hold on a site after the first `count` events of a
-/// recording without moves.
+/// Amounts of each node's resources that jobs hold on a site after some events of a recording.
+///
+/// The events are the first `count` ones, and no job moves.
 fn held_by_columns(columns: &Columns, count: usize, site: usize, nodes: usize) -> Vec<Amounts> {
     let PartColumns { count: counts, node, cpu, mem, gpu, other } = &columns.parts;
     let (mut running, mut placed, mut part) = (BTreeMap::new(), 0, 0);

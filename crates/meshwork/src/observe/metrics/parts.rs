@@ -23,7 +23,7 @@ struct NodeRatio {
     /// Types of nodes of all sites; `None` if jobs do not share nodes.
     types: Option<Arc<NodeTypes>>,
     of: OfNode,
-    /// What each node adds to both sums, by site and node.
+    /// Contributions of each node to both sums, by site and node.
     nodes: Vec<Vec<[f64; 2]>>,
     sums: [f64; 2],
     is_sum: bool,
