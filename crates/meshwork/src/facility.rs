@@ -12,7 +12,7 @@ use crate::alloc::{Claim, RecallError};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
 use crate::job::{Cause, Job, Request, Time};
-use crate::machine::{ClaimError, Placement, Site};
+use crate::machine::{CellLimits, ClaimError, Placement, Site};
 use crate::offer::{Attempt, ManagedSite, Offers, Proposal, QueueView};
 use crate::rng::Stream;
 use crate::select::Selector;
@@ -239,6 +239,11 @@ impl Facility {
         }
     }
 
+    /// Whether sizes are fixed and the allocator of each site finds every free block.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.sizes_are_fixed() && self.sites.iter().all(ManagedSite::misses_no_block)
+    }
+
     /// The only site of a machine, if every job gets its requested size; otherwise `None`.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
@@ -310,20 +315,31 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
-    /// Whether the machine is a single site whose nodes are shared by jobs.
+    /// Whether jobs share the nodes of the machine. They share those of every site or of none.
     #[inline]
     pub(crate) fn shares_nodes(&self) -> bool {
-        self.sites.len() == 1 && self.sites[0].site().amounts().is_some()
+        self.sites[0].site().amounts().is_some()
     }
 
-    /// Calls a function on the only site, and then restores the site's free amounts of resources.
+    /// Calls a function on a site, and then restores the site's free amounts of resources.
     ///
     /// The function may change these amounts to find out what would fit.
-    pub(crate) fn in_trial<R>(&mut self, ask: impl FnOnce(&mut ManagedSite) -> R) -> R {
-        self.sites[0].site_mut().begin_trial();
-        let answer = ask(&mut self.sites[0]);
-        self.sites[0].site_mut().end_trial();
+    pub(crate) fn in_trial<R>(
+        &mut self,
+        site: usize,
+        ask: impl FnOnce(&mut ManagedSite) -> R,
+    ) -> R {
+        self.sites[site].site_mut().begin_trial();
+        let answer = ask(&mut self.sites[site]);
+        self.sites[site].site_mut().end_trial();
         answer
+    }
+
+    /// Lowers free amounts of resources of a site to at most the given limits.
+    ///
+    /// This is for copies of the facility, since the amounts are not restored.
+    pub(crate) fn limit(&mut self, site: usize, limits: &CellLimits) {
+        self.sites[site].site_mut().limit(limits);
     }
 
     /// Disables all caches, for tests: every request is then evaluated in full.

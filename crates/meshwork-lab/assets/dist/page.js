@@ -1652,7 +1652,7 @@
       }
       this.maps = run.sites.map((_, i) => this.figure(i));
       this.sites.replaceChildren(...this.maps.map((map) => map.figure));
-      const kinds = [...new Set(run.sites.flatMap((site) => site.kinds ?? []))];
+      const kinds = KINDS.filter((kind) => run.sites.some((site) => site.kinds?.includes(kind)));
       this.kinds.replaceChildren(...kinds.map((kind) => make("option", { value: kind }, KIND_NAMES[kind])));
       this.chooser.hidden = kinds.length < 2;
       const legends = new Set(run.sites.map(legend));
@@ -3870,7 +3870,7 @@ ${parts.join("\n")}
   function saving(player) {
     const save2 = async (kind) => {
       const { run, moment, still: still2 } = player();
-      const by = run.isShared ? `; nodes are filled by ${KIND_NAMES[still2.maps[0].kind]}` : "";
+      const by = run.isShared ? `; nodes are filled by ${[...new Set(still2.maps.map((map) => KIND_NAMES[map.kind]))].join(" or ")}` : "";
       const { scenario, replication, title: title2 } = run.recording;
       const which = title2 || `scenario ${scenario}`;
       const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} ${units(run)} held, ${moment.runs} jobs run, ${moment.waits} wait${by}`;

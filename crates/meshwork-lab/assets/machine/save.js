@@ -10,7 +10,7 @@ import { KIND_NAMES, units } from "./words.js";
 export function saving(player) {
   const save = async (/** @type {string} */ kind) => {
     const { run, moment, still } = player();
-    const by = run.isShared ? `; nodes are filled by ${KIND_NAMES[still.maps[0].kind]}` : "";
+    const by = run.isShared ? `; nodes are filled by ${[...new Set(still.maps.map((map) => KIND_NAMES[map.kind]))].join(" or ")}` : "";
     const { scenario, replication, title } = run.recording;
     const which = title || `scenario ${scenario}`;
     const words = `${run.clock.words(moment.time)}: ${moment.held} of ${run.processors} ${units(run)} held, ${moment.runs} jobs run, ${moment.waits} wait${by}`;

@@ -6,7 +6,7 @@ import { layouts } from "./layout.js";
 import { JobList } from "./lists.js";
 import { SiteMap } from "./map.js";
 import { number } from "./paint.js";
-import { COLOURS } from "./run.js";
+import { COLOURS, KINDS } from "./run.js";
 import { KIND_NAMES, asksBriefly, largest, legend, siteName, summary } from "./words.js";
 
 /** Maximum number of jobs in each list. */
@@ -61,7 +61,7 @@ export class Still {
     }
     this.maps = run.sites.map((_, i) => this.figure(i));
     this.sites.replaceChildren(...this.maps.map((map) => map.figure));
-    const kinds = [...new Set(run.sites.flatMap((site) => site.kinds ?? []))];
+    const kinds = KINDS.filter((kind) => run.sites.some((site) => site.kinds?.includes(kind)));
     this.kinds.replaceChildren(...kinds.map((kind) => make("option", { value: kind }, KIND_NAMES[kind])));
     this.chooser.hidden = kinds.length < 2;
     const legends = new Set(run.sites.map(legend));

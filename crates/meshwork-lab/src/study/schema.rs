@@ -244,7 +244,7 @@ impl Writer<'_> {
         several["properties"]
             .as_object_mut()
             .into_iter()
-            .for_each(|keys| keys.extend(access.clone()));
+            .for_each(|keys| keys.extend(access_tables.clone()));
         let text = json!({ "type": "string" });
         let [slurm, topograph] = FILE_KEYS;
         let [slurm, topograph, folder] = [slurm, topograph, SITE_KEYS].map(|keys| {

@@ -53,8 +53,10 @@ impl Cluster<'_> {
             let reservation = self.outlook().earliest(self.queue.job(ticket), None)?;
             return Some(self.guard(reservation));
         }
-        if self.facility.shares_nodes() {
-            return self.earliest_parts(ticket, limit);
+        if self.facility.shares_nodes()
+            && let Some(form) = self.queue.form(ticket)
+        {
+            return self.earliest_parts(ticket, form, limit);
         }
         if let [only] = self.facility.sites() {
             if only.finds() == Finds::AnyNodes
@@ -68,7 +70,10 @@ impl Cluster<'_> {
             if other.reservation.at < best.reservation.at { other } else { best }
         };
         let sites = 0..self.facility.sites().len();
-        sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)
+        let found =
+            sites.filter_map(|site| self.earliest_on(site, ticket, limit)).reduce(sooner)?;
+        let beside = self.beside(&found.reservation);
+        Some(Guard { beside, ..found })
     }
 
     /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request with a single form.
@@ -146,21 +151,20 @@ impl Cluster<'_> {
         }
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a machine on which jobs share
-    /// nodes.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for one site on which jobs share nodes.
     ///
     /// Removes running jobs from a copy of the machine, in order of their expected ends, until the
     /// waiting job fits. The search may stop at `limit`.
-    fn earliest_parts(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
+    fn earliest_parts(&mut self, ticket: Ticket, form: Form, limit: Time) -> Option<Guard> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
         let number = self.guards.get();
         let Cluster { now, facility, ends, running, out, forms, queue, .. } = self;
         let (now, job, ends) = (*now, queue.job(ticket), ends.get()?);
-        let form = forms.request(queue.form(ticket)?);
+        let form = forms.request(form);
         let stretch = 1.0 / facility.sites()[0].site().speed();
         let mut ends = ends.iter().peekable();
-        facility.in_trial(|site| {
+        facility.in_trial(0, |site| {
             let mut at = now;
             let placement = loop {
                 if let Some(placement) = site.choose_in_trial(form, now, false) {
@@ -174,7 +178,7 @@ impl Cluster<'_> {
             let limits = site.site().left_beside(&placement);
             let (span, hold) = (job.estimate * stretch, Hold::Nodes(placement));
             let reservation = Reservation { at, span, stretch, site: 0, hold };
-            let beside = Some(Box::new(BesideParts { number, limits }));
+            let beside = Some(Box::new(BesideParts { site: 0, number, limits }));
             Some(Guard { beside, ..Guard::of_nodes(reservation) })
         })
     }
@@ -311,7 +315,8 @@ impl Cluster<'_> {
         }
         self.guards.set(self.guards.get() + 1);
         let limits = then.site().left_beside(placement);
-        Some(Box::new(BesideParts { number: self.guards.get(), limits }))
+        let (site, number) = (reservation.site, self.guards.get());
+        Some(Box::new(BesideParts { site, number, limits }))
     }
 
     /// Creates the guard of a reservation: the limits within which other jobs do not delay it.

@@ -255,6 +255,11 @@ impl<'a> Cluster<'a> {
         self.facility.only_complete_site().is_some()
     }
 
+    /// Whether the allocators of all sites find every free block for the size that a job asks for.
+    pub(crate) fn no_site_misses_blocks(&self) -> bool {
+        self.facility.is_complete()
+    }
+
     /// The waiting jobs in queue order.
     pub fn waiting(&self) -> impl Iterator<Item = Ticket> + '_ {
         std::iter::successors(self.head(), |&ticket| self.after(ticket))

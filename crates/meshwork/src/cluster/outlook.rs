@@ -350,7 +350,8 @@ impl Outlook {
             let until = (at + span).max(at.next());
             let mut then = self.facility.fork_site(site);
             self.least_free(&mut then, site, at, until, ended);
-            for closure in self.closures.to(job).filter(|closure| closure.hinders(at, until)) {
+            let closed = self.closures.to(job).filter(|closure| closure.site == site);
+            for closure in closed.filter(|closure| closure.hinders(at, until)) {
                 then.take_what_is_free_of(&closure.placement, at).ok()?;
             }
             let Proposal { placement, stretch, .. } = then.propose(job, at)?;

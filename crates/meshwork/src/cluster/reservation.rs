@@ -86,6 +86,8 @@ pub struct Guard {
 /// of memory.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
+    /// Index of the site of the reserved nodes.
+    pub(super) site: usize,
     /// Identifier of the limits in this struct; copies have the same number.
     pub(super) number: u64,
     /// For each resource of a reserved node, the amount left for other jobs at the reserved start.

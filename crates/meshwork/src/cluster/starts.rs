@@ -1,6 +1,7 @@
 //! Starts of waiting jobs, with immediate feedback to the scheduler.
 
 use super::ends::End;
+use super::forms::Form;
 use super::queue::Ticket;
 use super::reservation::{BesideParts, Guard, Hold, Reservation};
 use super::{Cluster, Culprit};
@@ -16,6 +17,8 @@ use crate::offer::Proposal;
 /// A copy of the machine in which the nodes kept for some jobs are busy; cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
+    /// Number of the limits that a reservation of parts of nodes imposes, if there are any.
+    beside: Option<u64>,
     /// When the copy was made. `changes` and `releases` are the cluster's counts at that time.
     at: Time,
     changes: u64,
@@ -24,11 +27,13 @@ pub(super) struct Without {
 }
 
 impl Without {
-    fn keeps(&self, kept: &[(usize, &Placement)]) -> bool {
+    fn keeps(&self, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) -> bool {
         let same = |(mine, other): (&(usize, Placement), &(usize, &Placement))| {
             mine.0 == other.0 && mine.1 == *other.1
         };
-        self.kept.len() == kept.len() && self.kept.iter().zip(kept).all(same)
+        self.beside == beside.map(|beside| beside.number)
+            && self.kept.len() == kept.len()
+            && self.kept.iter().zip(kept).all(same)
     }
 }
 
@@ -44,12 +49,13 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
 
 /// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
 ///
-/// If `beside` is given, the resources of nodes that its reservation needs do not count as free.
-fn leave(site: &mut Site, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
-    if let Some(beside) = beside {
+/// If `beside` is given, the resources of nodes that its reservation needs do not count as free. The
+/// index of the site is `on`; placements and limits of other sites do not matter.
+fn leave(site: &mut Site, on: usize, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
+    if let Some(beside) = beside.filter(|beside| beside.site == on) {
         site.limit(&beside.limits);
     }
-    for (_, kept) in kept {
+    for (_, kept) in kept.iter().filter(|(site, _)| *site == on) {
         site.take_what_is_free_of(kept);
     }
 }
@@ -173,7 +179,9 @@ impl Cluster<'_> {
                     guard.extra_nodes -= held;
                 }
                 Hold::Nodes(_) if guard.beside.is_some() => {
-                    if let Some(beside) = &mut guard.beside {
+                    // Under a power cap, jobs on other sites come here too.
+                    let here = |beside: &&mut Box<BesideParts>| beside.site == proposal.site;
+                    if let Some(beside) = guard.beside.as_mut().filter(here) {
                         beside.take(&proposal.placement);
                     }
                 }
@@ -201,6 +209,7 @@ impl Cluster<'_> {
         }
         if let Some(guard) = guard
             && let Some(beside) = &guard.beside
+            && self.queue.form(ticket).is_some()
         {
             if self.would_end(key) <= guard.reservation.at {
                 return self.ask(ticket, clear_of);
@@ -224,6 +233,9 @@ impl Cluster<'_> {
             && let Hold::Nodes(kept) = &guard.reservation.hold
             && found.as_ref().is_some_and(|proposal| !self.is_in_time(ticket, proposal, guard))
         {
+            if guard.beside.is_some() {
+                return self.ask_in_service(ticket, clear_of, guard.beside.as_deref());
+            }
             let promised = std::iter::once((guard.reservation.site, kept));
             let kept: Vec<_> = clear_of.iter().copied().chain(promised).collect();
             return self.ask(ticket, &kept);
@@ -277,10 +289,12 @@ impl Cluster<'_> {
         beside: Option<&BesideParts>,
     ) -> Option<Proposal> {
         if beside.is_some() || !kept.is_empty() {
-            if self.facility.shares_nodes() {
-                return self.ask_for_parts(ticket, kept, beside);
-            }
-            return self.ask_without(ticket, kept);
+            return match self.queue.form(ticket) {
+                Some(form) if self.facility.shares_nodes() => {
+                    self.ask_for_parts(form, kept, beside)
+                }
+                _ => self.ask_without(ticket, kept, beside),
+            };
         }
         match self.queue.form(ticket) {
             Some(form) => self.facility.propose_form(self.forms.request(form), self.now),
@@ -291,20 +305,19 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposes a placement on a machine on which jobs share nodes.
+    /// Proposes a placement on a machine of one site on which jobs share nodes.
     ///
     /// The nodes of `kept` count as busy. The placement leaves the parts of nodes that the
     /// reservation of `beside` needs.
     fn ask_for_parts(
         &mut self,
-        ticket: Ticket,
+        form: Form,
         kept: &[(usize, &Placement)],
         beside: Option<&BesideParts>,
     ) -> Option<Proposal> {
-        let form = self.forms.request(self.queue.form(ticket)?);
-        let now = self.now;
-        let found = self.facility.in_trial(|site| {
-            leave(site.site_mut(), kept, beside);
+        let (form, now) = (self.forms.request(form), self.now);
+        let found = self.facility.in_trial(0, |site| {
+            leave(site.site_mut(), 0, kept, beside);
             site.choose_in_trial(form, now, true)
         });
         let Some(placement) = found else {
@@ -332,17 +345,22 @@ impl Cluster<'_> {
         if !self.facility.shares_nodes() {
             return !kept.iter().any(|&kept| self.meets(proposal, kept));
         }
-        self.facility.in_trial(|site| {
-            leave(site.site_mut(), kept, beside);
+        self.facility.in_trial(proposal.site, |site| {
+            leave(site.site_mut(), proposal.site, kept, beside);
             site.site().has_free(&proposal.placement)
         })
     }
 
     /// Proposes a placement that is found on a copy of the machine where the nodes of `kept` are
-    /// busy.
+    /// busy. If `beside` is given, the copy has only what that reservation leaves of each node.
     #[inline(never)]
-    fn ask_without(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
-        if let Err(error) = self.take_without(kept) {
+    fn ask_without(
+        &mut self,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+        beside: Option<&BesideParts>,
+    ) -> Option<Proposal> {
+        if let Err(error) = self.take_without(kept, beside) {
             self.without = None;
             self.note(Culprit::Meshwork, Some(ticket), error.to_string());
             return None;
@@ -363,8 +381,14 @@ impl Cluster<'_> {
     }
 
     /// Updates the cached copy of the machine, in which the nodes of `kept` are marked busy.
-    fn take_without(&mut self, kept: &[(usize, &Placement)]) -> Result<(), ClaimError> {
-        let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept));
+    ///
+    /// What the reservation of `beside` needs is marked busy too.
+    fn take_without(
+        &mut self,
+        kept: &[(usize, &Placement)],
+        beside: Option<&BesideParts>,
+    ) -> Result<(), ClaimError> {
+        let keeps = self.without.as_ref().is_some_and(|last| last.keeps(kept, beside));
         let same = keeps && self.facility.sizes_are_fixed();
         let stamp = (self.now, self.changes, self.releases);
         let without = match &mut self.without {
@@ -385,6 +409,7 @@ impl Cluster<'_> {
                 }
                 if !keeps {
                     last.kept = owned(kept);
+                    last.beside = beside.map(|beside| beside.number);
                 }
                 (last.at, last.changes, last.releases) = stamp;
                 last
@@ -392,9 +417,13 @@ impl Cluster<'_> {
             none => {
                 let (at, changes, releases) = stamp;
                 let (kept, facility) = (owned(kept), self.facility.fork());
-                none.insert(Without { kept, at, changes, releases, facility })
+                let beside = beside.map(|beside| beside.number);
+                none.insert(Without { kept, beside, at, changes, releases, facility })
             }
         };
+        if let Some(beside) = beside {
+            without.facility.limit(beside.site, &beside.limits);
+        }
         for (on, kept) in kept {
             without.facility.take_what_is_free_of(*on, kept, self.now)?;
         }
@@ -413,7 +442,7 @@ impl Cluster<'_> {
             // Since the fork was made, nodes can only have been claimed.
             without.releases == self.releases
                 && without.facility.sites()[0].is_denied(form)
-                && without.keeps(&kept)
+                && without.keeps(&kept, None)
         })
     }
 

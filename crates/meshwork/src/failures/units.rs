@@ -112,6 +112,10 @@ impl Units {
             sites.push(OfSite { first, count, nodes, processors, kind });
             first += count;
         }
+        if scope == Scope::Gpu && first == 0 {
+            let says = "is \"gpu\", but no node of the machine has GPUs";
+            return Err(params.problem("scope", format!("`{}.scope` {says}", params.path())));
+        }
         Ok(Units { sites })
     }
 
@@ -246,9 +250,6 @@ fn gpus(topology: &Topology) -> Result<Kind, String> {
     let mut firsts = vec![0];
     for node in 0..types.nodes() {
         firsts.push(firsts[node as usize] + types.of(node).gpu);
-    }
-    if firsts.last() == Some(&0) {
-        return Err("is \"gpu\", but no node of the machine has GPUs".to_owned());
     }
     Ok(Kind::Gpus(firsts))
 }

@@ -105,10 +105,10 @@ impl Promise {
             return cluster.earliest_guard(head);
         };
         if guard.is_of_parts() {
-            let still = cannot_be_sooner(cluster, kept);
+            let still = cluster.no_site_misses_blocks() && none_ended_early(cluster, kept);
             return if still { Some(guard.clone()) } else { cluster.earliest_guard(head) };
         }
-        if cannot_be_sooner(cluster, kept) {
+        if cluster.misses_no_block() && none_ended_early(cluster, kept) {
             return Some(cluster.guard(kept.clone()));
         }
         let at = cluster.expected_free(head, kept);
@@ -120,16 +120,14 @@ impl Promise {
     }
 }
 
-/// Whether a kept reservation is certain to be the earliest possible one.
+/// Whether no job has ended that was expected to run up to a reserved start or beyond.
 ///
-/// This is never certain if the allocator may miss free blocks, or while a job runs past its
-/// estimate. Otherwise the reservation was made because at every earlier instant there was no
-/// placement, even on the nodes of all jobs expected to end by that instant. So the reserved job
-/// can start sooner only if a job has ended that was expected to run up to the reserved start or
-/// beyond.
-fn cannot_be_sooner(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
+/// Also `false` while a job runs past its estimate. If the allocators find every free block, a kept
+/// reservation is then certain to be the earliest possible one. When the reservation was made,
+/// there was no placement at any earlier instant, even with the nodes of all jobs that were
+/// expected to have ended by then. The reserved job can start sooner only if a job has ended that
+/// was expected to run up to the reserved start or beyond.
+fn none_ended_early(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
-    cluster.misses_no_block()
-        && !cluster.runs_late()
-        && ended.all(|departure| departure.ran.expected_end < kept.at)
+    !cluster.runs_late() && ended.all(|departure| departure.ran.expected_end < kept.at)
 }

@@ -170,7 +170,7 @@ impl Pool {
         }
         let mut table = params.table().clone();
         let specs = allocators_for(catalogue, &mut table, &mut machine, &sites, &types)?;
-        machine.extend(types);
+        types.put_into(&mut machine);
         table.insert("machine".to_owned(), Value::Table(machine));
         let spec = specs.into_iter().next().expect("a machine without a list of sites is one");
         Ok((spec, params, table))

@@ -142,7 +142,6 @@ impl Scenario {
         let sizing_params = self.params.component("sizing", &sizing::FAMILY);
         let is_fixed = (sizing.0.build)(&sizing_params, &self.topologies())?.is_fixed();
         let unsupported = [
-            (self.machine.len() > 1, "machine.sites", "several sites".to_owned()),
             (
                 !scheduler.0.shares,
                 "scheduler",
@@ -341,7 +340,8 @@ impl Scenario {
             workload.get_component("sizes", &SIZES).filter(|_| !workload.has("split_above"));
         let (true, Some(sizes)) = (pattern.in_powers_of_two, sizes) else { return Ok(()) };
         let shape = self.shape();
-        let sizes = Sizes::new(&sizes, self.setting(&shape, 0, &NoInputs).largest())?;
+        let largest = self.setting(&shape, 0, &NoInputs).largest().clone();
+        let sizes = Sizes::on_sites(&sizes, &largest, &self.topologies())?;
         let rule = workload.meaning(SHAPE.name, &SHAPES);
         for site in &self.machine {
             let asks = site.entry.0.asks;

@@ -32,6 +32,7 @@ use crate::select::{self, SelectorEntry};
 use crate::sizing::{self, SizingEntry};
 use crate::speeds::Speeds;
 use crate::topology::Topology;
+use crate::topology::types::NodeTypes;
 use crate::workload::{
     self, BuildError, SHAPE, SHAPES, Submission, WorkloadContext, WorkloadEntry,
 };
@@ -230,7 +231,7 @@ impl Scenario {
             &topologies,
         )?;
         machine.extend(apart);
-        machine.extend(types);
+        types.put_into(&mut machine);
         resolved.insert("machine".to_owned(), Value::Table(machine));
         let params = Params::of_resolved(catalogue, "", in_order(resolved), "");
         let failures = match params.has("failures") {
@@ -241,8 +242,7 @@ impl Scenario {
         let processors = topologies.iter().map(|site| u64::from(site.processors())).sum();
         let energy = match params.has("energy") {
             true => {
-                let gpus = topologies.iter().filter_map(|site| site.types());
-                let gpus = gpus.map(|types| types.totals()[2]).sum();
+                let gpus = NodeTypes::totals_of(&topologies)[2];
                 Some(Energy::read(&params.nested("energy"), processors, gpus)?)
             }
             false => None,

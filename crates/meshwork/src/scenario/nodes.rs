@@ -32,31 +32,79 @@ pub fn known_types() -> impl Iterator<Item = NodeType> {
     })
 }
 
-/// Splits a machine's table into a table without node types, and the node types with all defaults.
+/// Node types that are split off a machine's table, one table for each site.
 ///
-/// If the topology has a parameter `nodes`, the key `nodes` is read as that parameter.
+/// A site without types has an empty table.
+pub(crate) struct TypeTables(Vec<Table>);
+
+impl TypeTables {
+    /// Node types of the site with this index, as parameters of the site at `path`.
+    pub(super) fn of(&self, catalogue: &Catalogue, site: usize, path: &str) -> Params {
+        let table = self.0.get(site).cloned().unwrap_or_default();
+        Params::of_resolved(catalogue, path, table, "")
+    }
+
+    /// Puts the types back into the machine's table.
+    pub(crate) fn put_into(self, machine: &mut Table) {
+        match machine.get_mut("sites").and_then(Value::as_array_mut) {
+            None => self.0.into_iter().for_each(|types| machine.extend(types)),
+            Some(sites) => {
+                let sites = sites.iter_mut().filter_map(Value::as_table_mut);
+                sites.zip(self.0).for_each(|(site, types)| site.extend(types));
+            }
+        }
+    }
+}
+
+/// Splits a machine's table into a table without node types, and the node types with all defaults.
 pub(crate) fn split_types(
     catalogue: &Catalogue,
     machine: &Table,
-) -> Result<(Table, Table), Problem> {
-    let key = TYPES[0].name;
-    let own = machine.get("topology").and_then(Value::as_str).and_then(|name| {
-        let about = SITE_FAMILY.find_in(catalogue, "machine", name).ok()?;
-        about.params.iter().find(|param| param.name == key)
-    });
+) -> Result<(Table, TypeTables), Problem> {
     let mut machine = machine.clone();
-    let Some(given) = machine.get(key).filter(|_| own.is_none()).cloned() else {
-        return Ok((machine, Table::new()));
-    };
-    machine.remove(key);
-    if machine.contains_key("sites") {
-        let says = "several sites cannot be combined with types of `nodes` yet, whose cores, memory and GPUs jobs share";
+    if machine.contains_key("sites") && machine.contains_key(TYPES[0].name) {
+        let says = "`machine.nodes` is given beside `machine.sites`, but each site has `nodes` of its own, as in \
+                    { topology = \"flat\", processors = 4, nodes = [{ type = \"dgx\" }] }";
         return Err(Problem::new("machine.nodes", says));
     }
+    let Some(sites) = machine.get_mut("sites").and_then(Value::as_array_mut) else {
+        let types = split_site(catalogue, &mut machine, "machine")?;
+        return Ok((machine, TypeTables(vec![types])));
+    };
+    let mut types = Vec::new();
+    for (index, site) in sites.iter_mut().enumerate() {
+        types.push(match site.as_table_mut() {
+            Some(site) => split_site(catalogue, site, &format!("machine.sites[{index}]"))?,
+            None => Table::new(),
+        });
+    }
+    let has_types = |wanted: bool| types.iter().position(|own| own.is_empty() != wanted);
+    if let (Some(with), Some(without)) = (has_types(true), has_types(false)) {
+        let says = format!(
+            "`machine.sites[{without}]` has no types of `nodes`, but `machine.sites[{with}]` has: jobs share the nodes of \
+             every site or of none"
+        );
+        return Err(Problem::new(format!("machine.sites[{without}]"), says));
+    }
+    Ok((machine, TypeTables(types)))
+}
+
+/// Removes the node types from the table of a site; returns them with all defaults.
+///
+/// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.
+fn split_site(catalogue: &Catalogue, site: &mut Table, path: &str) -> Result<Table, Problem> {
+    let key = TYPES[0].name;
+    let own = site.get("topology").and_then(Value::as_str).and_then(|name| {
+        let about = SITE_FAMILY.find_in(catalogue, path, name).ok()?;
+        about.params.iter().find(|param| param.name == key)
+    });
+    let Some(given) = site.get(key).filter(|_| own.is_none()).cloned() else {
+        return Ok(Table::new());
+    };
+    site.remove(key);
     let params: Vec<&Param> = TYPES.iter().collect();
     let table = Table::from_iter([(key.to_owned(), given)]);
-    let types = resolve_in(catalogue, "machine", &params, &table, &[])?;
-    Ok((machine, types.table().clone()))
+    Ok(resolve_in(catalogue, path, &params, &table, &[])?.table().clone())
 }
 
 /// Returns the topology, with the node types of the machine's table if it gives any.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toml::{Table, Value};
 
-use super::nodes;
+use super::nodes::{self, TypeTables};
 use crate::access;
 use crate::alloc::parts::orders::{self, NodeOrderEntry, OrderContext};
 use crate::alloc::parts::within::{self, WithinEntry};
@@ -287,14 +287,13 @@ pub(crate) fn allocators_for(
     scenario: &mut Table,
     machine: &mut Table,
     sites: &[Params],
-    types: &Table,
+    types: &TypeTables,
 ) -> Result<Vec<SiteSpec>, Problem> {
     let common = scenario.get("allocator").and_then(Value::as_table).cloned();
     let mut specs = Vec::new();
-    for site in sites {
+    for (index, site) in sites.iter().enumerate() {
         let topology = Topology::read(catalogue.entry(site.name()), site)?;
-        let topology =
-            nodes::typed(&Params::of_resolved(catalogue, "machine", types.clone(), ""), topology)?;
+        let topology = nodes::typed(&types.of(catalogue, index, site.path()), topology)?;
         let usual = match topology.types() {
             None => alloc::default_for(topology.wiring()),
             Some(_) => "naive",

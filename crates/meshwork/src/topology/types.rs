@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Node;
+use super::{Node, Topology};
 use crate::job::{Piece, Pieces, WHOLE_SHARE};
 
 /// Amounts of resources of a node of one type.
@@ -196,6 +196,30 @@ impl NodeTypes {
         }
         starts.push(at);
         Arc::new(NodeTypes { types, of, starts, cores })
+    }
+
+    /// The types of nodes of all sites together, without the nodes of several sites.
+    ///
+    /// `None` if the nodes have no types.
+    #[must_use]
+    pub fn of_sites(sites: &[Topology]) -> Option<Arc<NodeTypes>> {
+        if let [only] = sites {
+            return only.types().cloned();
+        }
+        let mut all: Vec<NodeType> = Vec::new();
+        for kind in sites.iter().filter_map(Topology::types).flat_map(|types| &types.types) {
+            if !all.contains(kind) {
+                all.push(kind.clone());
+            }
+        }
+        (!all.is_empty()).then(|| NodeTypes::new(all, Vec::new()))
+    }
+
+    /// Total amounts of all nodes of all sites: see [`totals`](NodeTypes::totals).
+    #[must_use]
+    pub fn totals_of(sites: &[Topology]) -> [u64; 4] {
+        let each = sites.iter().filter_map(Topology::types).map(|types| types.totals());
+        each.fold([0; 4], |sums, own| std::array::from_fn(|at| sums[at] + own[at]))
     }
 
     /// The types of nodes of the site.

@@ -141,6 +141,11 @@ impl WorkloadContext<'_> {
         largest
     }
 
+    /// Topology of each site.
+    pub(crate) fn topologies(&self) -> Vec<Topology> {
+        self.sites.iter().map(|(topology, _)| topology.clone()).collect()
+    }
+
     /// Work that the whole machine can do in a unit of time. Each site adds its processors times
     /// its speed.
     #[must_use]

@@ -1,17 +1,24 @@
 //! Reads requests for pieces (parts of nodes), and checks them against a scenario's machine.
 
+use std::sync::Arc;
+
 use super::table::{Cell, Column, Row, pieces as of_row};
 use super::{Submission, Submissions, WorkloadContext, WorkloadError};
 use crate::job::{Job, Pieces, Request};
 use crate::registry::{Params, Problem};
 use crate::topology::Topology;
+use crate::topology::types::NodeTypes;
 
-/// Checks that a job's request for pieces suits the machine and its types of nodes.
-fn check(job: &Job, machine: &Topology) -> Result<(), WorkloadError> {
+/// Checks that a job's request for pieces suits the sites of the machine and their types of nodes.
+fn check(
+    job: &Job,
+    sites: &[Topology],
+    types: Option<&Arc<NodeTypes>>,
+) -> Result<(), WorkloadError> {
     let Request::Pieces(request) = &job.request else { return Ok(()) };
     let failed = |says: String| WorkloadError(format!("job {} {says}", job.number));
-    suits(request, machine).map_err(failed)?;
-    match machine.types() {
+    suits(request, sites).map_err(failed)?;
+    match types {
         Some(types) => types.check(request).map_err(failed),
         None => Err(failed(
             "has pieces with cores, memory or GPUs, but the nodes of the machine have no types: give \
@@ -21,12 +28,14 @@ fn check(job: &Job, machine: &Topology) -> Result<(), WorkloadError> {
     }
 }
 
-/// Checks that the machine has parts (such as leaves) of the kind in which a job wants its pieces.
+/// Checks that some site has parts (such as leaves) of the kind in which a job wants its pieces.
 ///
 /// The error is the end of a sentence, to which the caller adds the subject.
-fn suits(request: &Pieces, machine: &Topology) -> Result<(), String> {
+fn suits(request: &Pieces, sites: &[Topology]) -> Result<(), String> {
     let inside = request.inside;
-    if (0..machine.nodes()).any(|node| machine.part_of(inside, node).is_some()) {
+    let has_parts =
+        |site: &Topology| (0..site.nodes()).any(|node| site.part_of(inside, node).is_some());
+    if sites.iter().any(has_parts) {
         return Ok(());
     }
     Err(format!(
@@ -41,27 +50,30 @@ pub(super) fn check_all<'j>(
     mut jobs: impl Iterator<Item = &'j Job>,
     setting: &WorkloadContext<'_>,
 ) -> Result<(), WorkloadError> {
-    let machine = setting.largest();
-    jobs.try_for_each(|job| check(job, machine))
+    let sites = setting.topologies();
+    let types = NodeTypes::of_sites(&sites);
+    jobs.try_for_each(|job| check(job, &sites, types.as_ref()))
 }
 
 /// Checks requests for pieces as jobs are read. If the machine's nodes have no types, jobs are not
 /// checked.
 pub(super) fn checked(jobs: Submissions, setting: &WorkloadContext<'_>) -> Submissions {
-    let machine = setting.largest().clone();
-    if machine.types().is_none() {
+    let sites = setting.topologies();
+    let types = NodeTypes::of_sites(&sites);
+    if types.is_none() {
         return jobs;
     }
     Box::new(jobs.map(move |item| match item? {
-        Submission::Job(job) => check(&job, &machine).map(|()| Submission::Job(job)),
+        Submission::Job(job) => check(&job, &sites, types.as_ref()).map(|()| Submission::Job(job)),
         other => Ok(other),
     }))
 }
 
-/// The request for pieces in a table of a study, which must fit on the idle machine.
-pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Problem> {
-    let request = of_any_table(params, machine)?;
-    match machine.types().and_then(|types| types.never(&request)) {
+/// The request for pieces in a table of a study, which must fit on an idle site.
+pub(super) fn of_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Problem> {
+    let request = of_any_table(params, sites)?;
+    let types = NodeTypes::of_sites(sites);
+    match types.and_then(|types| never(&request, sites, &types)) {
         Some(says) => {
             Err(params.problem("cpu", format!("`{}` can never start: {says}", params.path())))
         }
@@ -72,8 +84,8 @@ pub(super) fn of_table(params: &Params, machine: &Topology) -> Result<Pieces, Pr
 /// The request for pieces in a table of a study, also if the pieces fit on no node.
 ///
 /// The keys of the table are named like the columns of a table of jobs.
-pub(super) fn of_any_table(params: &Params, machine: &Topology) -> Result<Pieces, Problem> {
-    let Some(types) = machine.types() else {
+pub(super) fn of_any_table(params: &Params, sites: &[Topology]) -> Result<Pieces, Problem> {
+    let Some(types) = NodeTypes::of_sites(sites) else {
         return Err(Problem::new(
             params.path(),
             format!(
@@ -100,13 +112,25 @@ pub(super) fn of_any_table(params: &Params, machine: &Topology) -> Result<Pieces
         Ok(_) => return Err(params.problem("pieces", "these are no pieces")),
         Err(says) => return Err(params.problem("pieces", in_study(params, &says))),
     };
-    if let Err(says) = suits(&request, machine) {
+    if let Err(says) = suits(&request, sites) {
         return Err(params.problem("inside", format!("`{}` {says}", params.path())));
     }
     if let Err(says) = types.check(&request) {
         return Err(params.problem("type", format!("`{}` {says}", params.path())));
     }
     Ok(request)
+}
+
+/// The reason why no site has nodes for every piece of a request, even if all nodes are idle.
+///
+/// `None` if some site has. The types of nodes of all sites are `types`.
+fn never(request: &Pieces, sites: &[Topology], types: &NodeTypes) -> Option<String> {
+    let mut of_sites = sites.iter().filter_map(Topology::types);
+    if of_sites.any(|types| types.never(request).is_none()) {
+        return None;
+    }
+    let apart = || "its kinds of pieces need nodes of different sites".to_owned();
+    Some(types.never(request).unwrap_or_else(apart))
 }
 
 /// Prefixes a sentence about a value in a study's table with the path of that table.

@@ -76,7 +76,11 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
             DEMAND,
         ]),
     |params, setting| {
-        let sizes = Sizes::new(&params.component("sizes", &SIZES), setting.largest())?;
+        let sizes = Sizes::on_sites(
+            &params.component("sizes", &SIZES),
+            setting.largest(),
+            &setting.topologies(),
+        )?;
         let streams = 0..sizes.streams();
         let streams = streams.map(|i| stream(setting, &format!("sizes.{i}"))).collect();
         Ok(Box::new(Synthetic::new(params, setting, OfSizes { sizes, streams })?))

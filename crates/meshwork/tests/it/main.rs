@@ -47,6 +47,7 @@ mod scattered;
 mod selectors;
 mod shared_nodes;
 mod shared_service;
+mod shared_sites;
 #[cfg(feature = "serde")]
 mod serialization;
 mod simulation;

@@ -556,11 +556,13 @@ impl Observer for All {
 /// Amounts of the four resources of a node: cores, memory, thousandths of GPUs, and `other`.
 type Amounts = [u64; 4];
 
-/// Amounts of each node's resources that running jobs hold, summed over the placements in a scene.
-fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
-    let types = scene.topologies()[0].types().unwrap();
+/// Amounts of each node's resources that jobs hold on a site, summed over the placements in a
+/// scene.
+fn held_by_cells(scene: &Scene, site: usize) -> Vec<Amounts> {
+    let types = scene.topologies()[site].types().unwrap();
     let mut held = vec![[0; 4]; types.nodes() as usize];
-    let parts = scene.running().values().flat_map(|held| &held.placement.parts);
+    let here = scene.running().values().filter(|held| held.site == site);
+    let parts = here.flat_map(|held| &held.placement.parts);
     for part in parts.flat_map(|parts| &parts.parts) {
         let kind = types.of(part.node);
         let of = &mut held[part.node as usize];
@@ -578,23 +580,28 @@ fn held_by_cells(scene: &Scene) -> Vec<Amounts> {
     held
 }
 
-/// Amounts of each node's resources that jobs hold after the first `count` events of a recording.
-fn held_by_columns(columns: &Columns, count: usize, nodes: usize) -> Vec<Amounts> {
+/// Amounts of each node's resources that jobs hold on a site after some events of a recording.
+///
+/// The events are the first `count` ones, and no job moves.
+fn held_by_columns(columns: &Columns, count: usize, site: usize, nodes: usize) -> Vec<Amounts> {
     let PartColumns { count: counts, node, cpu, mem, gpu, other } = &columns.parts;
     let (mut running, mut placed, mut part) = (BTreeMap::new(), 0, 0);
+    let mut sites = columns.site.iter();
     for event in 0..count {
         match columns.kind[event] {
-            3 | 4 => {
+            3 => {
                 let end = part + counts[placed] as usize;
-                running.insert(columns.job[event], part..end);
+                running.insert(columns.job[event], (*sites.next().unwrap(), part..end));
                 (placed, part) = (placed + 1, end);
             }
             5 | 6 => drop(running.remove(&columns.job[event])),
+            7 | 8 => drop(sites.next()),
             _ => {}
         }
     }
     let mut held = vec![[0; 4]; nodes];
-    for i in running.into_values().flatten() {
+    let here = running.into_values().filter(|(on, _)| *on as usize == site);
+    for i in here.flat_map(|(_, parts)| parts) {
         let own = [cpu[i], mem[i], gpu[i], other[i]].map(u64::from);
         held[node[i] as usize].iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
     }
@@ -603,14 +610,23 @@ fn held_by_columns(columns: &Columns, count: usize, nodes: usize) -> Vec<Amounts
 
 #[test]
 fn parts_of_nodes_are_what_jobs_hold() {
+    let site = "topology = 'fat_tree', arity = [3, 2], \
+        nodes = [{ type = 'dgx', on = '0-3' }, { type = 'big', cpu = 64, mem = 1000, other = 5 }]";
+    parts_are_what_jobs_hold(&format!("{{ {site} }}"));
+    let other = "topology = 'flat', processors = 2, nodes = [{ type = 'dgx' }]";
+    parts_are_what_jobs_hold(&format!("{{ sites = [{{ {site} }}, {{ {other} }}] }}"));
+}
+
+fn parts_are_what_jobs_hold(machine: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let text = "scheduler = 'easy'\nfailures = { mtbf = 300, repair = 20 }\nmeasure = { jobs = 150 }\n\
-        [machine]\ntopology = 'fat_tree'\narity = [3, 2]\n\
-        nodes = [{ type = 'dgx', on = '0-3' }, { type = 'big', cpu = 64, mem = 1000, other = 5 }]\n\
-        [workload]\nname = 'synthetic'\nload = 0.9\nruntimes = { name = 'exponential', mean = 50.0 }\n\
-        sizes = { name = 'vectors', of = [{ gpu = 0.5, cpu = 4, mem = 100 }, \
-        { gpu = 2, cpu = 16, pieces = 3 }, { cpu = 20, other = 2 }] }\n";
-    let study = Study::parse("a.toml", text, folder.path(), &[]).unwrap();
+    let text = format!(
+        "scheduler = 'easy'\nselector = 'least_loaded'\nfailures = {{ mtbf = 300, repair = 20 }}\n\
+         measure = {{ jobs = 150 }}\nmachine = {machine}\n\
+         [workload]\nname = 'synthetic'\nload = 0.9\nruntimes = {{ name = 'exponential', mean = 50.0 }}\n\
+         sizes = {{ name = 'vectors', of = [{{ gpu = 0.5, cpu = 4, mem = 100 }}, \
+         {{ gpu = 2, cpu = 16, pieces = 3 }}, {{ cpu = 20, other = 2 }}] }}\n"
+    );
+    let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
     let options = Options { out: Some(folder.path().to_owned()), threads: 1, ..Options::default() };
     let finished = run(&study, &options).unwrap();
     assert_eq!(finished.failures, [""; 0]);
@@ -638,12 +654,15 @@ fn parts_of_nodes_are_what_jobs_hold() {
     let mut shared = 0;
     for (count, happening) in (1..).zip(&all.0) {
         scene.apply(happening);
-        let held = held_by_cells(&scene);
-        assert_eq!(held_by_columns(&columns, count, 6), held);
-        let cores: u64 = held.iter().map(|own| own[0]).sum();
-        let types = scene.topologies()[0].types().unwrap();
-        let down: u32 = scene.down().iter().map(|&(_, node)| types.of(node).cpu).sum();
-        assert_eq!(u64::from(scene.free_on(0)), types.cores() - cores - u64::from(down));
+        for (site, topology) in scene.topologies().iter().enumerate() {
+            let types = topology.types().unwrap();
+            let held = held_by_cells(&scene, site);
+            assert_eq!(held_by_columns(&columns, count, site, held.len()), held);
+            let cores: u64 = held.iter().map(|own| own[0]).sum();
+            let down = scene.down().iter().filter(|(on, _)| *on == site);
+            let down: u32 = down.map(|&(_, node)| types.of(node).cpu).sum();
+            assert_eq!(u64::from(scene.free_on(site)), types.cores() - cores - u64::from(down));
+        }
         shared += usize::from(scene.running().len() > 6);
     }
     assert!(shared > 50, "jobs share nodes: {shared}");

@@ -277,7 +277,9 @@ struct ByRule {
 
 impl ByRule {
     fn build(name: &'static str, context: OrderContext<'_>) -> Result<Box<dyn NodeOrder>, Problem> {
-        let pieces = context.typical.iter().flat_map(|request| &request.roles);
+        // Jobs may ask for types of nodes that only other sites have.
+        let suits = |piece: &&Piece| context.types.types().iter().any(|kind| kind.suits(piece));
+        let pieces = context.typical.iter().flat_map(|request| &request.roles).filter(suits);
         let tasks: Vec<GpuTask> = pieces
             .flat_map(|piece| {
                 std::iter::repeat_n(task_of(piece, context.types), piece.count as usize)

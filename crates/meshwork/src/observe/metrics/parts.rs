@@ -11,16 +11,20 @@ use crate::machine::{Amounts, NodeAmounts, Parts};
 use crate::observe::{Event, JobId, MachineState, Observer, Running};
 use crate::registry::About;
 use crate::topology::Topology;
-use crate::topology::types::CORES;
+use crate::topology::types::{CORES, NodeTypes};
 
 /// Function that returns what a node adds to numerator and denominator of a ratio of two sums.
 type OfNode = Box<dyn FnMut(&NodeAmounts<'_>) -> [f64; 2] + Send>;
 
 /// Gauge: the mean over time of a sum over the nodes, or of a ratio of two sums over the nodes.
 struct NodeRatio {
-    amounts: Option<Amounts>,
+    /// Free amounts of each site; empty if jobs do not share nodes.
+    sites: Vec<Amounts>,
+    /// Types of nodes of all sites; `None` if jobs do not share nodes.
+    types: Option<Arc<NodeTypes>>,
     of: OfNode,
-    nodes: Vec<[f64; 2]>,
+    /// Contributions of each node to both sums, by site and node.
+    nodes: Vec<Vec<[f64; 2]>>,
     sums: [f64; 2],
     is_sum: bool,
     area: f64,
@@ -40,10 +44,11 @@ struct Learned {
 
 impl NodeRatio {
     fn new(machine: &[Topology], is_sum: bool, of: OfNode) -> NodeRatio {
-        let types = machine.first().and_then(Topology::types);
-        let amounts = types.map(|types| Amounts::new(Arc::clone(types)));
+        let types = machine.iter().filter_map(Topology::types);
+        let sites = types.map(|types| Amounts::new(Arc::clone(types))).collect();
         let mut gauge = NodeRatio {
-            amounts,
+            sites,
+            types: NodeTypes::of_sites(machine),
             of,
             nodes: Vec::new(),
             sums: [0.0; 2],
@@ -57,20 +62,24 @@ impl NodeRatio {
     }
 
     fn read_all(&mut self) {
-        let Some(amounts) = &self.amounts else { return };
-        self.nodes =
-            (0..amounts.types().nodes()).map(|node| (self.of)(&amounts.of(node))).collect();
-        self.sums = [0, 1].map(|at| self.nodes.iter().map(|own| own[at]).sum());
+        let NodeRatio { sites, of, .. } = self;
+        let nodes = sites.iter().map(|amounts| {
+            (0..amounts.types().nodes()).map(|node| of(&amounts.of(node))).collect()
+        });
+        self.nodes = nodes.collect();
+        self.sums = [0, 1].map(|at| self.nodes.iter().flatten().map(|own| own[at]).sum());
     }
 
     fn change(&mut self, running: &Running, change: impl FnOnce(&mut Amounts, &Parts)) {
-        let (Some(amounts), Some(parts)) = (&mut self.amounts, &running.placement.parts) else {
+        let site = running.site;
+        let (Some(amounts), Some(parts)) = (self.sites.get_mut(site), &running.placement.parts)
+        else {
             return;
         };
         change(amounts, parts);
         for part in &parts.parts {
             let now = (self.of)(&amounts.of(part.node));
-            let before = std::mem::replace(&mut self.nodes[part.node as usize], now);
+            let before = std::mem::replace(&mut self.nodes[site][part.node as usize], now);
             for at in 0..2 {
                 self.sums[at] += now[at] - before[at];
             }
@@ -78,10 +87,10 @@ impl NodeRatio {
     }
 
     fn learn(&mut self, job: &Job) {
-        let (Some(amounts), Some(known)) = (&self.amounts, &mut self.typical) else { return };
+        let (Some(types), Some(known)) = (&self.types, &mut self.typical) else { return };
         let Request::Pieces(request) = &job.request else { return };
         for piece in &request.roles {
-            let task = task_of(piece, amounts.types());
+            let task = task_of(piece, types);
             known.jobs.extend(std::iter::repeat_n(task, piece.count.min(64) as usize));
         }
         if known.jobs.len() >= known.due {
@@ -118,7 +127,7 @@ impl Observer for NodeRatio {
 
 impl Gauge for NodeRatio {
     fn value(&self) -> Option<f64> {
-        (self.amounts.is_some() && self.time > 0.0).then(|| self.area / self.time)
+        (!self.sites.is_empty() && self.time > 0.0).then(|| self.area / self.time)
     }
 }
 
@@ -185,8 +194,7 @@ struct Asked {
 
 impl Asked {
     fn gauge(machine: &[Topology], kind: usize) -> Box<dyn Gauge> {
-        let types = machine.first().and_then(Topology::types);
-        let own = types.map_or(0.0, |types| types.totals()[kind] as f64);
+        let own = NodeTypes::totals_of(machine)[kind] as f64;
         let (running, asked) = (BTreeMap::new(), 0.0);
         Box::new(Asked { kind, own, running, asked, area: 0.0, time: 0.0 })
     }

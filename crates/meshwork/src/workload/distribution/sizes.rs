@@ -11,6 +11,7 @@ use crate::registry::{
     abouts, resolve, with_article,
 };
 use crate::rng::Stream;
+use crate::topology::types::NodeTypes;
 use crate::topology::{MAX_NODES, Topology, Wiring};
 
 use super::whole::{Law, normal_cells};
@@ -75,9 +76,19 @@ impl Sizes {
     /// # Errors
     /// A contradiction between the parameters, or with the machine, in one sentence.
     pub fn new(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
+        Sizes::on_sites(params, machine, std::slice::from_ref(machine))
+    }
+
+    /// Variant of [`new`](Sizes::new) for a machine of several sites, of which `machine` is the
+    /// largest. Requests for pieces may be for any of them.
+    pub(crate) fn on_sites(
+        params: &Params,
+        machine: &Topology,
+        sites: &[Topology],
+    ) -> Result<Sizes, Problem> {
         let grid = machine.grid();
         if params.name() == VECTORS.about.name {
-            return vectors(params, machine);
+            return vectors(params, sites);
         }
         let form = form(params, machine)?;
         let cube = grid.nodes().ilog2();
@@ -188,7 +199,7 @@ impl Sizes {
 }
 
 /// The distribution of the requests for pieces that a study lists, each with its share of jobs.
-fn vectors(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
+fn vectors(params: &Params, sites: &[Topology]) -> Result<Sizes, Problem> {
     if params.has("form") {
         let says = format!("`{}.form` is of counts and sides, and pieces have none", params.path());
         return Err(params.problem("form", says));
@@ -201,7 +212,7 @@ fn vectors(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
     }
     let (mut all, mut sum, mut means) = (Vec::new(), 0.0, [0.0; 4]);
     for table in &tables {
-        let pieces = of_table(table, machine)?;
+        let pieces = of_table(table, sites)?;
         let share = table.number("share") / total;
         sum += share;
         for piece in &pieces.roles {
@@ -213,7 +224,7 @@ fn vectors(params: &Params, machine: &Topology) -> Result<Sizes, Problem> {
         }
         all.push((sum, pieces));
     }
-    let own = machine.types().map_or([0; 4], |types| types.totals());
+    let own = NodeTypes::totals_of(sites);
     let shares = means.iter().zip(own).filter(|(_, own)| *own > 0);
     let scarcest = shares.map(|(mean, own)| mean / own as f64).fold(0.0, f64::max);
     let mean_nodes = scarcest * own[0] as f64;
@@ -465,7 +476,7 @@ pub(crate) fn of_columns(
         columns.insert("exclusive".to_owned(), true.into());
     }
     let read = if must_fit { of_table } else { of_any_table };
-    read(&resolve("pieces", &params, &columns, &[])?, machine)
+    read(&resolve("pieces", &params, &columns, &[])?, std::slice::from_ref(machine))
 }
 
 static PIECES: &[Param] = &[
