@@ -34,11 +34,11 @@ pub fn short_paths(paths: &[String]) -> Vec<String> {
         path.ends_with(end) && (path == end || path[..path.len() - end.len()].ends_with('/'))
     };
     let short = |path: &String| {
-        let starts = path.rmatch_indices('/').map(|(at, _)| &path[at + 1..]);
+        let mut starts = path.rmatch_indices('/').map(|(at, _)| &path[at + 1..]);
         let is_own = |end: &&str| {
             !end.is_empty() && paths.iter().filter(|other| ends(other, end)).count() == 1
         };
-        let own = starts.filter(is_own).next();
+        let own = starts.find(is_own);
         own.unwrap_or(path).to_owned()
     };
     paths.iter().map(short).collect()

@@ -368,7 +368,7 @@ impl MachineState {
     /// Reasons of all waiting jobs, in queue order.
     ///
     /// # Complexity
-    /// The time of [`words`](MachineState::words), a query to the placement rule for each waiting
+    /// The time of the plan for all waiting jobs, a query to the placement rule for each waiting
     /// job, and the time of [`starts`](MachineState::starts) for each job that could start.
     #[must_use]
     pub fn reasons(&self) -> Vec<QueueReason> {

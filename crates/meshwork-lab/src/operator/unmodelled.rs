@@ -125,8 +125,9 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
         touched(beyond.word(), what, &|stay| is_left_out && stay.beyond.contains(&beyond));
     }
     let weighs = |weight: f64| rules.weights.is_multifactor && weight > 0.0;
-    // Without a slurm.conf it is not known whether a QOS, or a queue of Kueue, has an effect.
-    let what = match machine.conf_text() {
+    // Without a partition, which a cluster of Kueue does not have, it is not known whether a QOS or
+    // queue has an effect.
+    let what = match machine.setting("PartitionName") {
         None => Some("limits and priorities of queues (QOS)"),
         Some(_) => (rules.enforces_limits
             || weighs(rules.weights.qos)

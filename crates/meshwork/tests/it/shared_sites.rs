@@ -2,7 +2,6 @@
 //!
 //! An observer keeps its own ledger of cores, memory and GPUs. Other tests compare runs with those
 //! of a single site, and with those of sites that hold whole nodes only.
-#![expect(clippy::float_cmp, reason = "these instants are exact")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
