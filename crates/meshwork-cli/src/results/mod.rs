@@ -331,7 +331,7 @@ fn differences(found: &[FoundDifference]) -> Vec<Rounded> {
     figures.collect()
 }
 
-/// Formats a share in percent. A significant one is never shown as 0.
+/// Formats a share in percent. If it is marked as significant, it is never shown as 0.
 fn percent(share: f64, is_marked: bool) -> String {
     let percent = 100.0 * share;
     if percent.abs() < 0.05 && is_marked {

@@ -497,7 +497,7 @@ impl Queue {
         &self.waiting(ticket).job
     }
 
-    /// The size and shape in which the allocator is asked for a job.
+    /// The size and shape for which the allocator is asked when a job is to start.
     ///
     /// `None` if there are several sites, or if the job may get another size than requested.
     #[inline]

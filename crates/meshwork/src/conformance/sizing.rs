@@ -112,9 +112,10 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for sizings with one demand (input of a sizing).
+/// Checks the rules for sizings on the demand of a job, which is the input of a sizing.
 ///
-/// `then` is another demand with an equal request, but other numbers of waiting and running jobs.
+/// The rules must hold for `then` too, a demand with an equal request but other numbers of waiting
+/// and running jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

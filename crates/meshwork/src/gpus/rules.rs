@@ -12,7 +12,7 @@ use crate::rng::Stream;
 /// Processors of the largest node, in thousandths. Rules divide amounts of processors by it.
 const MOST_CPU: f64 = 128_000.0;
 
-/// GPUs of the largest node, in thousandths of a GPU. Rules divide amounts of GPUs by it.
+/// Number of GPUs of the largest node in thousandths, by which rules divide amounts of GPUs.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.

@@ -97,8 +97,8 @@ pub struct Recorder {
     per_start: Vec<(usize, fn(&Running) -> f64)>,
     /// Metrics that are means, over arrivals, of the number of waiting jobs.
     per_arrival: Vec<usize>,
-    /// Metrics of [`Measure::PerEvent`]: index, and ratio that is added at each start and end of a
-    /// job.
+    /// Metrics of [`Measure::PerEvent`]: index, and function that returns a numerator and a
+    /// denominator. Their values at each start and end of a job are summed.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
     /// Indices of the metrics of mean power.
     power: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Types of nodes that jobs share, and cells: counters of the free resources of each node.
+//! Types of the nodes that jobs share, and the counters (cells) of a node's free resources.
 
 use std::sync::Arc;
 

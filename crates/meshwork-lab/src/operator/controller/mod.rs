@@ -71,7 +71,7 @@ pub(super) struct Held {
     parts: Vec<SharedGrant>,
 }
 
-/// Start of a job that a scheduler has decided.
+/// A scheduler's decision to start a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) job: usize,

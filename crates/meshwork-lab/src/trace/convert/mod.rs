@@ -253,7 +253,7 @@ impl Log {
     }
 }
 
-/// Rows of jobs from a table or a published trace, with the counts of lines left out.
+/// Rows of jobs from a table or a published trace, and how many lines are left out for each reason.
 fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     if let Some(PublishedJobs { rows, lines, no_run_time, no_processors, no_submit_time, lost }) =
         published::jobs(shown)?
