@@ -273,7 +273,8 @@ impl ReadState {
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// Decisions of a scenario's policy as JSON. `memory` has what the policy must know at the next call.
+    /// Decisions of a scenario's policy as JSON. `memory` has what the policy must know at the next
+    /// call.
     ///
     /// # Errors
     /// One sentence, if running jobs hold the same node, or a component breaks its contract.

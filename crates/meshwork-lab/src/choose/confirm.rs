@@ -106,7 +106,8 @@ pub struct Gain {
     pub pairs: u64,
     /// Whether every change in the 95 % interval is in favour of the winner.
     pub is_clear: bool,
-    /// Difference of a metric from the baseline for each class of job sizes; empty on a held-out log.
+    /// Difference of a metric from the baseline for each class of job sizes; empty on a held-out
+    /// log.
     pub classes: Vec<ClassChange>,
 }
 

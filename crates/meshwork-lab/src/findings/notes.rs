@@ -56,8 +56,8 @@ pub fn warnings(
 
 /// Mean number of refused jobs with each value of one swept key, as text.
 ///
-/// An example is ` (allocator = slurm refused 468, naive 0)`. The key is the one on which the number
-/// depends most. The text is empty if all values refused equally many.
+/// An example is ` (allocator = slurm refused 468, naive 0)`. The key is the one on which the
+/// number depends most. The text is empty if all values refused equally many.
 fn by_value(study: &Study, results: &Results) -> String {
     let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
     let mut stride = 1;

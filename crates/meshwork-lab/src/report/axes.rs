@@ -110,8 +110,9 @@ impl Axis {
 
     /// Numbers of an axis that is drawn to scale; `None` if its values are shown as categories.
     ///
-    /// Values are categories if they are names, or fewer than three numbers. Numbers of a wide range
-    /// are categories if some are 0 or negative, because a logarithmic scale cannot show them.
+    /// Values are categories if they are names, or fewer than three numbers. Numbers of a wide
+    /// range are categories if some are 0 or negative, because a logarithmic scale cannot show
+    /// them.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);

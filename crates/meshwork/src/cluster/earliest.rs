@@ -151,7 +151,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for one site on which jobs share nodes.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for one site on which jobs share
+    /// nodes.
     ///
     /// Removes running jobs from a copy of the machine, in order of their expected ends, until the
     /// waiting job fits. The search may stop at `limit`.

@@ -49,8 +49,8 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
 
 /// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
 ///
-/// If `beside` is given, the resources of nodes that its reservation needs do not count as free. The
-/// index of the site is `on`; placements and limits of other sites do not matter.
+/// If `beside` is given, the resources of nodes that its reservation needs do not count as free.
+/// The index of the site is `on`; placements and limits of other sites do not matter.
 fn leave(site: &mut Site, on: usize, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside.filter(|beside| beside.site == on) {
         site.limit(&beside.limits);

@@ -182,7 +182,8 @@ impl<'a> Twin<'a> {
         panic!("it fits the empty machine")
     }
 
-    /// Free resources of each node for a job that would run beyond the promised start of another job.
+    /// Free resources of each node for a job that would run beyond the promised start of another
+    /// job.
     fn beside(&self, now: f64) -> Vec<Node> {
         let (_, by, promised) = self.promise.as_ref().unwrap();
         let mut then = self.then(now, *by);

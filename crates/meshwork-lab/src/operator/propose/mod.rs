@@ -89,7 +89,8 @@ pub struct ListProposal {
 }
 
 impl ListProposal {
-    /// Whether the proposed placement lists reduce waits on the history's second half significantly.
+    /// Whether the proposed placement lists reduce waits on the history's second half
+    /// significantly.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against

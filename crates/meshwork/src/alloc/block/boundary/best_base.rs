@@ -119,7 +119,7 @@ impl BestBase {
 
 /// Rank of a free block, compared by contact, then corner value, orientation and base.
 ///
-/// The contact is the sum of the weights of blocked neighbours of the block. The corner value is the
-/// number of held nodes around the block's corners, or 0 if the allocator does not consider them.
-/// Ties go to the earlier orientation, then to the base of lowest index.
+/// The contact is the sum of the weights of blocked neighbours of the block. The corner value is
+/// the number of held nodes around the block's corners, or 0 if the allocator does not consider
+/// them. Ties go to the earlier orientation, then to the base of lowest index.
 type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);
