@@ -21,7 +21,7 @@ use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::hostlist;
 
-/// Period before an instant, in seconds, whose scheduler passes determine the wait reasons.
+/// Number of seconds before an instant. The scheduler passes of this period give the wait reasons.
 const PAST: Second = 900;
 
 /// Running job with the nodes that it holds.

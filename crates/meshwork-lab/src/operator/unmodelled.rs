@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::controller::rules::{Preemption, SiteRules};
 use super::folder::SlurmMachine;
 use super::history::{History, JobRecord};
+use super::kueue;
 use crate::findings::number::{plural, significant};
 
 /// Feature of a job's request other than nodes and processors, such as licences.
@@ -125,9 +126,9 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
         touched(beyond.word(), what, &|stay| is_left_out && stay.beyond.contains(&beyond));
     }
     let weighs = |weight: f64| rules.weights.is_multifactor && weight > 0.0;
-    // Without a partition, which a cluster of Kueue does not have, it is not known whether a QOS or
-    // queue has an effect.
-    let what = match machine.setting("PartitionName") {
+    // Without a slurm.conf of a site, it is not known whether a QOS, or a queue of Kueue, has an
+    // effect.
+    let what = match machine.setting("PartitionName").filter(|name| name != kueue::NAME) {
         None => Some("limits and priorities of queues (QOS)"),
         Some(_) => (rules.enforces_limits
             || weighs(rules.weights.qos)

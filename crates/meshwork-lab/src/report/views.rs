@@ -149,7 +149,7 @@ pub struct Scale {
 pub struct Dates {
     /// Seconds per unit of the axis.
     pub seconds: f64,
-    /// Local time of the number 0, in seconds since 1970.
+    /// Local time that the number 0 on the axis stands for, in seconds since 1970.
     pub start: i64,
 }
 

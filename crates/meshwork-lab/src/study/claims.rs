@@ -384,7 +384,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// Swept keys in the table `key` of a claim, with their values.
+    /// Swept keys, with their values, in the table `key` of a claim about results.
     fn swept(&self, key: &str) -> Result<Vec<(&Axis, &Value)>, Problem> {
         let mut found = Vec::new();
         match self.table.get(key) {

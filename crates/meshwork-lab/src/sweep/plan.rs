@@ -56,7 +56,7 @@ pub fn plan(
     Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// Path of the file with the deal of a submission, which assigns its runs to shards.
+/// Path of the file that assigns the runs of a submitted study to shards.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }

@@ -141,7 +141,7 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// Error: the allocator saves no memory, but numbers were given. The value is how many.
+    /// Error: numbers are given as the state of an allocator without state. The value is how many.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// Error: the saved lists of free blocks do not match the free nodes.

@@ -206,7 +206,7 @@ impl Amounts {
         free
     }
 
-    /// The log of the nodes whose amounts have changed.
+    /// The log of the nodes whose free resources have changed.
     pub(crate) fn changes(&self) -> ChangeLog<'_> {
         let settled = self.trial.as_ref().map_or(self.log.len(), |trial| trial.mark);
         let trial = self.trial.as_ref().map(|_| self.trials);
@@ -234,9 +234,9 @@ impl Amounts {
         })
     }
 
-    /// Claims the given amounts of nodes, all of which must be free.
+    /// Claims the given amounts of resources on their nodes, all of which must be free.
     ///
-    /// Calls `changed` with each node that becomes or ceases to be idle, and whether it is idle.
+    /// Calls `changed` with each node that was idle before, and `false`.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
             self.change(
@@ -249,9 +249,9 @@ impl Amounts {
         }
     }
 
-    /// Releases the given amounts of nodes.
+    /// Releases the given amounts of resources of their nodes.
     ///
-    /// Calls `changed` with each node that becomes or ceases to be idle, and whether it is idle.
+    /// Calls `changed` with each node that becomes idle, and `true`.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
         for part in &parts.parts {
             self.change(

@@ -10,7 +10,7 @@ use super::{HOST, text};
 use crate::slurm::hostlist;
 
 /// Name of the topology and of the partition of the generated machine.
-const NAME: &str = "kueue";
+pub(in crate::operator) const NAME: &str = "kueue";
 
 #[derive(Clone, Debug, Default)]
 struct Node {

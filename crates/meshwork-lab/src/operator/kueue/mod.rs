@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 
 use self::cluster::Cluster;
+pub(super) use self::cluster::NAME;
 use super::FileProblem;
 use super::history::History;
 use super::sacct::{Imported, LOSSES, TimeFormat};

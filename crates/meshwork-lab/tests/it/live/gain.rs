@@ -157,7 +157,7 @@ impl SlurmCommands for Replayed<'_> {
     }
 }
 
-/// Wait of each job in seconds if the agent places the jobs under a rule for expected ends.
+/// Wait of each job in seconds, if the agent places jobs and predicts the ends of jobs by `rule`.
 fn waits(policy: &LivePolicy, jobs: &[JobRecord], rule: EndRule) -> Vec<f64> {
     let nodes = policy.names.len();
     let mut slurm = Replayed {

@@ -171,7 +171,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares scores of centres computed together with scores computed one at a time.
+        /// Checks that scores of all centres are the same if each is computed alone.
         ///
         /// A centre is a node around which a job may be placed.
         #[test]
