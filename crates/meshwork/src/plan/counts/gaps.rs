@@ -72,8 +72,9 @@ impl Gaps {
         }
     }
 
-    /// Removes the known gaps whose indices are in `range`, and inserts the gaps of the profile from
-    /// `begin` to `end` in their place.
+    /// Removes the known gaps whose indices are in `range`.
+    ///
+    /// The gaps of the profile from `begin` to `end` are inserted in their place.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Gaps { gaps, longest, .. } = self;
         let known = gaps.len();
