@@ -1628,7 +1628,7 @@
       this.kinds = make("select", { onchange: () => this.fillBy(this.kinds.value) });
       this.chooser = make("label", { class: "m-kinds", hidden: true }, "Nodes are filled by ", this.kinds);
       this.picture = make("div", { class: "m-maps" }, this.sites, this.chooser, this.legend, this.key);
-      this.running = new JobList("Running", ["Job", "Holds", "Asks", "Since", "Until"], listener.pick);
+      this.running = new JobList("Running", ["Job", "Holds", "Site", "Asks", "Since", "Until"], listener.pick);
       this.waiting = new JobList("Waiting", ["Job", "Asks", "Since"], listener.pick);
       this.lists = make("div", { class: "m-lists" }, this.running.box, this.waiting.box);
       this.listed = 0;
@@ -1741,13 +1741,14 @@
       this.listed = performance.now();
       const { run, moment, chosen } = this;
       const isOne = run.sites.length === 1;
-      const holds = (s) => isOne ? String(run.heldBy[s]) : `${run.heldBy[s]} on ${run.where[s] + 1}`;
+      const site = (s) => isOne ? "" : String(run.where[s] + 1);
       const until = (job) => run.finish[job] <= run.recording.until ? run.clock.short(run.finish[job]) : run.isLive ? "" : "the end";
-      write(this.running.heads[1], `${run.isShared ? "Cores" : "Holds"}${isOne ? "" : ", on site"}`);
+      this.running.table.classList.toggle("m-by-site", !isOne);
+      write(this.running.heads[1], run.isShared ? "Cores" : "Holds");
       this.waiting.fill(run, chosen, moment.waits, moment.waiting.map((job) => ({ job, cells: [asksBriefly(run, job), run.clock.short(run.submit[job])] })));
       this.running.fill(run, chosen, moment.runs, largest(run, moment, LISTED).map((s) => {
         const job = run.who[s];
-        const cells = [holds(s), asksBriefly(run, job), run.clock.short(run.start[job]), until(job)];
+        const cells = [String(run.heldBy[s]), site(s), asksBriefly(run, job), run.clock.short(run.start[job]), until(job)];
         return { job, look: run.look[job], cells };
       }));
     }
