@@ -1,7 +1,8 @@
 //! Output to the terminal, and the results of commands.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal, StderrLock, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, StderrLock, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -181,13 +182,38 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
-/// Refuses to replace an existing file unless `replace` is true. Pipes and devices stay usable.
+/// Refuses to replace an existing file with content unless `replace` is true.
+///
+/// Pipes and devices stay usable.
 pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
-    if replace || !file.is_file() {
+    let is_new = file.metadata().map_or(true, |own| !own.is_file() || own.len() == 0);
+    if replace || is_new {
         return Ok(());
     }
     Err(Stop::Wrong(format!(
         "{}: there is such a file already, and it stays as it is: name another, or give `--replace`",
+        file.display()
+    )))
+}
+
+/// Text at the beginning of each page that Meshwork writes.
+pub(crate) const PAGE_MARK: &str = " · Meshwork</title>";
+
+/// Refuses to replace a file that is not of Meshwork's own making.
+///
+/// A file of its own has the text `mark` in its first bytes. Empty files may be replaced too, and
+/// pipes and devices stay usable.
+pub(crate) fn must_be_ours(file: &Path, mark: &str) -> Result<(), Stop> {
+    let begins = || -> io::Result<String> {
+        let mut begins = Vec::new();
+        File::open(file)?.take(4096).read_to_end(&mut begins)?;
+        Ok(String::from_utf8_lossy(&begins).into_owned())
+    };
+    if !file.is_file() || begins().is_ok_and(|text| text.is_empty() || text.contains(mark)) {
+        return Ok(());
+    }
+    Err(Stop::Wrong(format!(
+        "{}: there is such a file already, which this command did not write, and it stays as it is: name another",
         file.display()
     )))
 }

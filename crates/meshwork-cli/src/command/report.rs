@@ -9,7 +9,7 @@ use meshwork_lab::run::file::{FileError, write_whole};
 use meshwork_lab::watch::recording::RecordingWindow;
 
 use crate::args::Report;
-use crate::output::{Ended, Output, Stop, Verdict, say};
+use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours, say};
 use crate::table::wrapped;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -> Ended {
@@ -81,6 +81,7 @@ fn read(catalogue: &Catalogue, folder: &Path, maps: &Maps) -> Result<Page, Stop>
 }
 
 fn write_page(page: &Page, folder: &Path, file: Option<&Path>) -> Result<PathBuf, Stop> {
+    file.map_or(Ok(()), |file| must_be_ours(file, PAGE_MARK))?;
     let path = file.map_or_else(|| folder.join("report.html"), Path::to_path_buf);
     write_whole(&path, page.html().as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
     Ok(path)

@@ -38,6 +38,32 @@ fn no_file_is_replaced_unless_that_is_asked_for() {
     }
     let said = meshwork(path, &["trace", "convert", "log.swf", "mine.swf", "--replace"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
+    fs::write(path.join("empty.swf"), "").unwrap();
+    assert_eq!(generate(path, "empty.swf").status, Some(0), "nothing is lost");
+}
+
+#[test]
+fn a_page_or_table_replaces_only_one_of_its_kind() {
+    let folder = two_studies();
+    let path = folder.path();
+    fs::write(path.join("mine.html"), "mine").unwrap();
+    for arguments in [
+        &["report", "results", "-o", "mine.html"][..],
+        &["ops", "compare", "nowhere", "a.yaml", "--report", "mine.html"],
+        &["ops", "fidelity", "nowhere", "--starts", "mine.html"],
+    ] {
+        let said = meshwork(path, arguments);
+        assert_eq!(
+            said.err,
+            "error: mine.html: there is such a file already, which this command did not write, and it \
+             stays as it is: name another\n"
+        );
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""));
+        assert_eq!(fs::read_to_string(path.join("mine.html")).unwrap(), "mine");
+    }
+    for _ in 0..2 {
+        done(path, &["report", "results", "-o", "page.html"]);
+    }
 }
 
 #[test]

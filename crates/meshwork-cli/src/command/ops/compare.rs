@@ -16,7 +16,7 @@ use meshwork_lab::run::file::write_whole;
 use crate::args::ops;
 use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
-use crate::output::{Ended, Output, Stop, Verdict};
+use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours};
 use crate::table::{Column, print, wrapped};
 
 /// Source of the clean-up time, which is the time from a job's end until its nodes are free again.
@@ -85,6 +85,9 @@ pub(super) fn caveats(
 }
 
 pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
+    if let Some(file) = &arguments.report {
+        must_be_ours(file, PAGE_MARK)?;
+    }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     let is_first = arguments.baseline == "first";
     if is_first && arguments.topologies.len() + arguments.confs.len() < 2 {

@@ -7,7 +7,7 @@ use meshwork_lab::run::file::write_whole;
 
 use crate::args::ops;
 use crate::command::meter::Meter;
-use crate::output::{Ended, Output, Stop, Verdict};
+use crate::output::{Ended, Output, Stop, Verdict, must_be_ours};
 use crate::table::{Column, print};
 
 /// Largest number of listed decisions in which model and record differ.
@@ -15,6 +15,9 @@ const MOST_NAMED: usize = 20;
 
 /// Replays the history of a site, and prints how well the model agrees with the history.
 pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
+    if let Some(file) = &arguments.starts {
+        must_be_ours(file, "job,start,predicted")?;
+    }
     let folder = Folder::read(&arguments.site).map_err(Stop::Wrong)?;
     let meter = Meter::new("job");
     let found = fidelity::of(&folder, &|done, all| meter.count(done, all));

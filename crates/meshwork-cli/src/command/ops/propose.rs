@@ -150,11 +150,10 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
     };
     let text = format!(
         "On the {second} later jobs, which the search has not seen, the mean wait is {} s under the site's own list \
-         and {} s under the best of them: {} less. On the jobs of the search it is {} less (intervals of {percent} %).",
+         and {} s under the best of them: {} less.",
         significant(own, 4),
         significant(best, 4),
         shown(&gain),
-        shown(&chosen_on),
     );
     let spans = found.spans.map(|(own, best, unit)| {
         let [own, best] = [own, best].map(|span| significant(span, 3));
@@ -164,7 +163,11 @@ fn describe(out: &mut Output, found: &ListProposal, cleanup: &str) -> Result<(),
         };
         format!(" There the nodes of a job span {best} {unit} on average, {under_own}.")
     });
-    paragraph(out, &(text + &spans.unwrap_or_default()))?;
+    let search = format!(
+        " On the jobs of the search the mean wait is {} less (intervals of {percent} %).",
+        shown(&chosen_on)
+    );
+    paragraph(out, &(text + &spans.unwrap_or_default() + &search))?;
     if !found.is_better() {
         paragraph(out, "That is no significant difference: nothing is proposed.")?;
     }
