@@ -33,9 +33,16 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
     if let (Some(shard), Some(stopper)) = (&arguments.shard, &stopper) {
         return run_shard::run(out, catalogue, arguments, shard, stopper);
     }
-    if let (Some(stopper), None) = (&stopper, &arguments.out) {
-        stopper.end_process(Some("stopped: nothing is kept without `--out`"));
-    }
+    // Without `--out`, a signal ends the process at once, so that no run looks for one.
+    let stopper = match &arguments.out {
+        Some(_) => stopper,
+        None => {
+            if let Some(stopper) = stopper {
+                stopper.end_process(Some("stopped: nothing is kept without `--out`"));
+            }
+            None
+        }
+    };
     let mut studies = Vec::new();
     for file in &arguments.files {
         let study = Study::read_in(catalogue, file, &arguments.settings)?;

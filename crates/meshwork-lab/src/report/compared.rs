@@ -121,6 +121,17 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
     }
     let mut text = if (after - before).abs() < 1e-9 {
         format!("With {name} the mean wait is that with {first}, {}.", lasting(before, unit))
+    } else if let (Some(half_width), false) = (wait.half_width, wait.excludes_zero()) {
+        let rounded = Rounded::new(Some((after - before) / unit.0), Some(half_width / unit.0));
+        format!(
+            "No significant difference in the mean wait: {} with {name}, {} with {first} \
+             (difference: {} ± {} {}).",
+            lasting(after, unit),
+            lasting(before, unit),
+            rounded.mean,
+            rounded.half_width.unwrap_or_default(),
+            unit.1
+        )
     } else {
         let verb = if after < before { "falls" } else { "rises" };
         let share = if before > 0.0 {
@@ -131,8 +142,7 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
         };
         let certain = match wait.half_width {
             None => "with too few jobs to say how certain that is",
-            Some(_) if wait.excludes_zero() => "significantly",
-            Some(_) => "but not significantly",
+            Some(_) => "significantly",
         };
         format!(
             "With {name} the mean wait {verb}{share} from {} to {}, {certain}.",
