@@ -116,10 +116,10 @@ class Placement:
         """The coordinates of the placement's nodes, one row for each, in the order of the job's ranks."""
     @property
     def dispersal(self) -> float:
-        """The spread of the placement's nodes.
+        """The dispersal of the placement: the share of its bounding box that it does not hold.
 
-        It is a share of the smallest box around the nodes: of the nodes in this box, the share that
-        the placement does not hold. It is 0 for a single block.
+        The bounding box is the smallest block that contains all nodes of the placement. The
+        dispersal is 0 for a single block.
         """
     def __len__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
@@ -465,7 +465,8 @@ class Cluster:
         given, the job starts only if it does not delay the reservation of that guard.
         """
     def reserve(self, job: int) -> Guard | None:
-        """Reserve the earliest start of a waiting job, if all running jobs end at their estimates.
+        """Reserve the earliest start of a waiting job, assuming that running jobs end at their
+        estimates.
 
         Return the reservation as a guard, or `None` if the job can never start.
         """
@@ -498,10 +499,10 @@ class Offers:
     def sites(self) -> int:
         """The number of sites."""
     def at(self, site: int) -> tuple[Placement, float] | None:
-        """Return the placement that a site proposes for the job, and the slowdown there.
+        """Return the placement that a site proposes for the job, and the job's `stretch` there.
 
-        The slowdown is the expected run time divided by the requested run time. Return `None` if
-        the site has no placement now.
+        The stretch is the expected run time divided by the requested run time. Return `None` if the
+        site has no placement now.
         """
     def rooms(self) -> list[dict[str, Any]]:
         """Return a list with a dictionary for every site on which the job fits.
@@ -597,7 +598,10 @@ class Run:
         """The time that the job has waited, without the time of its earlier runs."""
     @property
     def stretch(self) -> float:
-        """The slowdown at the start: expected run time divided by requested run time."""
+        """Expected run time at the start of the job, divided by the requested run time.
+
+        It depends on the number of processors that the job got, and on the speed of its site.
+        """
     @property
     def rate(self) -> float:
         """The relative speed of the work: 1 unless the scheduler resizes jobs."""
