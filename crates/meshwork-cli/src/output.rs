@@ -183,11 +183,8 @@ pub(crate) fn tell(line: &str) {
 }
 
 /// Refuses to replace an existing file with content unless `replace` is true.
-///
-/// Pipes and devices stay usable.
 pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
-    let is_new = file.metadata().map_or(true, |own| !own.is_file() || own.len() == 0);
-    if replace || is_new {
+    if replace || beginning(file).is_none() {
         return Ok(());
     }
     Err(Stop::Wrong(format!(
@@ -199,23 +196,27 @@ pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
 /// Text at the beginning of each page that Meshwork writes.
 pub(crate) const PAGE_MARK: &str = " · Meshwork</title>";
 
-/// Refuses to replace a file that is not of Meshwork's own making.
-///
-/// A file of its own has the text `mark` in its first bytes. Empty files may be replaced too, and
-/// pipes and devices stay usable.
+/// Refuses to replace a file with content unless it has the text `mark` at its beginning.
 pub(crate) fn must_be_ours(file: &Path, mark: &str) -> Result<(), Stop> {
-    let begins = || -> io::Result<String> {
-        let mut begins = Vec::new();
-        File::open(file)?.take(4096).read_to_end(&mut begins)?;
-        Ok(String::from_utf8_lossy(&begins).into_owned())
-    };
-    if !file.is_file() || begins().is_ok_and(|text| text.is_empty() || text.contains(mark)) {
+    if beginning(file).is_none_or(|text| text.contains(mark)) {
         return Ok(());
     }
     Err(Stop::Wrong(format!(
         "{}: there is such a file already, which this command did not write, and it stays as it is: name another",
         file.display()
     )))
+}
+
+/// First bytes of a file as text, or nothing if they cannot be read.
+///
+/// `None` if writing the file loses nothing: it is empty or missing, or a pipe or device.
+fn beginning(file: &Path) -> Option<String> {
+    if file.metadata().map_or(true, |own| !own.is_file() || own.len() == 0) {
+        return None;
+    }
+    let mut begins = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(4096).read_to_end(&mut begins));
+    Some(read.map(|_| String::from_utf8_lossy(&begins).into_owned()).unwrap_or_default())
 }
 
 /// Clears the line on which a progress bar may stand, if standard error is a terminal.

@@ -16,6 +16,9 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     if let Some(until) = arguments.serve {
         return super::report_live::serve(catalogue, &arguments.dir, until);
     }
+    if let Some(file) = &arguments.out {
+        must_be_ours(file, PAGE_MARK)?;
+    }
     let window = RecordingWindow { from: arguments.from, jobs: arguments.jobs };
     let maps = Maps { runs: arguments.runs.clone(), window };
     let page = read(catalogue, &arguments.dir, &maps)?;
@@ -81,7 +84,6 @@ fn read(catalogue: &Catalogue, folder: &Path, maps: &Maps) -> Result<Page, Stop>
 }
 
 fn write_page(page: &Page, folder: &Path, file: Option<&Path>) -> Result<PathBuf, Stop> {
-    file.map_or(Ok(()), |file| must_be_ours(file, PAGE_MARK))?;
     let path = file.map_or_else(|| folder.join("report.html"), Path::to_path_buf);
     write_whole(&path, page.html().as_bytes()).map_err(|error| Stop::Failed(error.to_string()))?;
     Ok(path)

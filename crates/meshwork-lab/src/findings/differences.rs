@@ -369,16 +369,7 @@ mod tests {
                     value: Some(value),
                     batches: vec![],
                 }],
-                by_size: vec![],
-                by_owner: BTreeMap::new(),
-                finished: 1,
-                refused: 0,
-                unusable: 0,
-                end: 1.0,
-                speeds: vec![],
-                batch_jobs: 0,
-                first_batch: 0,
-                queue_trend: None,
+                ..RunFindings::default()
             }),
         };
         let runs = |values: [f64; 3]| -> ScenarioRuns {

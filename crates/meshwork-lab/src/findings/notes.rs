@@ -42,15 +42,18 @@ pub fn warnings(
             place(study, points, &growing)
         ));
     }
-    let refused = counted(results, ScenarioRuns::refused, "job was refused", "jobs were refused");
-    warnings.extend(refused.map(|refused| {
-        let why = if refused.ends_with("job was refused") {
-            "it would not fit even the empty machine, or its scheduler turned it away"
-        } else {
-            "they would not fit even the empty machine, or their scheduler turned them away"
-        };
-        format!("{refused}{}: {why}", by_value(study, results))
-    }));
+    let by = by_value(study, results);
+    warnings.extend(counted(
+        results,
+        ScenarioRuns::refused,
+        &format!(
+            "job was refused{by}: it would not fit even the empty machine, or its scheduler turned it away"
+        ),
+        &format!(
+            "jobs were refused{by}: they would not fit even the empty machine, or their scheduler turned \
+             them away"
+        ),
+    ));
     warnings
 }
 

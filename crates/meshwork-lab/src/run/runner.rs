@@ -291,13 +291,13 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
         let is_counted = self.are_counted.load(Ordering::Relaxed);
         self.advance(|progress| {
-            match (is_counted, reused) {
-                (false, _) => progress.done += 1,
-                // The run was counted as stored, but cannot be read.
-                (true, false) => progress.reused -= 1,
-                (true, true) => {}
+            if is_counted {
+                // A run that was counted as stored may turn out to be unreadable.
+                progress.reused -= u64::from(!reused);
+            } else {
+                progress.done += 1;
+                progress.reused += u64::from(reused);
             }
-            progress.reused += u64::from(reused && !is_counted);
             progress.failed += u64::from(run.result.is_err());
         });
         run

@@ -382,7 +382,7 @@ impl Cluster<'_> {
 
     /// Updates the cached copy of the machine, in which the nodes of `kept` are marked busy.
     ///
-    /// What the reservation of `beside` needs is marked busy too.
+    /// The parts of nodes that the reservation of `beside` needs are marked busy too.
     fn take_without(
         &mut self,
         kept: &[(usize, &Placement)],

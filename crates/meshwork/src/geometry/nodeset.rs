@@ -96,7 +96,7 @@ impl NodeSet {
         none
     }
 
-    /// How many of the `count` nodes that begin at `start` are in the set. **O(count / 64)**.
+    /// Number of nodes of the set among the `count` nodes that begin at `start`. **O(count / 64)**.
     #[must_use]
     pub fn count_range(&self, start: Node, count: u32) -> u32 {
         let mut found = 0;

@@ -642,15 +642,9 @@ mod tests {
                         metrics: vec![finding(times * wait)],
                     })
                     .to_vec(),
-                by_owner: Default::default(),
                 finished: 1,
-                refused: 0,
-                unusable: 0,
                 end: 1.0,
-                speeds: vec![],
-                batch_jobs: 0,
-                first_batch: 0,
-                queue_trend: None,
+                ..RunFindings::default()
             }),
         };
         let runs =

@@ -265,13 +265,8 @@ mod tests {
                     .to_vec(),
             )]),
             finished: 1,
-            refused: 0,
-            unusable: 0,
             end: 1.0,
-            speeds: vec![],
-            batch_jobs: 0,
-            first_batch: 0,
-            queue_trend: None,
+            ..RunFindings::default()
         }
     }
 

@@ -60,7 +60,7 @@ impl OwnerFindings {
 }
 
 /// Results of one run, as they are stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunFindings {
     /// All metrics, in canonical order.
     pub metrics: Vec<RunMetric>,
