@@ -639,17 +639,34 @@ fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
         exclusive: true,
         ..JobRecord::default()
     };
-    let reason = |table: &str| {
+    let reason = |second: JobRecord, table: &str| {
         let machine = SlurmMachine::flat(&folder.path().join("slurm.conf")).unwrap();
         let machine = machine.with_tables([("qos.txt", table.to_owned())]);
-        let stays = vec![own("1", 1_000, 1_000), own("2", 1_010, 1_600)];
+        let stays = vec![own("1", 1_000, 1_000), second];
         let (path, history) = (folder.path().to_owned(), History { stays });
         let state = MachineState::of_history(Folder { path, machine, history }, 1_100).unwrap();
         explain(&state, "2").unwrap().reason
     };
     let limit = HeldBack { kind: "limit", says: "QOSMaxJobsPerUserLimit".to_owned() };
-    assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|1\n"), WaitReason::HeldBack(limit));
-    assert_eq!(reason("Name|Priority|MaxJobsPU\nq|0|2\n"), WaitReason::Turn);
+    let started = own("2", 1_010, 1_600);
+    // Accounting keeps the reason of the submission, so the tables decide even if it names a limit.
+    let told = |reason: &str| JobRecord {
+        start: None,
+        end: None,
+        nodelist: String::new(),
+        reason: reason.to_owned(),
+        ..started.clone()
+    };
+    for second in [started.clone(), told("QOSMaxJobsPerUserLimit")] {
+        let table = "Name|Priority|MaxJobsPU\nq|0|1\n";
+        assert_eq!(reason(second.clone(), table), WaitReason::HeldBack(limit.clone()));
+        assert_eq!(reason(second, "Name|Priority|MaxJobsPU\nq|0|2\n"), WaitReason::Turn);
+    }
+    // There is no table of associations, so the record is all that is known of their limits.
+    let recorded = HeldBack { kind: "limit", says: "AssocMaxJobsLimit".to_owned() };
+    let second = told("AssocMaxJobsLimit");
+    let table = "Name|Priority|MaxJobsPU\nq|0|2\n";
+    assert_eq!(reason(second, table), WaitReason::HeldBack(recorded));
 }
 
 /// Tests the explanation for a job on parts of nodes: what it lacks, and which ends would help.

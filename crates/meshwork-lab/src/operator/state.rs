@@ -88,7 +88,13 @@ impl MachineState {
             submit.is_some_and(|submit| submit <= now) && ends && !stay.is_rejected()
         };
         let running: Vec<JobRecord> = history.stays.iter().filter(is_running).cloned().collect();
-        let waiting: Vec<JobRecord> = history.stays.iter().filter(is_waiting).cloned().collect();
+        let mut waiting: Vec<JobRecord> =
+            history.stays.iter().filter(is_waiting).cloned().collect();
+        // Accounting keeps the reason of the submission, while the limits are known at each time.
+        let rules = SiteRules::of(&machine);
+        for stay in waiting.iter_mut().filter(|own| rules.models_limit(&own.reason)) {
+            stay.reason.clear();
+        }
         let has_ended = |stay: &&JobRecord| {
             stay.end.is_some_and(|end| (now - PAST..=now).contains(&end)) && !stay.is_rejected()
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::limits;
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::Second;
 use crate::operator::sacct::{LocalClock, span};
@@ -172,6 +173,15 @@ pub struct Association {
 }
 
 impl SiteRules {
+    /// Whether a wait reason names a limit that is enforced, and whose table the site has.
+    pub(in crate::operator) fn models_limit(&self, reason: &str) -> bool {
+        let has_table = match reason.starts_with("Assoc") {
+            true => !self.associations.is_empty(),
+            false => !self.qos.is_empty(),
+        };
+        self.enforces_limits && has_table && limits::is_name(reason)
+    }
+
     /// Reads the rules from a machine's `slurm.conf` and from the tables of the site.
     #[must_use]
     pub fn of(machine: &SlurmMachine) -> SiteRules {
