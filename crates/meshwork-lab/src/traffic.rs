@@ -15,11 +15,9 @@ pub struct LoadPoint {
     pub cpu_seconds: f64,
 }
 
-/// Simulates every load on its network, on the given number of threads; 0 stands for one per
-/// processor. The results do not depend on the number of threads.
+/// Simulates every load on its network, on `threads` threads; 0 uses one per processor.
 ///
-/// # Errors
-/// The first problem in one of the loads, or threads that cannot be started.
+/// The results do not depend on the number of threads.
 pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<LoadPoint>, Problem> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Problem::new("threads", format!("{threads} threads cannot be started ({error})"))

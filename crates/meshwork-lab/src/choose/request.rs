@@ -17,8 +17,7 @@ use crate::study::{Refused, Study, same};
 /// Options of a choice among candidates, as texts that are not parsed yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
-    /// Indifference zone: a percentage such as `2%`, or, on the raw scale, a number in the metric's
-    /// unit.
+    /// Indifference zone: a percentage such as `2%`, or a number in the metric's unit.
     pub within: String,
     /// Confidence level of the guarantee: `95%` or `0.95`.
     pub confidence: String,
@@ -147,10 +146,7 @@ impl ChoiceRequest {
         words
     }
 
-    /// Parses the indifference zone.
-    ///
-    /// # Errors
-    /// If the text is neither a percentage nor a positive number.
+    /// Parses the indifference zone: a percentage or a positive number.
     pub(super) fn within(&self) -> Result<Within, Refused> {
         let text = &self.within;
         let given = share(text).filter(|given| *given > 0.0);
@@ -164,10 +160,7 @@ impl ChoiceRequest {
         }
     }
 
-    /// Probability that the guarantee fails: 1 minus the confidence level.
-    ///
-    /// # Errors
-    /// If the confidence level is not between 50 % and 100 %.
+    /// 1 minus the confidence level, which must be between 50 % and 100 %.
     pub(super) fn alpha(&self) -> Result<f64, Refused> {
         let text = &self.confidence;
         share(text).filter(|given| (0.5..1.0).contains(given)).map(|given| 1.0 - given).ok_or_else(
@@ -179,10 +172,6 @@ impl ChoiceRequest {
         )
     }
 
-    /// Parses the limit of the race.
-    ///
-    /// # Errors
-    /// If the text is neither a number of runs nor a time.
     pub fn budget(&self) -> Result<Option<Budget>, Refused> {
         let Some(text) = &self.budget else { return Ok(None) };
         if let Some(runs) = text.parse().ok().filter(|runs| *runs > 0) {
@@ -196,10 +185,7 @@ impl ChoiceRequest {
         })
     }
 
-    /// Length in seconds of the last part of a log, which is held out from the race.
-    ///
-    /// # Errors
-    /// If the text is not a time.
+    /// Length in seconds of the held-out last part of a log.
     pub(super) fn hold_out(&self) -> Result<Option<f64>, Refused> {
         let Some(text) = &self.hold_out else { return Ok(None) };
         seconds(text).map(Some).ok_or_else(|| {
@@ -208,9 +194,6 @@ impl ChoiceRequest {
     }
 
     /// Index of the baseline: from `--baseline`, or else from the study's `[compare]`.
-    ///
-    /// # Errors
-    /// If a setting is not in the sweep, or the settings do not identify exactly one candidate.
     pub(super) fn baseline(
         &self,
         study: &Study,
@@ -267,7 +250,6 @@ impl ChoiceRequest {
 /// Constraint on the mean of a metric: an upper or a lower limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// Text of the option that gives the constraint.
     pub text: String,
     pub metric: String,
     /// Whether the limit is an upper limit; otherwise it is a lower limit.
@@ -282,9 +264,6 @@ pub struct Constraint {
 
 impl Constraint {
     /// Parses a constraint such as `p95_wait <= 4 h` or `utilization >= 80 %`.
-    ///
-    /// # Errors
-    /// If the text is not a constraint, or its unit is unknown or does not suit the metric.
     pub(super) fn read(
         text: &str,
         study: &Study,
@@ -342,8 +321,7 @@ impl Constraint {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }
 
-    /// Text of the metric's value, which breaks the limit by `excess`, in the unit of the option's
-    /// text.
+    /// Value that breaks the limit by `excess`, in the unit of the option's text.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
         let number = crate::findings::number::significant(value / self.unit, 4);
@@ -357,10 +335,7 @@ pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
     Some(names.iter().filter_map(name_of).collect())
 }
 
-/// Checks that a scenario measures a metric.
-///
-/// # Errors
-/// If there is no such metric, or the study names only other metrics.
+/// Checks that a metric exists, and that a scenario measures it.
 pub(super) fn must_measure(
     study: &Study,
     scenario: &Scenario,

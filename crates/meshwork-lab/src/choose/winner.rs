@@ -53,9 +53,7 @@ const PLUGINS: [(&str, &str); 4] = [
 /// `SchedulerType` that Slurm uses if `slurm.conf` gives none.
 const BACKFILL: &str = "sched/backfill";
 
-/// Parameters of the scheduler `slurm` that have no line in `slurm.conf`.
-///
-/// Each comes with a text on what determines the setting in Slurm instead.
+/// Parameters of the scheduler `slurm` without a line in `slurm.conf`, and the setting's source.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("bf_rounding", "the version of Slurm decides"),
     ("PriorityWeightSite", "the site factor of jobs counts in full"),
@@ -64,7 +62,6 @@ const ELSEWHERE: [(&str, &str); 5] = [
     ("qos", "`sacctmgr modify qos NAME set priority=PRIORITY`"),
 ];
 
-/// Name and parameters of a scheduler.
 struct GivenScheduler<'a> {
     name: &'a str,
     /// Parameters of the scheduler that the study gives.
@@ -98,9 +95,8 @@ impl<'a> GivenScheduler<'a> {
 
     /// Text of a `slurm.conf` changed so that Slurm schedules like this scheduler.
     ///
-    /// Sets `SchedulerType`, the scheduler's parameters that are in `keys`, and `PriorityType` if
-    /// the scheduler has weights. `included` is the text of the included files. It is not changed,
-    /// and gives the values of keys that `text` does not set.
+    /// Sets `SchedulerType`, the parameters in `keys`, and `PriorityType` if there are weights. The
+    /// text `included` of included files only gives the values of keys that `text` does not set.
     fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
         let value_of =
@@ -153,7 +149,6 @@ impl<'a> GivenScheduler<'a> {
     }
 }
 
-/// Text of a value in `slurm.conf`.
 fn plain(value: &Value) -> String {
     match value {
         Value::Boolean(flag) => if *flag { "YES" } else { "NO" }.to_owned(),
@@ -188,10 +183,9 @@ fn put_line(text: &mut String, key: &str, value: &str) {
 
 /// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner.
 ///
-/// The result has a unified diff of each file, and after them the keys that differ but have no line
-/// in Slurm's files. If the study names no `slurm.conf`, only the lines that set the scheduler are
-/// compared. The result is empty if the winner is the baseline, or if the machine is not read from
-/// Slurm files.
+/// After a unified diff of each file follow the keys without a line in Slurm's files. Without a
+/// `slurm.conf`, only the lines of the scheduler are compared. Empty if the winner is the baseline,
+/// or the machine is not read from Slurm files.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);
@@ -258,8 +252,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
         lines.extend(change);
     } else if old != new {
         lines.push("slurm.conf:".to_owned());
-        // Leave out the head of the diff: file names and a position, which mean nothing without a
-        // file.
+        // The head of the diff means nothing without a file.
         lines.extend(change.skip(3));
     }
     let [topology, old_topology] = [&own, &other].map(|scenario| name(scenario, "slurm"));
@@ -291,7 +284,6 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
 mod tests {
     use super::*;
 
-    /// Changed lines of a `slurm.conf`, after the parameters of a scheduler were put into it.
     fn change(conf: &str, scheduler: &str) -> String {
         change_beside("", conf, scheduler)
     }

@@ -1,8 +1,7 @@
 //! Shared parameters whose values differ between compared strategies.
 //!
-//! A sweep over strategies compares each with its default parameters, which may differ. For
-//! example, by default first fit does not turn a requested block, but adaptive scan does. The
-//! differences are therefore shown with the results.
+//! Defaults may differ: first fit does not turn a requested block, but adaptive scan does. So the
+//! differences are shown with the results.
 
 use std::fmt;
 
@@ -14,7 +13,6 @@ use toml::{Table, Value};
 use crate::findings::words::short;
 use crate::study::expand::Point;
 
-/// A parameter of several compared strategies with different values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlike {
     /// Swept key, such as `allocator`.
@@ -25,8 +23,7 @@ pub struct Unlike {
 }
 
 impl fmt::Display for Unlike {
-    /// Formats the parameter as one line: `rotation: never for first_fit, if_needed for
-    /// adaptive_scan`.
+    /// One line: `rotation: never for first_fit, if_needed for adaptive_scan`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.parameter)?;
         for (index, (value, names)) in self.values.iter().enumerate() {
@@ -44,9 +41,8 @@ impl fmt::Display for Unlike {
 
 /// Parameters that differ between the strategies compared in a sweep of a key such as `allocator`.
 ///
-/// The swept keys and the strategies are taken in the order of the sweep. A parameter that is
-/// itself swept is left out, since tables have a column for it. Parameters of equal name are not
-/// compared if their values are of different types.
+/// A swept parameter is left out, since tables have a column for it. So are parameters of equal
+/// name with values of different types.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
@@ -70,7 +66,6 @@ fn family(key: &str) -> Option<&'static Family> {
     }
 }
 
-/// A catalogue, and a family of strategies whose entries it has.
 type List<'a> = (&'a Catalogue, &'static Family);
 
 /// A strategy of the sweep: its label in the table, and its resolved parameters.
@@ -101,8 +96,7 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
             }
             let having = having(family, &compared, &kind);
             done.push(kind);
-            // Two forms of one strategy are not reported, because their labels already tell them
-            // apart.
+            // The labels of two forms of one strategy already tell them apart.
             let differ = having.iter().any(|(own, value)| {
                 having
                     .iter()
@@ -120,8 +114,7 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
     found
 }
 
-/// The strategies that are the values of a swept key, without duplicates, in the order of the
-/// sweep.
+/// Distinct strategies that are values of a swept key, in the order of the sweep.
 fn compared<'a>(key: &str, points: &'a [Point]) -> Vec<Compared<'a>> {
     let mut distinct: Vec<(&Value, &Table)> = Vec::new();
     for point in points {
@@ -142,8 +135,7 @@ fn name(table: &Table) -> Option<&str> {
     table.get("name")?.as_str()
 }
 
-/// Parameters that a strategy's entry in the catalogue declares. `table` is the strategy with its
-/// name and all its parameters.
+/// Parameters that the catalogue's entry of a strategy declares.
 fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
     let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))

@@ -21,7 +21,7 @@ pub(super) fn sentence(text: &str) -> String {
     text
 }
 
-/// Makes HTML of a text, with parts in backticks as code.
+/// Shows parts of a text in backticks as code.
 fn coded(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // An unpaired backtick is kept as it is.
@@ -35,7 +35,6 @@ fn coded(text: &str) -> Markup {
     }
 }
 
-/// HTML list of sentences; empty without sentences.
 pub(super) fn list(class: &str, lines: &[String]) -> Markup {
     html! {
         @if !lines.is_empty() { ul class=(class) { @for line in lines { li { (coded(line)) } } } }

@@ -14,20 +14,19 @@ use crate::findings::words::short;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Replications, Study};
 
-/// Largest number of scenarios that have a column each in a table with many metrics.
+/// Maximum number of scenarios with a column each in a table with many metrics.
 const MOST_ACROSS: usize = 6;
 
-/// Largest number of metrics with which a table of few scenarios has a column for each of them.
+/// Minimum number of metrics for which a table of few scenarios has a row for each.
 const MANY_METRICS: usize = 8;
 
-/// A table in a section of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportTable {
     pub title: String,
     pub caption: String,
-    /// Name of the CSV file in the page's folder that has all numbers of the table.
+    /// CSV file in the page's folder that has all numbers of the table.
     pub file: &'static str,
-    /// Names of columns, with descriptions; the description of a metric includes its unit.
+    /// Names of columns, with descriptions, which include the unit of a metric.
     pub columns: Vec<(String, String)>,
     /// Number of leading columns that identify a row.
     pub keys: usize,
@@ -36,20 +35,18 @@ pub struct ReportTable {
     pub more: usize,
 }
 
-/// A cell of a [`ReportTable`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TableCell {
     pub text: String,
-    /// Whether the text of the cell is a number, which is right-aligned.
+    /// Whether the text is a number, which is right-aligned.
     pub number: bool,
-    /// Whether the cell is highlighted, because it shows a difference whose interval excludes 0.
+    /// Whether the cell shows a difference whose interval excludes 0.
     pub marked: bool,
-    /// Small print below the text of the cell; usually empty.
+    /// Small print below the text; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// Makes all tables of a study.
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -102,11 +99,9 @@ fn of_one(
     }
 }
 
-/// Table with a row per metric and a column per scenario, if there are few scenarios and many
-/// metrics. Any other table is returned unchanged.
+/// Transposes a table of few scenarios and many metrics, which would not fit side by side.
 ///
-/// The columns of many metrics would not fit side by side. In the turned table, the numbers to
-/// compare are in one row.
+/// Any other table is returned unchanged.
 fn turned(table: ReportTable, (meanings, clock): (&Meanings, &Clock)) -> ReportTable {
     let names = &table.columns[table.keys..];
     let is_few = (2..=MOST_ACROSS).contains(&table.rows.len()) && table.more == 0;
@@ -258,7 +253,7 @@ fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
-/// Cells with the values of the swept keys in the scenario `index`.
+/// Values of the swept keys in the scenario `index`.
 fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
     let mut rest = index;
     let mut cells: Vec<TableCell> = axes

@@ -1,20 +1,16 @@
-//! Results of the runs of a study.
-
 use crate::run::runs::ScenarioRuns;
 use crate::study::Replications;
 
 /// Results of the runs of a study, with the errors of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Runs of each scenario, by replication. Only the first is kept if all replications gave
-    /// identical results.
+    /// By scenario and replication. Only the first run is kept if all replications are identical.
     pub runs: Vec<ScenarioRuns>,
     /// For each scenario, whether a single run stands for all replications.
     pub constant: Vec<bool>,
-    /// Error of the store, if it failed. From then on runs are not stored, but all results are
-    /// here.
+    /// After an error of the store, runs are not stored, but all results are here.
     pub store_error: Option<String>,
-    /// Whether the study was stopped early. In this case only the store has all finished runs.
+    /// In a study that was stopped early, only the store has all finished runs.
     pub stopped: bool,
     /// Number of runs made again because the store had them only from another build of the program.
     pub outdated: u64,
@@ -23,9 +19,8 @@ pub struct Results {
 impl Results {
     /// Collects the runs of each scenario, by replication.
     ///
-    /// Replications of a log differ only in the random choices of strategies. Without such choices
-    /// they repeat the same run, so that an interval over them would suggest a false certainty:
-    /// only the first run is kept.
+    /// Without random choices of strategies, replications of a log repeat the same run, and an
+    /// interval over them would suggest a false certainty: only the first run is kept.
     #[must_use]
     pub fn of(mut runs: Vec<ScenarioRuns>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });
@@ -36,7 +31,6 @@ impl Results {
         Results { runs, constant, ..Results::default() }
     }
 
-    /// Whether a single run of the scenario `index` stands for all its replications.
     #[must_use]
     pub fn is_constant(&self, index: usize) -> bool {
         self.constant.get(index).copied().unwrap_or(false)

@@ -25,44 +25,34 @@ use crate::study::expand::Point;
 use crate::study::{JobFormat, Replications};
 use crate::watch::recording::kept::{Kept, RunRecorder};
 
-/// Settings and resources shared by the runs of a study.
 pub struct Runner<'a> {
-    /// Catalogue with the strategies that the scenarios name.
     pub catalogue: &'a Catalogue,
     pub points: &'a [Point],
     /// Input file of each scenario, in the order of the scenarios.
     pub inputs: &'a [Option<Input>],
     pub replications: &'a Replications,
-    /// Function that runs a replication.
     pub simulate: &'a Simulate<'a>,
-    /// Build of the program, which is part of each run's key in the store.
+    /// Part of each run's key in the store.
     pub build: &'a str,
-    /// Store for finished runs. With `None`, no run is stored.
+    /// With `None`, no run is stored.
     pub store: Option<Mutex<Store>>,
-    /// Results folder and formats of per-job output. With `None`, no per-job output is written.
+    /// Results folder and formats of per-job output, if wanted.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
-    /// Selection of the runs whose events are all recorded. With `None`, no run is recorded.
+    /// Selection of the runs to record, if any.
     pub kept: Option<Kept>,
-    /// Function that is called after every run and during long runs, from any thread. Calls do not
-    /// overlap.
+    /// Called after every run and during long runs, from any thread. Calls do not overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs, without influence on the results.
+    /// Has no influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Function that is called before every run, from any thread. If it returns `true`, the study
-    /// stops.
+    /// Called before every run, from any thread. `true` stops the study.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Runner<'_> {
     /// Runs all replications on `threads` threads; 0 uses one per processor.
     ///
-    /// The results do not depend on the number of threads. They are collected by scenario and
-    /// replication, and whether a scenario needs more replications depends on its own results
-    /// alone. A run that fails, even by a panic, does not stop the others. Its scenario is not
-    /// replicated further.
-    ///
-    /// # Errors
-    /// If the threads cannot be started.
+    /// The results do not depend on the number of threads. A run that fails, even by a panic, does
+    /// not stop the others; its scenario is not replicated further.
     pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
         let at_first = |point| first(self.replications, point);
         let wanted = self.points.iter().map(at_first).collect();
@@ -78,11 +68,7 @@ impl Runner<'_> {
     /// Makes runs in rounds until the scenarios have all the replications that are needed.
     ///
     /// The first round has `wanted` replications of each scenario. After each round, `next` gets
-    /// the runs and sets how many replications each scenario needs. If some of these are missing, a
-    /// further round makes them.
-    ///
-    /// # Errors
-    /// If the threads cannot be started.
+    /// the runs and sets how many replications each scenario needs.
     pub(crate) fn rounds(
         &self,
         threads: usize,
@@ -104,18 +90,16 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs of each log, as a finished run counted them. Keys are paths of logs.
+    /// Number of jobs of each log, by path, as a finished run counted them.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
-    /// Whether the study was stopped, so that runs are missing.
     pub(super) stopped: AtomicBool,
-    /// Runs that the store lacked and that were made before any stored run is read.
+    /// Runs that the store lacked, made before stored runs are read, by scenario and replication.
     ///
-    /// Keys are scenario and replication. `None` stands for a run that has been stored since, so
-    /// that its result is read from the store.
+    /// The result of a `None` is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
     /// Whether the progress already counts all runs of the round, before stored ones are read.
     are_counted: AtomicBool,
-    /// Failed runs in [`Runner::work`], each as index of the scenario, replication and reason.
+    /// Index of the scenario, replication and reason of each failed run in [`Runner::work`].
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
@@ -134,7 +118,6 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
     }
 
-    /// Whether the study must stop, as the function `stop` says. If so, sets `stopped`.
     pub(super) fn must_stop(&self) -> bool {
         let stops = (self.runner.stop)();
         if stops {
@@ -143,10 +126,9 @@ impl<'a, 'b> Shared<'a, 'b> {
         stops
     }
 
-    /// Makes the runs that the store lacks before any stored run is read.
+    /// Makes the runs that the store lacks before any stored run is read, which may take a while.
     ///
-    /// Reading a million stored runs may take a while. With a watcher this call does nothing, so
-    /// that the watcher sees stored runs first.
+    /// A watcher must see stored runs first, so with a watcher this call does nothing.
     fn ahead(&self, threads: &Threads, round: &Round) {
         self.are_counted.store(false, Ordering::Relaxed);
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
@@ -182,14 +164,12 @@ impl<'a, 'b> Shared<'a, 'b> {
         self.are_counted.store(true, Ordering::Relaxed);
     }
 
-    /// Changes the progress and reports it.
     fn advance(&self, change: impl FnOnce(&mut RunProgress)) {
         let mut progress = locked(&self.progress);
         change(&mut progress);
         (self.runner.progress)(*progress);
     }
 
-    /// Replications of a scenario that are in a round but not in the store.
     fn missing(
         &self,
         store: &Mutex<Store>,
@@ -220,10 +200,8 @@ impl<'a, 'b> Shared<'a, 'b> {
 
     /// Runs all scenarios in rounds, until no more runs are needed.
     ///
-    /// A round has all runs that are known to be needed. One round suffices for a fixed number of
-    /// replications. The runs of a round are numbered consecutively for a single parallel loop,
-    /// because nested parallel loops may put many scenarios on one thread's stack. The runs are not
-    /// listed, because there may be millions.
+    /// The runs of a round are numbered for a single parallel loop, because nested loops may put
+    /// many scenarios on one thread's stack. They are not listed, because there may be millions.
     fn rounds(
         &self,
         threads: &Threads,
@@ -303,21 +281,22 @@ impl<'a, 'b> Shared<'a, 'b> {
         run
     }
 
-    /// Whether the requested per-job output of a stored run exists. If not, the run is repeated.
+    /// If a stored run lacks its requested per-job output, it is repeated.
     fn has_job_output(&self, key: &str) -> bool {
         self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
             formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())
         })
     }
 
-    /// Whether the requested recording of a stored run exists. If not, the run is repeated.
+    /// If a stored run lacks its requested recording, it is repeated.
     fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
-    /// Recorder for a run; `None` if the run is not to be recorded or recording fails. A failure is
-    /// reported only if the study requested recordings.
+    /// `None` if the run is not to be recorded or recording fails.
+    ///
+    /// A failure is reported only if the study requested recordings.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
@@ -416,14 +395,12 @@ impl Runner<'_> {
     }
 }
 
-/// Maximum number of runs that one parallel loop makes before their results are collected. It is so
-/// large that the idle time of threads at the end of a loop is negligible.
+/// So large that the idle time of threads at the end of a parallel loop is negligible.
 const AT_ONCE: usize = 1 << 14;
 
 /// Panic payload that ends a run with an error message, without a fault of the program.
 ///
-/// It is passed to [`resume_unwind`](std::panic::resume_unwind) if an external strategy cannot go
-/// on, or if an observer ends the run.
+/// An external strategy or an observer passes it to [`resume_unwind`](std::panic::resume_unwind).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
@@ -507,8 +484,8 @@ mod tests {
         }
     }
 
-    /// Fake simulation with results of mean 10 and a spread that grows with the load. Load 3 makes
-    /// one replication fail, and load 4 panics.
+    /// Simulates a mean of 10 and a spread that grows with the load. Load 3 fails once; load 4
+    /// panics.
     fn fake(
         scenario: &Scenario,
         replication: u64,
@@ -629,11 +606,7 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// Tests that intervals of `precision` contain the true mean although they are checked after
-    /// each run.
-    ///
-    /// With ordinary intervals, 61 of the 1000 simulated studies would stop with an interval that
-    /// does not contain the mean.
+    /// With ordinary intervals, 61 of these 1000 studies would stop with a wrong interval.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =
@@ -674,7 +647,7 @@ mod tests {
         assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0)])), 3, "the first look comes later");
         assert_eq!(more(&rule, &runs(&[Some(1.0), None, None])), 6);
         // A half width of 1 is allowed. It is 1.42 √(2/3) = 1.16 for nine values, so 9 × 1.16² =
-        // 12.1 values are needed. It is 1.11 √(2/3) = 0.91 for twelve values, which suffice.
+        // 12.1 values are needed; for twelve it is 1.11 √(2/3) = 0.91.
         let tenth = Replications::Precision { target: 0.1, least: 3, most: 60, of: "wait".into() };
         let repeated = |count: usize| -> Vec<Option<f64>> {
             (0..count).map(|i| Some(9.0 + (i % 3) as f64)).collect()

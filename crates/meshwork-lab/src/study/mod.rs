@@ -50,10 +50,8 @@ pub const SCENARIO_KEYS: &[&str] = &[
     "measure",
 ];
 
-/// Number of replications of each scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replications {
-    /// The number of replications is fixed.
     Fixed(u64),
     /// Replications are added until the confidence interval of a metric's mean is narrow enough.
     Precision {
@@ -75,7 +73,6 @@ pub enum Replications {
     },
 }
 
-/// A swept key and its values, in the order written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Dotted path of the key, as in `workload.load`.
@@ -103,7 +100,6 @@ pub enum JobFormat {
 }
 
 impl JobFormat {
-    /// Name of the format in studies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -135,9 +131,7 @@ pub struct Setting {
 /// Parsed study, whose scenario keys are checked only when scenarios are built from them.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Name of the study file, as messages show it.
     pub file: String,
-    /// Text of the study file.
     pub source: String,
     /// Folder of the study file, in which relative paths are looked up first.
     pub folder: PathBuf,
@@ -153,8 +147,7 @@ pub struct Study {
     pub compare: Vec<Baseline>,
     /// Formats of the requested files with the results of each job.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is recorded, so that its events can be
-    /// replayed. `None` records it for up to ten scenarios that the study compares.
+    /// Whether all first replications are recorded for replay; `None`: up to ten compared ones.
     pub record: Option<bool>,
     /// Name, on the command line, of the paper that the study partly reproduces.
     pub paper: Option<String>,
@@ -168,8 +161,7 @@ pub struct Study {
     pub quick: Vec<String>,
     /// Claims of the paper, which the runs of the study test.
     pub claims: Vec<PaperClaim>,
-    /// Possible paths of each input file, by the file's path in the study. The map is empty unless
-    /// the study is the `experiment.toml` of a results folder.
+    /// Possible paths of each input file of the `experiment.toml` of a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
     /// All `--set` settings of the command line, in order.
     pub settings: Vec<Setting>,
@@ -182,9 +174,6 @@ pub struct Study {
 
 impl Study {
     /// Reads a study file with names from a catalogue, and applies `KEY=VALUE` settings.
-    ///
-    /// # Errors
-    /// The first problem found, with its line.
     pub fn read_in(
         catalogue: &Catalogue,
         path: &Path,
@@ -212,11 +201,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Parses the text of a study with names from a catalogue; `file` is the study's name in
-    /// messages.
-    ///
-    /// # Errors
-    /// The first problem found, with its line.
+    /// Parses a study with names from a catalogue; `file` is its name in messages.
     pub fn parse_in(
         catalogue: &Catalogue,
         file: &str,
@@ -253,8 +238,7 @@ impl Study {
         };
         for text in settings {
             let (key, value) = assignment(text)?;
-            // The command line overrides the file, even if the file has a key that excludes this
-            // one.
+            // The command line overrides a key of the file that excludes this one.
             match key.as_str() {
                 "replications" => {
                     for other in [
@@ -306,8 +290,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Maximum number of replications of a scenario. If the replications are windows of a log, it
-    /// is [`MAX_REPLICATIONS`], since their number is unknown before the log is read.
+    /// Maximum number of replications; of windows, [`MAX_REPLICATIONS`] before the log is read.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -332,8 +315,7 @@ impl Study {
     /// Converts a problem of a key into a sentence that begins with the place where the key was
     /// set.
     ///
-    /// The place is the command line setting that last set the key, or else the line of the study
-    /// file.
+    /// This is the last setting of the key, or else the line of the study file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         let hint = hint(problem);
@@ -343,8 +325,7 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence that begins with the study file and the line of the key
-    /// `path`.
+    /// Converts a problem into a sentence that begins with the study file and the line of `path`.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -357,8 +338,7 @@ impl Study {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// Restores the original name of a study in a results folder, and the paths of its input files.
-    /// A study without a name is named after its original file.
+    /// Restores the name and the input files of a study in a results folder.
     fn came_from(&mut self, asked: &StudyRequest) {
         self.found = asked.found(&self.folder);
         let names_itself =
@@ -495,9 +475,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Returns the command of Meshwork that reads a file such as a log, which is not a study.
-///
-/// The kind is recognized by the file's name. `None` if the file may be a study.
+/// Command that reads a file by its name, such as a log; `None` if it may be a study.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;
@@ -538,9 +516,7 @@ fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
     Refused(format!("{place}: this is not TOML: {message}{shown}"))
 }
 
-/// Advice after the sentence on a problem; empty if there is none.
-///
-/// If a key has a list instead of one value, the advice says where lists of values belong.
+/// Advice after the sentence on a problem, on where lists of values belong; may be empty.
 pub(crate) fn hint(problem: &Problem) -> &'static str {
     let is_list = problem.message.starts_with(&format!("`{}` is [", problem.path));
     let is_one = problem.message.contains("but must be") && !problem.message.contains("list");

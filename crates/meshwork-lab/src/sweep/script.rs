@@ -1,7 +1,4 @@
-//! Batch script that runs the shards of a sweep as tasks of a job array.
-//!
-//! Users are meant to read and edit the script. So directives are at the top, and one command is at
-//! the bottom.
+//! Batch script of a sweep's job array, made to be edited: directives on top, one command below.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,26 +10,18 @@ use crate::run::file::plain;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSystem {
     Slurm,
-    /// Workload manager OpenPBS or PBS Professional.
     Pbs,
     Lsf,
     Hq,
 }
 
-/// Settings that determine the batch script of a submission.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub engine: BatchSystem,
-    /// Name of the study.
     pub name: String,
-    /// Command that runs Meshwork.
-    ///
-    /// It is the absolute path of `meshwork`, or an interpreter with the arguments to run Meshwork
-    /// as a module.
+    /// Absolute path of `meshwork`, or an interpreter with the arguments to run it as a module.
     pub command: Vec<String>,
-    /// Absolute path of the results folder.
     pub folder: PathBuf,
-    /// Settings from the command line (`--set`).
     pub settings: Vec<String>,
     /// Number of the submission, which is the prefix of the names of its files.
     pub number: u64,
@@ -41,9 +30,7 @@ pub struct Script {
     pub largest_array: u64,
     /// Maximum number of tasks that run at once. The script for HyperQueue ignores it.
     pub max_parallel: u64,
-    /// Time limit of each task.
     pub time: Duration,
-    /// Memory limit of each task in bytes.
     pub memory: u64,
     /// Partition or queue to which the tasks are submitted.
     pub partition: Option<String>,
@@ -65,7 +52,6 @@ pub struct RaceWords {
 /// Command to run, such as the submission of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Program to run, followed by its arguments.
     pub words: Vec<String>,
     /// File for standard input of the command; `None` if there is none.
     pub input: Option<PathBuf>,
@@ -81,11 +67,9 @@ pub const LOGS: &str = "log";
 const LAST_PART: u32 = 20;
 
 impl Script {
-    /// Checks that the paths need no quotes in a batch script. Quotes cannot be used, since
-    /// workload managers differ in how their directives quote.
+    /// Checks that the paths need no quotes in a batch script.
     ///
-    /// # Errors
-    /// One sentence, if a path cannot be used.
+    /// Workload managers differ in how their directives quote.
     pub fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
         let folder = self.folder.to_string_lossy();
@@ -100,7 +84,6 @@ impl Script {
         })
     }
 
-    /// Path of the batch script.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.beside("sh")
@@ -126,8 +109,7 @@ impl Script {
         self.folder.join(LOGS).join(name).display().to_string()
     }
 
-    /// Job arrays of the submission, each as its first shard and its number of tasks. There are
-    /// several only if there are more shards than an array may have tasks.
+    /// First shard and number of tasks of each job array; several if one may not hold all shards.
     #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
         let largest = self.largest_array.max(1);
@@ -142,10 +124,9 @@ impl Script {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
 
-    /// Maximum number of tasks of all arrays that may run at the same time.
+    /// Maximum number of tasks of all arrays at once; `None` for HyperQueue, which decides itself.
     ///
-    /// It exceeds [`Script::max_parallel`] if there are more arrays than that. It is `None` for
-    /// HyperQueue, which decides by itself.
+    /// It exceeds [`Script::max_parallel`] if there are more arrays than that.
     #[must_use]
     pub fn all_at_once(&self) -> Option<u64> {
         let arrays = self.arrays().len() as u64;
@@ -167,7 +148,6 @@ impl Script {
         if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("m{name}") }
     }
 
-    /// Text of the batch script.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "#!/bin/bash\n".to_owned();
@@ -207,9 +187,9 @@ impl Script {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }
 
-    /// Shell expression with which a task computes the index of its shard. If there are several
-    /// arrays, each array's tasks get the index of the array's first shard from the command that
-    /// submits the array.
+    /// Shell expression for the index of a task's shard.
+    ///
+    /// The command that submits one of several arrays passes the array's first shard.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {
@@ -299,7 +279,6 @@ impl Script {
         }
     }
 
-    /// Commands that submit the batch script, one for each job array.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let path = self.path().display().to_string();
@@ -404,8 +383,8 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script, to run once all jobs in `jobs` have ended or failed.
-    /// `None` if the workload manager cannot start a job after others.
+    /// Command that submits the merge script to run after `jobs`; `None` if it cannot wait for
+    /// them.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
@@ -436,7 +415,7 @@ impl Script {
 }
 
 impl BatchSystem {
-    /// Parses the job id from the output of the workload manager's command for submissions.
+    /// Parses the job id from the output of a submission.
     ///
     /// ```
     /// use meshwork_lab::sweep::script::BatchSystem;
@@ -467,8 +446,7 @@ impl BatchSystem {
     }
 }
 
-/// Parses Slurm's `MaxArraySize` from the output of `scontrol show config`. Task numbers of an
-/// array must be below this limit.
+/// Parses Slurm's `MaxArraySize`, which task numbers must stay below, from `scontrol show config`.
 ///
 /// ```
 /// use meshwork_lab::sweep::script::max_array_size;
@@ -480,7 +458,6 @@ pub fn max_array_size(config: &str) -> Option<u64> {
     line.split_once('=')?.1.trim().parse().ok()
 }
 
-/// Formats a duration as `hours:minutes:seconds`.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -492,7 +469,6 @@ fn words(words: &[String]) -> String {
     shown(&call)
 }
 
-/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

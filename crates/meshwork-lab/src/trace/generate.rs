@@ -17,27 +17,20 @@ use crate::standard::catalogue;
 /// Maximum number of jobs in a generated log, all of which are held in memory.
 pub const MAX_JOBS: u64 = 10_000_000;
 
-/// Parameters of a log to be generated from the model of Lublin and Feitelson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Number of jobs of the log.
     pub jobs: u64,
-    /// Number of processors of the machine for which the jobs are drawn.
     pub processors: u32,
-    /// Seed of the random numbers.
     pub seed: u64,
     /// Name of the parameter set: `typeless`, `batch`, `interactive` or `both`.
     pub classes: String,
-    /// Offered load between the first submission and the last, as a share of the machine.
-    /// Submission times are scaled to reach it. `None` leaves them as the model draws them.
+    /// Offered load to which submission times are scaled; `None` leaves them as drawn.
     pub load: Option<f64>,
 }
 
-/// Generates a log from the model of Lublin and Feitelson, and writes it to a file. The log depends
-/// only on the parameters. Its requested times equal its run times.
+/// Writes a log of the model of Lublin and Feitelson, whose requested times equal its run times.
 ///
-/// # Errors
-/// One sentence, if the model has no jobs for these parameters, or if the file cannot be written.
+/// The log depends only on the parameters.
 pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
     let form = Form::of(&output.display().to_string())?;
     let mut kept = generated(model)?;
@@ -69,8 +62,7 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
     if output.is_file() {
         return info(output);
     }
-    // The output may be a pipe or a device, which cannot be read back. So the statistics are
-    // computed from the log in memory.
+    // The output may be a pipe, so the statistics are computed from the log in memory.
     let log = form::bytes(Form::Log { is_compressed: false }, &header, &kept);
     let shown = output.display().to_string();
     let statistics = Statistics::of(Box::new(Cursor::new(log)), &shown);

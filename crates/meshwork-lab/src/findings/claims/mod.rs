@@ -5,7 +5,7 @@
 //! values of the other swept keys is a *cell*, in which the claim is tested. In a cell,
 //! replications are compared pairwise, since they have the same jobs, and the 95 % interval of the
 //! difference decides: the claim holds if the whole interval is on the right side of the bound,
-//! fails if it is on the wrong side, and is open if the interval contains the bound. With only one
+//! fails if it is on the wrong side, and is open if the interval contains the bound. With one
 //! replication, or if the claim says so, means alone decide.
 //!
 //! | file | columns |
@@ -29,7 +29,6 @@ use crate::study::expand::Point;
 use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
 use crate::visible::visible;
 
-/// Verdict on a claim of a paper, according to the runs of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
     /// The claim holds in at least the required number of cells.
@@ -58,7 +57,6 @@ impl fmt::Display for ClaimVerdict {
 pub enum CellState {
     Yes,
     No,
-    /// Open: the interval contains the bound, or a needed value was not measured.
     Open,
 }
 
@@ -70,16 +68,9 @@ pub struct ClaimCell {
     pub holds: CellState,
     /// Size of the jobs that the claim is about, if it is about one size; `None` for all jobs.
     pub size: Option<u64>,
-    /// Mean of the metric in the judged scenario.
-    ///
-    /// For a claim about a trend along a swept key, it is the metric, or its ratio to the
-    /// reference, at the key's last value.
+    /// Mean of the metric in the judged scenario, or at the last value for a trend along a key.
     pub of: Option<f64>,
-    /// Mean of the metric in the reference scenario; `None` without one.
-    ///
-    /// For a claim that the metric is lowest or highest, it is the lowest or highest mean of the
-    /// other scenarios. For a claim about a trend along a swept key, it is the metric, or its ratio
-    /// to the reference, at the key's first value.
+    /// Mean in the reference scenario: the best other one, or at the first value for a trend.
     pub to: Option<f64>,
     /// Whether the claim compares the means `of` and `to` by difference instead of by ratio.
     pub by_difference: bool,
@@ -94,7 +85,6 @@ impl ClaimCell {
     }
 }
 
-/// A claim of a paper, its verdict, and the cells on which the verdict rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     pub claim: PaperClaim,
@@ -108,14 +98,12 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Number of the claim's cells (combinations of swept values) that are in the given state.
     #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
-    /// The claim, the verdict, and the result for every tested combination of swept values, as
-    /// JSON.
+    /// Claim, verdict, and result for every tested combination of swept values, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {
@@ -146,9 +134,7 @@ impl Judgement {
         })
     }
 
-    /// Formats the result of a claim in one cell.
-    ///
-    /// An example is `0.41 times (21.3 against 52) at workload.load = 0.4`.
+    /// Formats the result in one cell: `0.41 times (21.3 against 52) at workload.load = 0.4`.
     #[must_use]
     pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);
@@ -174,7 +160,6 @@ impl Judgement {
     }
 }
 
-/// Formats a number with four significant digits.
 fn digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
@@ -195,8 +180,6 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
 }
 
 /// Judgements of the claims of a study that was not run, for the reason `why`.
-///
-/// None of the claims can be checked.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
     let judgement = |claim: &PaperClaim| Judgement {
@@ -213,9 +196,6 @@ pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
 }
 
 /// Writes `claims.csv`. If the study has no claims, removes the file of an earlier study.
-///
-/// # Errors
-/// One sentence that names the file.
 pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     let path = folder.join("claims.csv");
     if judgements.is_empty() {
@@ -253,10 +233,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// Test of a claim, for jobs of one size or of all sizes.
-///
-/// `of_size` is the size of the jobs that the claim is about, and `to_size` that of the reference
-/// jobs. A size is `None` if jobs of all sizes count.
+/// Test of a claim; a size is `None` if jobs of all sizes count.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -324,7 +301,6 @@ impl Court<'_> {
         judgement
     }
 
-    /// Tests a claim in all its cells, for jobs of all sizes or for one pair of job sizes.
     fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<ClaimCell> {
         let ask =
             Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
@@ -424,8 +400,8 @@ impl Court<'_> {
                     None => Vec::new(),
                     Some(partner) => {
                         let theirs = self.theirs(partner, ask);
-                        // If one side is a single run for all replications, use the replications of
-                        // the other side.
+                        // If one side is a single run for all replications, use the other side's
+                        // replications.
                         let of_theirs = matches!(ours[..], [(EVERY, _)]);
                         let replications = if of_theirs { &theirs } else { &ours };
                         let both = |&(replication, _): &Measured| {
@@ -465,10 +441,7 @@ impl Court<'_> {
         cells
     }
 
-    /// Indices of the scenarios that a claim is about.
-    ///
-    /// They have the swept values `of`. If `test.only` lists values for some other key, they have
-    /// one of these values.
+    /// Scenarios with the swept values `of`, and with one of the values of `test.only` for its key.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -488,9 +461,7 @@ impl Court<'_> {
         })
     }
 
-    /// Index of the reference scenario for the scenario at `index`; `None` if there is none.
-    ///
-    /// It has the swept values `to`, and for other keys the values of the scenario at `index`.
+    /// Reference scenario: `to` applied to the scenario at `index`; `None` if there is none.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -501,8 +472,7 @@ impl Court<'_> {
         })
     }
 
-    /// Indices of the scenarios that differ from scenario `index` in swept keys of `of` and in no
-    /// others.
+    /// Scenarios that differ from scenario `index` in swept keys of `of` and in no others.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -522,12 +492,10 @@ impl Court<'_> {
         self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
     }
 
-    /// Measured values of a scenario, by replication, for the jobs that the claim is about.
     fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.of_size)
     }
 
-    /// Measured values of a scenario, by replication, for the reference jobs.
     fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.to_size)
     }
@@ -563,7 +531,7 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// Value of a replication in a list that is sorted by replication; `None` if it is not measured.
+/// `None` if the replication is not measured.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);
@@ -572,9 +540,7 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// State of a claim that a mean difference is above 0: it holds, fails or is open.
-///
-/// The claim is open if the 95 % interval contains 0. If `by_means` is set, the mean alone decides.
+/// State of a claim that a mean difference is above 0, decided by the 95 % interval or the mean.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };
@@ -588,8 +554,7 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// State of a claim that a metric is lowest or highest, from its differences from one other
-/// scenario.
+/// State of a claim that a metric is lowest or highest, compared with one other scenario.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,
@@ -598,8 +563,7 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// State of a claim with several conditions in one cell. The claim holds if all conditions hold,
-/// and fails if one fails.
+/// State of a claim with several conditions in one cell: one failure decides.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.fold(CellState::Yes, |all, part| match (all, part) {
         (CellState::No, _) | (_, CellState::No) => CellState::No,
@@ -625,7 +589,6 @@ mod tests {
         RunMetric { name: "wait".to_owned(), value, batches: Vec::new() }
     }
 
-    /// Judges a claim on made-up runs. `waits` are the mean waits by scenario, then by replication.
     fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
         let text = format!("{STUDY}[[claim]]\ntext = 't'\nmetric = 'wait'\n{claim}");
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
@@ -653,8 +616,7 @@ mod tests {
         judge(&study, &expand(&study).unwrap(), &results).remove(0)
     }
 
-    /// Mean waits of six scenarios in three replications each: fcfs, sjf and easy at load 0.5 and
-    /// 1.
+    /// Mean waits of fcfs, sjf and easy at load 0.5 and 1, in three replications each.
     const WAITS: [&[f64]; 6] = [
         &[10.0, 12.0, 11.0],
         &[20.0, 26.0, 23.0],

@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Coordinates of a point.
 pub(super) type At = [f64; 2];
 
-/// Escapes text for an SVG element or attribute.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -42,7 +40,6 @@ pub(super) fn shortened(text: &str, available: f64, size: f64) -> String {
     format!("{}…", letters.trim_end())
 }
 
-/// Draws a straight line.
 pub(super) fn line(out: &mut String, ends: [f64; 4], stroke: &str, width: f64, more: &str) {
     let [x1, y1, x2, y2] = ends.map(at);
     let width = at(width);
@@ -71,7 +68,7 @@ pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor:
     );
 }
 
-/// Draws one path of several polylines, one for each list of points.
+/// Draws one path of several polylines.
 pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64, more: &str) {
     let mut d = String::new();
     for piece in pieces.iter().filter(|piece| piece.len() > 1) {
@@ -108,14 +105,11 @@ pub(super) fn dashed(number: usize) -> String {
     }
 }
 
-/// Draws a sample of a line for a legend.
 pub(super) fn sample(out: &mut String, number: usize, [x, y]: At, stroke: &str) {
     path(out, &[vec![[x - 13.0, y], [x + 13.0, y]]], stroke, 2.0, &dashed(number));
 }
 
-/// Corners of the mark of each colour. Every mark has about the area of a circle of radius 1.
-///
-/// The first mark is the circle, which has no corners.
+/// Corners of the mark of each colour, of about equal area; the first is a circle.
 const SHAPES: [&[At]; 10] = [
     &[],
     &[[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
@@ -155,10 +149,9 @@ const SHAPES: [&[At]; 10] = [
     &[[0.0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
 ];
 
-/// Number of colours of series. Each colour has a mark of its own shape.
+/// Number of colours of series, each with its own mark.
 pub(super) const COLOURS: usize = SHAPES.len();
 
-/// Draws the mark of a series at a point.
 pub(super) fn mark(
     out: &mut String,
     number: usize,

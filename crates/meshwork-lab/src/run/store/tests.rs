@@ -1,5 +1,3 @@
-//! Tests of the store of runs with incomplete, unreadable and duplicate lines, and on a full disk.
-
 use proptest::prelude::*;
 use toml::Table;
 
@@ -175,7 +173,7 @@ fn a_folder_that_cannot_be_used_is_refused() {
     );
 }
 
-/// Writer that accepts a given number of bytes and then fails like a full disk.
+/// Accepts a given number of bytes and then fails like a full disk.
 struct Full(usize);
 
 impl Write for Full {
@@ -190,7 +188,6 @@ impl Write for Full {
 }
 
 impl Store {
-    /// Store of runs on a disk with space for `bytes` bytes.
     pub(crate) fn with_room_for(bytes: usize) -> Store {
         let mut known = Lines::default();
         known.files.push(Source {

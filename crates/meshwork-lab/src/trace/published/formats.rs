@@ -1,5 +1,4 @@
-//! List of the published traces that can be read. Each entry has the columns of a trace, and the
-//! conversions that make a table of jobs from them.
+//! Published traces that can be read: their columns, and the conversions to a table of jobs.
 
 use super::Source::{
     Always, Between, Hour, Id, If, IfSome, Limit, Of, Options, Product, Share, SlurmMemory, Times,
@@ -13,11 +12,9 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
 
 const HOUR: f64 = 3600.0;
 
-/// Formats of all published traces that can be read. If several formats fit a table, the first is
-/// used.
+/// Formats of published traces, of which the first that fits is used.
 ///
-/// If a format has several sources for one column of a table of jobs, the cell comes from the first
-/// source that has a value.
+/// Of several sources for one column, the first that has a value is used.
 pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba openb 2023, pods",
@@ -366,8 +363,7 @@ pub(super) static FORMATS: [Published; 19] = [
     },
 ];
 
-/// Columns of a table of jobs that are made from columns of `sacct`. Allocated amounts are
-/// preferred to requested ones, and trackable resources (TRES) to the columns of nodes and tasks.
+/// Columns from `sacct`; allocated amounts come first, and TRES before nodes and tasks.
 static SACCT_COLUMNS: &[Mapped] = &[
     of("job", Id("jobidraw")),
     of("job", Id("jobid")),
@@ -404,8 +400,7 @@ const SACCT_LEFT_OUT: &[&str] =
 /// Name of the format of a site's job history.
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 
-/// Columns of a table of jobs that are made from a site's job history. The first [`SHARED_COLUMNS`]
-/// of them describe requests for parts of nodes.
+/// Columns from a site's job history, beginning with [`SHARED_COLUMNS`] of parts of nodes.
 pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("pieces", Options("options", "pieces")),
     of("cpu", Options("options", "cpu")),
@@ -434,7 +429,5 @@ pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("partition", Of("partition")),
 ];
 
-/// Number of columns in [`HISTORY_COLUMNS`] that describe requests for parts of nodes.
-///
-/// These columns come first in the list.
+/// Number of columns that describe requests for parts of nodes.
 pub(super) const SHARED_COLUMNS: usize = 7;
