@@ -27,7 +27,6 @@ const FRESH: u64 = 20;
 /// Largest number of classes of job sizes for which the change from the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// Whole logs of the candidates, and the time at which the held-out part of each log begins.
 pub(crate) struct Held {
     begins: Vec<f64>,
     whole: Vec<Point>,
@@ -89,8 +88,7 @@ pub(crate) fn hold_out(
 pub struct Gain {
     /// Kind of data: `fresh replications` or `held-out weeks`.
     pub on: &'static str,
-    /// Change from the baseline, as a fraction, or in the metric's unit if the race compares raw
-    /// values.
+    /// Change as a fraction of the baseline's metric, or in its unit on the raw scale.
     pub change: f64,
     /// Ends of the 95 % interval of the change; `None` if there is too little data.
     pub ends: Option<[f64; 2]>,
@@ -101,7 +99,6 @@ pub struct Gain {
     pub classes: Vec<ClassChange>,
 }
 
-/// Change of a metric for the jobs of one size class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassChange {
     /// Smallest and largest job size in the class, in processors.
@@ -135,8 +132,6 @@ pub(crate) struct Confirmation<'a> {
 impl Confirmation<'_> {
     /// Runs the comparison and adds the measured gains to `choice`; returns the store keys of the
     /// runs.
-    ///
-    /// First are the fresh replications, then the held-out log.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,
@@ -257,8 +252,7 @@ impl Confirmation<'_> {
         Some(Gain { on: "held-out weeks", change, ends, pairs: 1, is_clear, classes: Vec::new() })
     }
 
-    /// Change for each class of job sizes, from pairs of replications that both have jobs of the
-    /// class.
+    /// Change for each class of job sizes, over pairs of replications with jobs of the class.
     fn classes(&self, ours: &ScenarioRuns, theirs: &ScenarioRuns) -> Vec<ClassChange> {
         let sizes = theirs.sizes();
         let named: Vec<&str> =

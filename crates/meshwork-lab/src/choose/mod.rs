@@ -37,25 +37,17 @@ use race::{Field, MAX_REPLICATIONS, NoValue, RaceRules};
 use request::{Budget, ChoiceRequest, Constraint, Within, must_measure};
 pub use rounds::{RaceRound, ShardOfRound, choose_shard, next_round};
 
-/// Name of the file with the outcome of the choice, in a results folder.
 pub const CHOICE: &str = "choice.json";
 
-/// Name of the file in a results folder that has the study of the winning candidate.
 pub const WINNER: &str = "winner.toml";
 
 /// Minimum number of pairs of runs before a candidate is dropped, on logarithmic and raw scales.
-///
-/// The values of the raw scale are skewed.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
 
-/// Options for making a choice among the candidates of a study.
 pub struct ChooseOptions<'a> {
     pub request: ChoiceRequest,
-    /// Results folder; `None` writes no files.
     pub out: Option<PathBuf>,
-    /// Number of threads; 0 stands for one per processor.
     pub threads: usize,
-    /// Limit on the memory of concurrent runs in bytes; `None` for no limit.
     pub max_memory: Option<u64>,
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Identifier of the program's build. Runs that another build has stored are repeated.
@@ -85,7 +77,6 @@ impl Default for ChooseOptions<'_> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) metric: String,
-    /// Whether larger values of the metric are better.
     pub(crate) is_highest: bool,
     pub(crate) raw: bool,
 }
@@ -101,7 +92,6 @@ impl Scale {
         Ok(if self.is_highest { -value } else { value })
     }
 
-    /// Converts a distance on the logarithmic scale to a relative difference.
     pub(crate) fn distance(&self, difference: f64) -> f64 {
         if self.raw { difference } else { libm::expm1(difference) }
     }
@@ -113,7 +103,6 @@ impl Scale {
     }
 }
 
-/// Error: a value has no logarithm, because it is not positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotPositive(f64);
 
@@ -178,7 +167,6 @@ impl Field for Columns<'_> {
     }
 }
 
-/// Choice that is ready to run, after its options and its study were checked.
 struct Setup {
     points: Vec<Point>,
     inputs: Vec<Option<Input>>,
@@ -263,7 +251,6 @@ impl Setup {
         })
     }
 
-    /// Data that a sweep stores in its results folder at the start.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),
@@ -292,8 +279,6 @@ impl Setup {
 }
 
 /// Races the scenarios of a study, measures the winner again, and writes the outcome.
-///
-/// Finished runs stay in the folder after an error.
 pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcome, Refused> {
     let setup = Setup::of(study, options)?;
     let mut warnings = Vec::new();
@@ -446,7 +431,6 @@ pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }
 
-/// Arrival times of a log's jobs, which determine where the held-out part begins.
 pub(crate) use windows::arrivals;
 
 #[cfg(test)]

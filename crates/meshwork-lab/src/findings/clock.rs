@@ -23,12 +23,9 @@ pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 /// Date at which the clock of a log is 0, from its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogStart {
-    /// Start of the log in seconds since 1970-01-01 UTC, from the header's `UnixStartTime`.
     pub unix: i64,
-    /// Offset of the log's local time from UTC in seconds: the header's `TimeZone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
-    /// Name of the time zone: the header's `TimeZoneString`, such as `US/Pacific`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }
@@ -85,10 +82,9 @@ impl LogStart {
 
 /// Unit of the clock of a scenario, and unit in which times are shown.
 ///
-/// In the data of a page this is the object `clock`: a time `t` of the clock is shown as `t /
-/// factor`, in `unit`s. If `unit` is `null`, times have no unit. If `start` is present, `t` is the
-/// date `start.unix + t` in seconds since 1970-01-01 UTC, shown in local time, which is `offset`
-/// seconds ahead. `zone` is the name of the time zone, for labels.
+/// In the data of a page this is `clock`: a time `t` is shown as `t / factor`, in `unit`s if known.
+/// With `start`, `t` is the date `start.unix + t` in seconds since 1970-01-01 UTC, shown in local
+/// time, which is `offset` seconds ahead.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
     /// Shown unit: `seconds`, `minutes`, `hours` or `days`; `None` if the clock's unit is unknown.
@@ -142,8 +138,6 @@ impl Clock {
     }
 
     /// Length of the shown unit in seconds, and local date of clock time 0, in seconds since 1970.
-    ///
-    /// `None` if the unit or the date is unknown.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;
@@ -167,8 +161,7 @@ impl Clock {
         }
     }
 
-    /// Converts a metric's value to the shown unit. `unit` is the metric's, such as `jobs per
-    /// time`.
+    /// Converts a metric's value to the shown unit; `unit` is the metric's own, such as `time`.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
         let scaled = |number: Option<f64>| number.map(|number| number * self.scale(unit));

@@ -12,19 +12,14 @@ use crate::findings::summary::{Means, Summary};
 /// Metrics that have a column only if the study names them; a note reports counts that are not 0.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
-/// Metrics that tables show as columns, and the reasons why other metrics have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     pub names: Vec<String>,
-    /// Metrics left out as uninformative, each with the reason.
     pub left_out: Vec<String>,
 }
 
 impl Shown {
     /// Selects the metrics that the study names, or all that are informative.
-    ///
-    /// Without names, those shown only on request are left out, and shares that are 0 or equal to
-    /// another share in all scenarios.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;
@@ -89,13 +84,11 @@ impl Meanings {
         self.0.iter().copied().find(|metric| metric.about.name == name)
     }
 
-    /// Unit of a metric; empty if the metric is unknown.
     #[must_use]
     pub fn unit(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.unit)
     }
 
-    /// One-line description of a metric; empty if the metric is unknown.
     #[must_use]
     pub fn summary(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.about.summary)

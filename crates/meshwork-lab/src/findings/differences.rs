@@ -10,9 +10,6 @@ use crate::study::{Baseline, Study, same};
 
 /// Index of the scenario that differs only in the compared key, of which it has the baseline's
 /// value.
-///
-/// `None` if the scenario at `index` has this value itself. The index is computed from the numbers
-/// of values, in the order of the cross product.
 pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
@@ -28,9 +25,7 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
 /// Ratio of a metric's mean in one scenario to its mean in another scenario with the same jobs.
 ///
 /// By Fieller's method, the 95 % interval contains a ratio *r* if the difference between the first
-/// mean and *r* times the second mean is not significant. So it contains 1 exactly if [`paired`]
-/// finds no significant difference, except that an interval without an upper end may have a gap
-/// around 1.
+/// mean and *r* times the second mean is not significant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
@@ -44,8 +39,6 @@ pub(crate) struct Ratio {
 
 impl Ratio {
     /// Whether the interval is at most twice as wide as that of the difference, divided by `base`.
-    ///
-    /// It is wide if `base` is hardly known. Without an upper end, the lower one must be above 1.
     pub(crate) fn is_informative(&self) -> bool {
         let Some([low, high]) = self.ends else { return true };
         if high.is_infinite() {
@@ -56,9 +49,6 @@ impl Ratio {
     }
 
     /// Change in percent, with the ends of its interval: a ratio of 1.2 is a change of 20 %.
-    ///
-    /// If the interval of the ratio says too little, the ends come from that of the difference. An
-    /// infinite upper end is `None`.
     pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let of_difference = || {
@@ -75,15 +65,12 @@ impl Ratio {
     }
 }
 
-/// Relative difference up to which two means count as equal.
 pub(crate) const ROUNDING: f64 = 1e-12;
 
 /// Number of bisection steps that find one end of an interval.
 const HALVINGS: usize = 32;
 
 /// Ratio of a non-negative metric's means in two scenarios, first to second. **O(n)** for *n* runs.
-///
-/// `None` if the metric was not measured, or has the mean 0 in the second scenario.
 pub(crate) fn ratio(
     study: &Study,
     results: &Results,
@@ -96,9 +83,6 @@ pub(crate) fn ratio(
 }
 
 /// Differences of all metrics between two scenarios by index, paired by run. **O(n)** per metric.
-///
-/// A difference is the first value minus the second one, and is also given as a fraction of the
-/// second mean.
 #[must_use]
 pub(super) fn paired(
     study: &Study,
@@ -112,7 +96,6 @@ pub(super) fn paired(
     }
 }
 
-/// Whether two scenarios refused equally many jobs in each pair of runs.
 pub(super) fn refuse_alike(results: &Results, ours: usize, theirs: usize) -> bool {
     let (Some(ours), Some(theirs)) = (Side::of(results, ours), Side::of(results, theirs)) else {
         return true;
@@ -158,7 +141,7 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
 
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of batches of the same jobs, for a single run on one side, but never for windows of a
+    /// Pairs of batches of the same jobs, for a single run on one side; `None` for windows of a
     /// log.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
@@ -200,7 +183,7 @@ impl Pairs {
         Interval { mean: mean(&values), half_width, replications, method }
     }
 
-    /// `None` if the second mean is not positive, or the first is negative.
+    /// Ratio of the means; `None` if the second is not positive, or the first is negative.
     fn ratio(&self) -> Option<Ratio> {
         let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
         if base <= 0.0 || own < 0.0 {
@@ -257,9 +240,6 @@ fn differences(
 }
 
 /// Values in two runs, paired by batches of the same jobs, which have the size of the larger ones.
-///
-/// Neighbouring batches were merged in the run with more jobs. Batches that only one of the runs
-/// has are left out.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),

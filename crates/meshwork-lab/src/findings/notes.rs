@@ -11,11 +11,9 @@ use crate::run::{Results, ScenarioRuns, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Axis, Replications, Study};
 
-/// Addition to the title of a table of differences, some of which are not over the same jobs.
 pub const UNLIKE_JOBS: &str =
     "; without a mark where the two scenarios refused different numbers of jobs";
 
-/// Largest number of scenarios that a note names.
 const MAX_NAMED: usize = 4;
 
 /// Warnings that change the meaning of the numbers, each one sentence without a full stop.
@@ -52,9 +50,6 @@ pub fn warnings(
 }
 
 /// Mean number of refused jobs by value of a key: ` (allocator = slurm refused 468, naive 0)`.
-///
-/// The key is the one on which the number depends most. The text is empty if all values refused
-/// equally many.
 fn by_value(study: &Study, results: &Results) -> String {
     let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
     let mut stride = 1;
@@ -115,9 +110,6 @@ fn name_of(value: &Value) -> Option<&str> {
 }
 
 /// Note on allocators that gain nothing from contiguity, if the study has any.
-///
-/// With an ideal network, contiguity does not shorten messages but costs waiting time, so a
-/// comparison with other allocators misleads.
 pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {

@@ -1,9 +1,7 @@
 //! Formatting of numbers with a sensible number of digits.
 
-/// A formatted number, with the half width of its confidence interval if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rounded {
-    /// The number; `-` if nothing was measured.
     pub mean: String,
     pub half_width: Option<String>,
     /// Text to be shown directly after the number, such as a mark that refers to a note.
@@ -12,9 +10,6 @@ pub struct Rounded {
 
 impl Rounded {
     /// Formats a number with as many decimals as two significant digits of the half width need.
-    ///
-    /// Without a half width it has five significant digits. Digits before the point are always
-    /// written.
     #[must_use]
     pub fn new(mean: Option<f64>, half_width: Option<f64>) -> Rounded {
         let Some(mean) = mean else {
@@ -62,7 +57,6 @@ pub fn significant(number: f64, digits: i32) -> String {
     }
 }
 
-/// Formats a count, with commas between thousands from five digits on.
 #[must_use]
 pub fn count(number: u64) -> String {
     grouped(&number.to_string())

@@ -21,8 +21,6 @@ use std::f64::consts::LN_2;
 const MIXTURE: f64 = 1.0;
 
 /// Half width of the confidence sequence in standard deviations (with divisor *n*).
-///
-/// `alpha` is the error probability. The half width is infinite for too few values.
 pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
     let all = count + MIXTURE;
     let level = libm::exp((2.0 * libm::log(alpha) + libm::log(MIXTURE / all)) / count);
@@ -82,8 +80,6 @@ impl RunningMoments {
     }
 
     /// Half width of the confidence sequence, whose width in standard deviations is `factor`.
-    ///
-    /// The function [`factor`] gives it, once for all sequences with equally many values.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;
@@ -215,8 +211,7 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of 2,000 random sequences with an interval, from the one of `first` values, that
-    /// misses 0.
+    /// Share of 2,000 random sequences whose intervals, from the `first` on, miss the mean 0.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
             let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());

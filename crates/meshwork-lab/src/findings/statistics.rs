@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-/// Confidence level of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +23,6 @@ impl Method {
     }
 }
 
-/// A mean and half the width of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     pub mean: Option<f64>,
@@ -45,7 +43,7 @@ impl Interval {
     /// Factor by which the data must grow so that the interval excludes 0, if the mean does not
     /// change.
     ///
-    /// `None` if the interval excludes 0 already, or if the mean is 0 or the half width unknown.
+    /// `None` if it excludes 0 already, or if it is unknown.
     ///
     /// ```
     /// use meshwork_lab::operator::paired::interval;
@@ -93,8 +91,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// *t* · *s* / √*n*: half the width of the 95 % interval of the mean; `None` for fewer than 2
-/// values.
+/// *t* · *s* / √*n*, half the width of the 95 % interval; `None` for fewer than 2 values.
 #[must_use]
 pub fn half_width(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
@@ -169,8 +166,7 @@ const MAX_CORRELATION: f64 = 0.9;
 /// Half the width of the 95 % interval of the mean over windows of one log.
 ///
 /// `stride` is the time between the starts of windows, divided by their length. Overlapping windows
-/// count as the number that would fit without overlap. See Meketon & Schmeiser, *Overlapping batch
-/// means: something for nothing?*, Winter Simulation Conference 1984.
+/// count as in Meketon & Schmeiser, *Overlapping batch means*, WSC 1984.
 #[must_use]
 pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
     if stride >= 1.0 {
@@ -191,10 +187,6 @@ pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
 /// Largest number of degrees of freedom for which the quantile of Student's t is computed exactly.
 const MAX_EXACT: usize = 1000;
 
-/// 97.5 % quantile of Student's t distribution, for at least one degree of freedom.
-///
-/// Beyond 1000 degrees, the Cornish–Fisher expansion around the normal quantile has an error below
-/// 10⁻¹²: Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.5.
 #[must_use]
 pub fn t_quantile(degrees: u64) -> f64 {
     static EXACT: [OnceLock<f64>; MAX_EXACT + 1] = [const { OnceLock::new() }; MAX_EXACT + 1];
@@ -210,8 +202,6 @@ fn exact_quantile(degrees: u64) -> f64 {
 }
 
 /// Half width of the central interval of Student's t distribution with a probability.
-///
-/// Bisects [`within`] down to adjacent floating-point numbers.
 pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {
@@ -228,8 +218,6 @@ pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
 }
 
 /// Probability that a value of Student's t distribution lies between `-t` and `t`.
-///
-/// A finite sum for integer degrees: Abramowitz & Stegun, 26.7.3 and 26.7.4.
 fn within(degrees: u64, t: f64) -> f64 {
     let tangent = t / (degrees as f64).sqrt();
     let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();

@@ -8,8 +8,6 @@
 //! reported to grow.
 
 /// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches.
-///
-/// The value is simulated; a test repeats the simulation.
 const LIMIT: f64 = 0.87;
 
 /// Mean of Kendall's τ over runs at critical load; `DEVIATION` is its standard deviation.

@@ -15,7 +15,6 @@ use crate::study::expand::Point;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlike {
-    /// Swept key, such as `allocator`.
     pub key: String,
     pub parameter: String,
     /// Each value of the parameter with the strategies that have it, in the order of the sweep.
@@ -40,9 +39,6 @@ impl fmt::Display for Unlike {
 }
 
 /// Parameters that differ between the strategies compared in a sweep of a key such as `allocator`.
-///
-/// A swept parameter is left out, since tables have a column for it. So are parameters of equal
-/// name with values of different types.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
@@ -159,7 +155,6 @@ fn having<'a>(
     compared.iter().filter_map(|strategy| Some((strategy, value(strategy)?))).collect()
 }
 
-/// Labels of strategies, grouped by their values of a parameter.
 fn grouped(having: Vec<(&Compared<'_>, String)>) -> Vec<(String, Vec<String>)> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for (strategy, value) in having {

@@ -6,8 +6,6 @@ use crate::findings::summary::shown;
 use crate::study::{Study, same};
 
 /// Short forms of the values of a swept key: names with parameters, sizes, or names of files.
-///
-/// Values that would have the same short form are written in full.
 #[must_use]
 pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
     let brief: Vec<String> = values.iter().map(|value| one(key, value)).collect();

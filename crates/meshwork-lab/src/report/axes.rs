@@ -37,7 +37,6 @@ const MIN_OF_A_LINE: usize = 3;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// Dotted path of the key, as in `workload.load`.
     pub(super) key: String,
     pub(super) labels: Vec<String>,
     pub(super) kind: Kind,
@@ -96,9 +95,6 @@ impl Axis {
     }
 
     /// Numbers of an axis that is drawn to scale; `None` if its values are shown as categories.
-    ///
-    /// Names are categories, as are fewer than three numbers, and numbers of a wide range that a
-    /// logarithmic scale cannot show.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -122,8 +118,7 @@ fn whole(label: String) -> String {
 }
 
 impl Layout {
-    /// Assigns a role to each axis that has several values. The axis `along`, if given, is the x
-    /// axis.
+    /// Assigns a role to each axis with several values; `along`, if given, is the x axis.
     pub(super) fn of(axes: &[Axis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();

@@ -94,8 +94,6 @@ fn lasting(seconds: f64, (size, unit): TimeUnit) -> String {
 }
 
 /// Sentence on how a topology changes the mean wait.
-///
-/// The flag is true if the change is significant, or if no job starts under all topologies.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];

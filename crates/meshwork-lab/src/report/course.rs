@@ -16,7 +16,6 @@ const MAX_SPANS: usize = 100;
 
 const DAY: f64 = 86_400.0;
 
-/// Longest time that is shown in seconds: two days.
 const MAX_SECONDS: f64 = 2.0 * DAY;
 
 fn brief(number: f64) -> f64 {
@@ -37,7 +36,6 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
 }
 
 struct Lines<'a> {
-    /// Selected value of each key with a selector, by index.
     at: Vec<usize>,
     runs: Vec<&'a Timeline>,
     names: Vec<String>,
@@ -209,9 +207,6 @@ impl Lines<'_> {
 
 impl<'a> Division<'a> {
     /// Divides runs into plots whose runs differ only in the compared key.
-    ///
-    /// If a scenario has several runs, or some combinations of values are missing, one plot shows
-    /// all runs.
     fn new(runs: &'a [Timeline], axes: &[Axis]) -> Division<'a> {
         let places: Vec<Vec<usize>> =
             runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();

@@ -26,7 +26,6 @@ const MAX_FAILURES: usize = 100;
 pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
                                 whole study.";
 
-/// Facts about the request of a study, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
     let Content { study, points, .. } = content;
     let mut facts = Vec::new();
@@ -226,7 +225,6 @@ pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
     sentences(&crate::findings::notes::warnings(study, points, results, summary))
 }
 
-/// Capitalises notes and adds full stops.
 fn sentences(notes: &[String]) -> Vec<String> {
     let sentence = |note: &String| {
         let mut letters = note.chars();

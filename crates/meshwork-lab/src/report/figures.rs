@@ -19,7 +19,6 @@ use crate::study::{ClaimCheck, Replications, Study};
 /// Minimum ratio of largest to smallest number for a scale to be logarithmic.
 const SPREAD: f64 = 20.0;
 
-/// Maximum number of claimed metrics with a figure of their own.
 const MAX_CLAIMED: usize = 3;
 
 /// Maximum number of points in a section, which limits the size of a page.
@@ -47,14 +46,10 @@ struct Plan<'a> {
     first: &'a [usize],
     /// Function from a metric, and the scenario's value on each axis, to the mean or difference.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
-    /// Function that returns whether a scenario has a single run by design.
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
 /// Makes all figures of a study.
-///
-/// Up to three claimed metrics have a figure each; the others share one with a selector. Further
-/// figures show jobs by size, and the differences from each baseline.
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -221,7 +216,6 @@ pub(super) fn index(axes: &[Axis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
 
-/// Capitalises a name and puts spaces between its words.
 pub(super) fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();

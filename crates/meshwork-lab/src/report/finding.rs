@@ -27,7 +27,6 @@ const MAX_SETTINGS: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SummarySentence {
     pub text: String,
-    /// Whether the stated difference is significant.
     pub is_clear: bool,
     /// Keys and values of the selectors of the first figure for which the sentence holds.
     pub at: Vec<(String, String)>,
@@ -57,8 +56,6 @@ struct Contest<'a> {
 }
 
 /// Summary sentences, one for each setting of the selectors, beginning with the initial one.
-///
-/// Empty if nothing is swept or measured.
 pub(super) fn findings(
     study: &Study,
     points: &[Point],
@@ -124,8 +121,6 @@ impl Question<'_> {
     }
 
     /// First setting in which the scenarios differ, beginning with `at`; `at` if there is none.
-    ///
-    /// The keys `chosen`, which the page's selectors set, keep their values.
     fn first_setting(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));
@@ -169,8 +164,6 @@ impl Question<'_> {
     }
 
     /// Sentence on the best scenarios in one setting, and whether their lead is significant.
-    ///
-    /// If given, the text `nowhere` of [`Question::nowhere`] is the sentence.
     fn answer(&self, metric: &str, at: &[usize], nowhere: Option<&str>) -> Option<(String, bool)> {
         let (axes, contest) = (self.axes, self.contest(metric));
         let axis = &axes[self.along];
@@ -224,8 +217,6 @@ impl Question<'_> {
     }
 
     /// Sentence that scenarios differ significantly in no setting, with the largest difference.
-    ///
-    /// `None` if they do in some setting, or if some runs are too few to say.
     fn nowhere(&self, metric: &str) -> Option<String> {
         let (contest, (others, of)) = (self.contest(metric), self.others());
         if compared(self.axes) != Some(self.along) {
@@ -259,8 +250,6 @@ impl Question<'_> {
     }
 
     /// Sentence on the difference of the best scenarios from the baseline.
-    ///
-    /// `None` if `text` already states it, or if the baseline is among the best.
     fn compared_with_baseline(
         &self,
         contest: &Contest<'_>,
@@ -345,16 +334,13 @@ impl Contest<'_> {
     }
 
     /// Ratio of the metric's means in two scenarios, computed from pairs of runs.
-    ///
-    /// `None` if pairs and means disagree on the larger one, as they may while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
         (is_below == (found.mean < 1.0)).then_some(found)
     }
 
-    /// Whether any two of the scenarios differ significantly; `None` if there are too few runs to
-    /// tell.
+    /// Whether any two scenarios differ significantly; `None` if there are too few runs to tell.
     fn differ(&self, scenarios: &[usize]) -> Option<bool> {
         for (place, &one) in scenarios.iter().enumerate() {
             for &other in &scenarios[place + 1..] {
@@ -382,8 +368,7 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// Lead of the best scenario; `None` if fewer than two were measured or they cannot be
-    /// compared.
+    /// Lead of the best scenario; `None` if fewer than two have a mean or they cannot be compared.
     fn lead(&self, among: &[usize]) -> Option<Lead> {
         let ranked = self.ranked(among);
         let (&first, _) = ranked.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -398,8 +383,6 @@ impl Contest<'_> {
     }
 
     /// Formats a ratio to the mean of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
-    ///
-    /// If its interval is too wide to be useful, the interval of the difference is shown.
     fn apart(&self, ratio: &Ratio, other: &str) -> String {
         let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
         let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
@@ -425,9 +408,6 @@ impl Contest<'_> {
     }
 
     /// Sentence that the runs do not decide between two means; empty if they do.
-    ///
-    /// They do not if the ratio to the mean of `other` is not clearly unlike 1, and has no upper
-    /// bound, because the interval of that mean contains 0.
     fn undecided(&self, ratio: &Ratio, other: &str) -> String {
         let is_bounded = ratio.ends.is_none_or(|[_, high]| high.is_finite());
         let metric = title(self.metric).to_lowercase();
@@ -540,8 +520,6 @@ impl Contest<'_> {
     }
 
     /// Sentence on the number of settings at which the same values are best.
-    ///
-    /// `of` names the settings, such as `values of load`.
     fn elsewhere(
         &self,
         (lead, of): (&Lead, &str),

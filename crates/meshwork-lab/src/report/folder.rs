@@ -16,7 +16,6 @@ use crate::study::expand::Point;
 use crate::study::papers::{PAPERS, sources};
 use crate::study::stored::Stored;
 
-/// Messages of failed runs, by index of the scenario and replication.
 type Failures = BTreeMap<(usize, u64), String>;
 
 /// Reads the study of a folder with its runs, without changing anything.
@@ -99,9 +98,7 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     failures
 }
 
-/// Folders of studies: `folder` itself if it holds a study, else its subfolders that hold one.
-///
-/// Studies of papers come first, in the order of papers and figures. All others follow by name.
+/// Folders of studies, those of papers first: `folder` itself, else its subfolders.
 pub(super) fn studies(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     let shown = folder.display();
     if !folder.is_dir() {

@@ -16,7 +16,6 @@ pub(crate) static STYLES: [&str; 3] = [
 /// Bundle of the modules in `assets`.
 static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 
-/// HTML elements in which the script of a live page shows the progress.
 static LIVE: &str = include_str!("../../assets/live/live.html");
 
 /// Security policy of a page: nothing may be fetched.

@@ -3,7 +3,6 @@
 use super::{Report, html};
 
 impl Report {
-    /// Part of the page between its head and its footer.
     #[must_use]
     pub fn results(&self) -> String {
         html::results(self).into_string()

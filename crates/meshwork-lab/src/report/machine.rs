@@ -30,10 +30,7 @@ const ROOM: usize = 4 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
     /// Scenario and replication of each run, from 1.
-    ///
-    /// If there are none, the first replications of the compared scenarios are replayed.
     pub runs: Vec<(u64, u64)>,
-    /// Start and number of jobs of the part that is replayed.
     pub window: RecordingWindow,
 }
 
@@ -52,17 +49,12 @@ impl Maps {
 
 #[derive(Default)]
 pub(super) struct Recorded {
-    /// Recordings that the page replays event by event.
     pub(super) recordings: Vec<Recording>,
-    /// One sentence for each selected run that cannot be shown.
     pub(super) without: Vec<String>,
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Makes recordings of the runs that `maps` selects, and timelines of more runs.
-///
-/// There is a timeline of each selected run, and of one stored run of each other scenario. A
-/// selected run without a stored recording is simulated again.
+/// Makes recordings of the runs that `maps` selects, and timelines of one run per scenario.
 pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Recorded, Refused> {
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());
@@ -148,7 +140,6 @@ fn further(
     kept.par_iter().filter_map(seen).collect()
 }
 
-/// Stored successful run of a replication.
 fn run(
     content: &Content,
     archive: &Archive,
@@ -180,7 +171,6 @@ fn chosen(
     maps.runs.iter().map(|&run| one(content, archive, run)).collect()
 }
 
-/// Stored run with a scenario and a replication, both from 1.
 fn one(
     content: &Content,
     archive: &Archive,

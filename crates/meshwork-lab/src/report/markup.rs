@@ -10,7 +10,6 @@ pub(super) fn embedded(value: Json) -> PreEscaped<String> {
     PreEscaped(visible_json(value).to_string().replace('<', "\\u003c"))
 }
 
-/// Capitalises a text and adds a full stop.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.trim().chars();
     let mut text: String =

@@ -63,7 +63,6 @@ const MAX_ROWS: usize = 2000;
 
 const FIGURE_WIDTH: f64 = 720.0;
 
-/// Input of a section: a study, its request, and its runs so far.
 pub struct Content {
     pub study: Study,
     pub asked: StudyRequest,
@@ -74,7 +73,6 @@ pub struct Content {
     pub versions: Vec<String>,
     /// Name of the results folder, if there is one.
     pub folder: Option<String>,
-    /// Notes on the study or on the reading of its runs, one sentence each.
     pub notes: Vec<String>,
     /// Outcome of `meshwork choose`, if it was run on the study.
     pub choice: Option<StoredChoice>,
@@ -88,7 +86,6 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// Clock that all scenarios of the study share.
     fn clock(&self) -> Clock {
         Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
@@ -98,23 +95,19 @@ impl Content {
 pub struct Report {
     pub title: String,
     pub about: String,
-    /// `None` with a single section, or if no section is about a paper.
+    /// Verdicts by paper; `None` with a single section, or if no section is about a paper.
     pub overview: Option<Overview>,
     pub sections: Vec<Section>,
     /// Unreadable studies, one sentence each.
     pub warnings: Vec<String>,
-    /// Notes on several sections, one sentence each.
     pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
-    /// HTML id of the section, unique in the page.
     pub id: String,
     pub title: String,
-    /// Question that the study answers.
     pub description: Option<String>,
-    /// Key of the paper that the study is about.
     pub paper: Option<String>,
     pub facts: Vec<Fact>,
     pub command: String,
@@ -124,17 +117,14 @@ pub struct Section {
     /// Warnings that change the meaning of the numbers.
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
-    /// Scenarios whose queue grows over the whole run, by index.
     pub growing: Vec<usize>,
     pub failures: Vec<String>,
-    /// Claims of the study's paper, with their verdicts.
     pub claims: Vec<ClaimLine>,
     pub figures: Vec<Figure>,
     pub tables: Vec<ReportTable>,
     /// Common clock of the scenarios; with `start` if they all read one log.
     pub clock: Clock,
     pub recordings: Vec<Recording>,
-    /// Reasons why runs cannot be replayed, one sentence each.
     pub without_map: Vec<String>,
     pub timelines: Vec<Timeline>,
 }
@@ -152,9 +142,6 @@ pub struct ClaimLine {
 
 impl Report {
     /// Makes a report of a results folder, or of a folder that holds several of them.
-    ///
-    /// If `folder` itself holds a study, the runs in `maps` are replayed event by event; else they
-    /// must be empty.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,
@@ -269,7 +256,6 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    /// Input of the page's script: figures and summary sentences of each section.
     #[must_use]
     pub fn data(&self) -> Json {
         let section = |section: &Section| {
@@ -296,7 +282,6 @@ impl Report {
         files
     }
 
-    /// Whole page, without references to other files.
     #[must_use]
     pub fn html(&self) -> String {
         html::page(self, false)
@@ -360,7 +345,6 @@ impl Section {
         section
     }
 
-    /// Changes the HTML id of the section and of its figures.
     fn rename(&mut self, id: &str) {
         for figure in &mut self.figures {
             figure.id = figure.id.replacen(&self.id, id, 1);
@@ -374,7 +358,6 @@ fn growing(summary: &Summary) -> Vec<usize> {
     rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect()
 }
 
-/// Converts the times in a summary to the units of the page.
 fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     let unit = |name: &str| summary.meanings.unit(name);
     let mut shown = summary.clone();

@@ -6,7 +6,6 @@ use super::Section;
 use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
-/// Verdicts in the order of columns.
 const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::BorneOut,
     ClaimVerdict::NotBorneOut,
@@ -23,13 +22,10 @@ pub struct Overview {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PaperLine {
-    /// Key of the paper on the command line.
     pub key: String,
     pub authors: String,
     pub title: String,
-    /// Sections about the paper, by index.
     pub sections: Vec<usize>,
-    /// Number of claims for each verdict, in the order of columns.
     pub counts: Vec<usize>,
     /// Section, index in the section and verdict of each claim, ordered by verdict.
     pub claims: Vec<(usize, usize, String)>,

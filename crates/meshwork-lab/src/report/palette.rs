@@ -12,8 +12,6 @@ const COLOURS: usize = 10;
 type Colours = BTreeMap<(String, String), usize>;
 
 /// Gives each value of a coloured key the same colour in all sections, if possible.
-///
-/// Within a section, values have different colours as long as there are enough.
 pub(super) fn agree(sections: &mut [Section]) {
     let mut known = Colours::new();
     for section in sections {
@@ -53,7 +51,6 @@ pub(super) fn agree(sections: &mut [Section]) {
     }
 }
 
-/// Swept key, index of the colour and name of each value in colour.
 fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
         let of = view.series.iter().map(|line| (&*key.key, line.colour, first_name(&line.name)));

@@ -17,7 +17,6 @@ use crate::findings::columns::Meanings;
 use crate::findings::number::{count, significant};
 use crate::run::file::{MAX_RECORDS, read_whole};
 
-/// Maximum number of candidates with a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
 /// Number of lines that must remain without the candidates dropped first.
@@ -26,7 +25,6 @@ const MIN_LINES: usize = 2;
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
 const SPREAD: f64 = 4.0;
 
-/// Maximum number of rows of the table of candidates.
 const MAX_ROWS: usize = 500;
 
 /// Outcome of a choice by `meshwork choose`, as read from a results folder.
@@ -69,8 +67,7 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Differences from the chosen candidate: number of pairs of runs, mean, and ends of the
-    /// interval.
+    /// Pairs of runs, and mean difference from the chosen candidate with its interval's ends.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -107,8 +104,6 @@ impl StoredChoice {
     }
 
     /// Candidates from best to worst: the choice, candidates still in the race, and those dropped.
-    ///
-    /// Of those dropped for one reason, the last one comes first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -234,8 +229,6 @@ impl StoredChoice {
     }
 
     /// Figure of the number of candidates left, and of the guaranteed bound, over the race.
-    ///
-    /// The bound is the maximum by which the leader is worse than the best candidate.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();

@@ -7,11 +7,10 @@ use crate::study::Study;
 /// Maximum number of scenarios in a sample; in a plot, each has its own colour.
 pub(super) const MAX: usize = 10;
 
-/// Selects the scenarios whose runs are recorded and drawn together, at most [`MAX`].
+/// Selects at most [`MAX`] scenarios whose runs are recorded and drawn together.
 ///
-/// They differ in the compared key, and in further keys of names as far as there is space. Other
-/// keys have the values that [`held`] returns. If no key is compared, the scenarios are spread over
-/// the longest axis.
+/// They differ in the compared key, and in further keys of names as far as there is space. If no
+/// key is compared, they are spread over the longest axis.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let Some(along) = along(&axes) else { return vec![0] };
@@ -57,9 +56,8 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
 
 /// Index of the value at which each axis except `but` is fixed: the first name, or last number.
 ///
-/// The last one is usually the hardest. `is_overloaded` returns whether the queue of a scenario
-/// grows to the end, so that its waits depend on the length of the run. To avoid such scenarios,
-/// the first ordered axis that can is fixed at its last value without one.
+/// Scenarios for which `is_overloaded` are avoided if possible, since their waits depend on the
+/// length of the run.
 pub(super) fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

@@ -100,8 +100,6 @@ fn of_one(
 }
 
 /// Transposes a table of few scenarios and many metrics, which would not fit side by side.
-///
-/// Any other table is returned unchanged.
 fn turned(table: ReportTable, (meanings, clock): (&Meanings, &Clock)) -> ReportTable {
     let names = &table.columns[table.keys..];
     let is_few = (2..=MOST_ACROSS).contains(&table.rows.len()) && table.more == 0;
@@ -253,7 +251,6 @@ fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
-/// Values of the swept keys in the scenario `index`.
 fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
     let mut rest = index;
     let mut cells: Vec<TableCell> = axes

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// HTML id of the figure, unique in the page.
     pub id: String,
     pub heading: String,
     pub choices: Vec<FigureChoice>,
@@ -15,9 +14,7 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Key {
-    /// Short label of the key: `load`.
     pub label: String,
-    /// Dotted path of the key: `workload.load`.
     pub key: String,
 }
 
@@ -26,7 +23,6 @@ pub struct FigureChoice {
     #[serde(flatten)]
     pub key: Key,
     pub values: Vec<String>,
-    /// Index of the option selected at first.
     #[serde(skip_serializing_if = "is_zero")]
     pub first: usize,
 }
@@ -39,12 +35,10 @@ pub struct FigureView {
     pub title: String,
     pub sentence: String,
     pub style: Style,
-    /// Whether measured values are differences, drawn with a line at 0 and full dots if
-    /// significant.
+    /// Whether measured values are differences, with a line at 0 and full dots if significant.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub differences: bool,
-    /// Whether the rows of bars or dots are sorted by the measured value.
     #[serde(skip_serializing_if = "is_false")]
     #[cfg_attr(test, serde(default))]
     pub sorted: bool,
@@ -63,7 +57,6 @@ pub struct FigureView {
     pub panel: Option<Key>,
     /// Names of the panels; empty for a single panel without a name.
     pub panels: Vec<String>,
-    /// Lines, or sets of bars with one colour each.
     pub series: Vec<Series>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
@@ -76,10 +69,8 @@ pub struct FigureView {
 pub struct Bound {
     /// Position of the bounded point on the view's scale `x`: a number, or the index of a name.
     pub x: f64,
-    /// Value of the bound on the view's scale `y`.
     pub y: f64,
     pub panel: usize,
-    /// Index of the series of the bounded point.
     pub series: usize,
     /// Whether the claim holds below the bound, rather than above it.
     pub is_upper: bool,
@@ -104,7 +95,6 @@ pub enum Style {
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Scale {
     pub label: String,
-    /// Key or metric that the scale shows.
     pub key: String,
     /// Unit of the scale; empty if it has none.
     pub unit: String,
@@ -125,7 +115,6 @@ pub struct Scale {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub struct Dates {
-    /// Seconds per unit of the axis.
     pub seconds: f64,
     /// Local time of the number 0 on the axis, in seconds since 1970.
     pub start: i64,
@@ -149,18 +138,14 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub half: Vec<Option<f64>>,
-    /// Differences in percent with the ends of their intervals; empty if any is unknown.
-    ///
-    /// If only the upper end is `None`, it is infinite; if both are, there is no interval.
+    /// Differences in percent with their intervals; an upper end of only `None` is infinite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub percent: Vec<(f64, Option<f64>, Option<f64>)>,
-    /// Number of replications of each mean; empty if not applicable.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub replications: Vec<u64>,
-    /// Whether each mean's scenario has a single run since replications are identical; may be
-    /// empty.
+    /// Whether a single run stands for identical replications, for each mean; may be empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, serde(default))]
     pub once: Vec<bool>,

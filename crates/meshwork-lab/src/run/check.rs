@@ -45,7 +45,6 @@ pub enum CheckError {
     Threads(#[from] NoThreads),
 }
 
-/// Reason why a stored run cannot be repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RepeatError {
@@ -69,8 +68,7 @@ impl From<Problem> for RepeatError {
     }
 }
 
-/// Replays up to `sample` stored runs of a folder on `threads` threads (0: one per processor). The
-/// sample is spread evenly over the sorted keys, which are digests: as good as a random choice.
+/// Replays up to `sample` stored runs, spread evenly over the keys, on `threads` threads.
 pub fn check(
     catalogue: &Catalogue,
     folder: &Path,
@@ -120,7 +118,6 @@ fn replay(
     })
 }
 
-/// Scenario of a stored run, and the key that the run would have if it were made again.
 pub(crate) fn scenario_of(
     catalogue: &Catalogue,
     record: &RunRecord,

@@ -69,7 +69,7 @@ impl PartialEq for Metrics {
     }
 }
 
-/// Metrics by class of jobs in each run. A class is a job size, a user or another owner.
+/// Metrics by class of jobs (a size or an owner) in each run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
     numbers: BTreeMap<K, u32>,
@@ -95,8 +95,7 @@ impl<K: Ord> Default for Classes<K> {
 }
 
 impl<K: Ord + Clone> Classes<K> {
-    /// Appends the metrics of one class of jobs in a run. Calls must be in ascending order of
-    /// `run`.
+    /// Appends the metrics of a class. Calls must be in ascending order of `run`.
     pub(super) fn push<'a>(
         &mut self,
         run: usize,
@@ -152,7 +151,6 @@ impl<K: Ord + Clone> Classes<K> {
 
 #[derive(Clone, Debug)]
 pub struct Class<'a, K> {
-    /// Common property of the jobs: a size, or an owner such as a user or a group.
     pub kind: &'a K,
     pub jobs: u64,
     rows: Vec<usize>,

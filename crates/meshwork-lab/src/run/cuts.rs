@@ -14,9 +14,6 @@ use crate::study::{Refused, Study};
 const KEYS: [&str; 2] = ["until", "from"];
 
 /// Checks that at least one job of each log is between the workload's `from` and `until`.
-///
-/// Other problems of a log are reported by the run that reads it. Each distinct log is read up to
-/// the first job that is not excluded.
 pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Result<(), Refused> {
     let mut seen = BTreeSet::new();
     for (index, point) in points.iter().enumerate() {
@@ -42,7 +39,6 @@ fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
     jobs.next().map_or(Ok(()), |first| first.map(drop)).map_err(|error| error.0)
 }
 
-/// Scenario without `from` and `until`.
 fn whole(catalogue: &Catalogue, scenario: &Scenario) -> Result<Scenario, Problem> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {

@@ -20,7 +20,6 @@ pub enum FileError {
     NotReadable(String),
     #[error("{0}: this is not a regular file, and every run reads it anew")]
     NotRegular(String),
-    /// A device cannot be read as a whole, because it may never end.
     #[error("{0}: this is a device, but must be a file")]
     Device(String),
     #[error("{0}: this file is no text in UTF-8")]
@@ -42,7 +41,7 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// `shown` is the name of the file in the message.
+    /// Error for a file that cannot be read; `shown` is its name in the message.
     pub(crate) fn reading(shown: &str, path: &Path, error: &io::Error) -> FileError {
         let shown = shown.to_owned();
         match error.kind() {
@@ -140,8 +139,7 @@ pub const MAX_TEXT: u64 = 64 << 20;
 /// Size limit in bytes of a file of records that is read as a whole, such as a history.
 pub const MAX_RECORDS: u64 = 1 << 30;
 
-/// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read
-/// until it is closed.
+/// Reads a file of at most `most` bytes; `shown` is its name in messages.
 pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     if is_device(path) {
         return Err(FileError::Device(shown.to_owned()));
@@ -153,7 +151,6 @@ pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileEr
     bounded(shown, path, file, most)
 }
 
-/// Reads all bytes of `reader`.
 pub(crate) fn bounded(
     shown: &str,
     path: &Path,
@@ -241,8 +238,7 @@ impl Drop for Whole {
     }
 }
 
-/// Writes a file as `Whole` does: atomically, by a temporary name. The old file survives an
-/// error.
+/// Writes a file atomically, as `Whole` does. The old file survives an error.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = Whole::create(path).and_then(|mut whole| {
         whole.write_all(bytes)?;

@@ -10,7 +10,7 @@ pub(crate) struct PointKeys<'a> {
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// `None` if each replication is a window of the log, with its own dates.
+    /// Part of the key that replications share; `None` if each is a window of the log.
     shared: Option<Keys>,
 }
 

@@ -32,7 +32,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Locks a file, and removes the file's temporary versions left by killed processes.
+    /// Locks a file, and removes its temporary versions left by killed processes.
     pub fn of(path: &Path) -> Result<Lock, LockError> {
         let shown = path.display().to_string();
         if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {

@@ -16,7 +16,7 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, Windows, count, refused};
 use crate::study::{Refused, Study};
 
-/// Measured on 20,000 scenarios with all defaults filled in.
+/// Memory in bytes of a scenario with all defaults, as measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
 
 /// Checks that all scenarios of a study fit in memory at once.
@@ -27,17 +27,15 @@ pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Memory in bytes without metrics, as measured on a million runs.
+/// Memory in bytes of a run's result without metrics, as measured on a million runs.
 const BYTES_PER_RUN: u64 = 100;
 
-/// Includes the spare capacity of a growing column.
+/// Memory in bytes of a run's metric, with the spare capacity of a growing column.
 const BYTES_PER_METRIC: u64 = 16;
 
-/// Number of metrics assumed for a study that names none.
 const USUAL_METRICS: u64 = 20;
 
-/// Checks that the results of all runs fit in memory at once. With `precision`, the maximum number
-/// of replications is assumed.
+/// Checks that the results of all runs, at most for `precision`, fit in memory at once.
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
         let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);
@@ -55,9 +53,7 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that tables of jobs and shuffled logs fit in memory, into which they are read as a whole.
-///
-/// Each file is read once.
+/// Checks that tables of jobs and shuffled logs fit in memory. Each file is read once.
 pub fn check_inputs(
     study: &Study,
     points: &[Point],
@@ -110,7 +106,6 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Error: the estimated need for memory exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{what} about {} of memory, which is more than the {} of `--max-memory`{}",
@@ -120,7 +115,6 @@ pub struct TooMuch {
     /// Subject and verb with which the error message begins, such as `a run takes`.
     pub what: String,
     pub bytes: u64,
-    /// Limit in bytes that the estimate exceeds.
     pub limit: u64,
     /// Whether a single run would fit, so that only the number of concurrent runs is too high.
     pub at_once: bool,

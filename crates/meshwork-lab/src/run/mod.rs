@@ -46,14 +46,12 @@ pub struct RunProgress {
     pub total: u64,
     pub reused: u64,
     pub failed: u64,
-    /// Sum of the completed shares of unfinished runs, each from 0 to 1, and 0 if its end is
-    /// unknown.
+    /// Sum of the completed shares of unfinished runs, each from 0 to 1.
     pub begun: f64,
     /// Number of jobs finished in all runs so far, not counting runs taken from the store.
     pub jobs: u64,
 }
 
-/// A finished or failed run of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub key: String,

@@ -18,7 +18,6 @@ use crate::run::{Run, RunProgress};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     pub scenario: usize,
-    /// Replication number; `None` stands for all replications that the scenario needs.
     pub replication: Option<u64>,
 }
 
@@ -31,14 +30,10 @@ pub struct Worked {
     pub failures: Vec<(usize, u64, String)>,
 }
 
-/// Interval between the heartbeats that a working process writes into the store.
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
     /// Runs only the given units of a study, and puts their results into the store.
-    ///
-    /// Missing units come first, in the given order. Stored units are read last, which may take a
-    /// while for a million runs. Meanwhile the process writes heartbeats into the store.
     pub fn work(&self, threads: usize, units: &[Unit]) -> Result<Worked, NoThreads> {
         let pool = pool(threads)?;
         let shared = Shared::new(self);
@@ -78,7 +73,6 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// Splits units of the study into those with runs that the store lacks, and all others.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };

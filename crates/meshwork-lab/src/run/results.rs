@@ -1,26 +1,23 @@
 use crate::run::runs::ScenarioRuns;
 use crate::study::Replications;
 
-/// Results of the runs of a study, with the errors of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// By scenario and replication. Only the first run is kept if all replications are identical.
+    /// Runs by scenario and replication; only the first if all replications are identical.
     pub runs: Vec<ScenarioRuns>,
     /// For each scenario, whether a single run stands for all replications.
     pub constant: Vec<bool>,
-    /// After an error of the store, runs are not stored, but all results are here.
+    /// Error of the store, after which no runs were stored. All results are here.
     pub store_error: Option<String>,
-    /// In a study that was stopped early, only the store has all finished runs.
     pub stopped: bool,
     /// Number of runs made again because the store had them only from another build of the program.
     pub outdated: u64,
 }
 
 impl Results {
-    /// Collects the runs of each scenario, by replication.
+    /// Collects the runs of each scenario, and keeps one of replications that repeat the same run.
     ///
-    /// Without random choices of strategies, replications of a log repeat the same run, and an
-    /// interval over them would suggest a false certainty: only the first run is kept.
+    /// An interval over repeated runs would suggest a false certainty.
     #[must_use]
     pub fn of(mut runs: Vec<ScenarioRuns>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });

@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::run::runs::ScenarioRuns;
 
 pub(super) struct Round {
-    /// Index in the round and replication of each scenario's first run; last, the total number of
-    /// runs.
+    /// Each scenario's first run (index in the round, replication); last, the number of runs.
     begins: Vec<(usize, u64)>,
 }
 

@@ -28,21 +28,16 @@ use crate::watch::recording::kept::{Kept, RunRecorder};
 pub struct Runner<'a> {
     pub catalogue: &'a Catalogue,
     pub points: &'a [Point],
-    /// Input file of each scenario, in the order of the scenarios.
     pub inputs: &'a [Option<Input>],
     pub replications: &'a Replications,
     pub simulate: &'a Simulate<'a>,
-    /// Part of each run's key in the store.
     pub build: &'a str,
-    /// With `None`, no run is stored.
     pub store: Option<Mutex<Store>>,
-    /// Results folder and formats of per-job output, if wanted.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
-    /// Selection of the runs to record, if any.
     pub kept: Option<Kept>,
     /// Called after every run and during long runs, from any thread. Calls do not overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Has no influence on the results.
+    /// Observer without influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
     /// Called before every run, from any thread. `true` stops the study.
     pub stop: &'a (dyn Fn() -> bool + Sync),
@@ -67,8 +62,7 @@ impl Runner<'_> {
 
     /// Makes runs in rounds until the scenarios have all the replications that are needed.
     ///
-    /// The first round has `wanted` replications of each scenario. After each round, `next` gets
-    /// the runs and sets how many replications each scenario needs.
+    /// The first round has `wanted` replications. After each round, `next` sets the numbers anew.
     pub(crate) fn rounds(
         &self,
         threads: usize,
@@ -93,9 +87,7 @@ pub(super) struct Shared<'a, 'b> {
     /// Number of jobs of each log, by path, as a finished run counted them.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
     pub(super) stopped: AtomicBool,
-    /// Runs that the store lacked, made before stored runs are read, by scenario and replication.
-    ///
-    /// The result of a `None` is read from the store.
+    /// Runs that were made before stored runs are read; a `None` is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
     /// Whether the progress already counts all runs of the round, before stored ones are read.
     are_counted: AtomicBool,
@@ -126,9 +118,9 @@ impl<'a, 'b> Shared<'a, 'b> {
         stops
     }
 
-    /// Makes the runs that the store lacks before any stored run is read, which may take a while.
+    /// Makes the runs that the store lacks before any stored run is read.
     ///
-    /// A watcher must see stored runs first, so with a watcher this call does nothing.
+    /// Does nothing with a watcher, which must see stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         self.are_counted.store(false, Ordering::Relaxed);
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
@@ -182,7 +174,6 @@ impl<'a, 'b> Shared<'a, 'b> {
         replications.filter_map(move |number| (!is_there(number)).then_some((point, number)))
     }
 
-    /// Whether the store has the run of a replication, and its requested output files exist.
     pub(super) fn is_there(
         &self,
         store: &Mutex<Store>,
@@ -199,9 +190,6 @@ impl<'a, 'b> Shared<'a, 'b> {
     }
 
     /// Runs all scenarios in rounds, until no more runs are needed.
-    ///
-    /// The runs of a round are numbered for a single parallel loop, because nested loops may put
-    /// many scenarios on one thread's stack. They are not listed, because there may be millions.
     fn rounds(
         &self,
         threads: &Threads,
@@ -294,9 +282,7 @@ impl<'a, 'b> Shared<'a, 'b> {
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
-    /// `None` if the run is not to be recorded or recording fails.
-    ///
-    /// A failure is reported only if the study requested recordings.
+    /// Recorder of a run; `None` if it is not to be recorded or recording fails.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
@@ -395,12 +381,10 @@ impl Runner<'_> {
     }
 }
 
-/// So large that the idle time of threads at the end of a parallel loop is negligible.
+/// Runs per parallel loop, with which the idle time of threads at its end is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Panic payload that ends a run with an error message, without a fault of the program.
-///
-/// An external strategy or an observer passes it to [`resume_unwind`](std::panic::resume_unwind).
+/// Panic payload with which an external strategy or an observer ends a run with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
@@ -484,8 +468,7 @@ mod tests {
         }
     }
 
-    /// Simulates a mean of 10 and a spread that grows with the load. Load 3 fails once; load 4
-    /// panics.
+    /// Fake simulation with mean 10. Load 3 fails once; load 4 panics.
     fn fake(
         scenario: &Scenario,
         replication: u64,
@@ -606,7 +589,6 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// With ordinary intervals, 61 of these 1000 studies would stop with a wrong interval.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =

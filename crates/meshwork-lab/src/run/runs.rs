@@ -11,21 +11,15 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of successful runs, from the first, whose results by batch are kept.
-///
-/// Batches are needed only if there is one run, or one pair of runs, to compute an interval from.
+/// Number of first successful runs whose results by batch are kept for intervals.
 const WITH_BATCHES: usize = 16;
 
-/// Runs of one scenario, in order of replications.
-///
-/// Memory: 64 bytes per run, 8 per metric of a run, and for each job class 20 bytes, and 8 per
-/// metric.
+/// Runs of one scenario, in order of replications, in 64 bytes each and 8 per metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioRuns {
     ended: Ended,
-    /// Failed runs, each as replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// `None` if the results of successful runs differ.
+    /// Result that all successful runs share; `None` if they differ.
     same: Option<Box<RunFindings>>,
 }
 
@@ -45,7 +39,7 @@ struct Ended {
     /// Random speeds of the sites, with the index of their run.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
-    /// Whether results by batch were dropped to save memory.
+    /// Whether results by batch were dropped to save memory, for each run.
     stripped: Vec<bool>,
 }
 
@@ -53,7 +47,6 @@ struct Ended {
 pub(crate) struct Batches {
     /// Number of jobs per batch; 0 if the run has no batches.
     pub(crate) jobs: u64,
-    /// Index of the first batch after the warm-up. It and later batches count for the metrics.
     pub(crate) first: u64,
     of: Vec<Vec<f64>>,
     names: Vec<String>,
@@ -76,7 +69,6 @@ impl Batches {
 }
 
 impl ScenarioRuns {
-    /// The replication number must be higher than those of all runs before it.
     pub fn push(&mut self, run: Run) {
         match run.result {
             Err(message) => self.failed.push((run.replication, run.key, message)),
@@ -106,7 +98,6 @@ impl ScenarioRuns {
         self.ended.replications.len()
     }
 
-    /// Failed runs, each as replication and reason.
     pub fn failures(&self) -> impl ExactSizeIterator<Item = (u64, &str)> {
         self.failed.iter().map(|(replication, _, message)| (*replication, message.as_str()))
     }
@@ -122,7 +113,6 @@ impl ScenarioRuns {
         *self = first.into_iter().collect();
     }
 
-    /// Replication and key of each successful run.
     pub fn keys(&self) -> impl Iterator<Item = (u64, String)> {
         let keys = self.ended.keys.iter().map(|key| format!("{key:032x}"));
         self.ended.replications.iter().copied().zip(keys)
@@ -147,7 +137,6 @@ impl ScenarioRuns {
         &self.ended.unusable
     }
 
-    /// Names of the metrics of the first successful run, in order.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.ended.metrics.row(0).map(|(name, _)| name)
     }
@@ -177,19 +166,17 @@ impl ScenarioRuns {
         &self.ended.replications
     }
 
-    /// `None` if the batches were not kept.
+    /// Batches of a successful run; `None` if they were not kept.
     pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
         self.ended.batches.get(row)
     }
 
-    /// Kendall's τ of the queue length in each run that has one; see
-    /// [`trend`](crate::findings::trend).
+    /// Kendall's τ of the queue length in each run that has one.
     #[must_use]
     pub fn trends(&self) -> Vec<f64> {
         self.ended.trends.iter().map(|(_, trend)| *trend).collect()
     }
 
-    /// Speeds of sites in each replication that drew them at random.
     pub fn speeds(&self) -> impl Iterator<Item = (u64, &[f64])> {
         let replications = &self.ended.replications;
         self.ended.speeds.iter().map(|(row, speeds)| (replications[*row as usize], &speeds[..]))

@@ -23,7 +23,7 @@ impl Threads {
         Ok(if threads == 1 { Threads::Own } else { Threads::Pool(pool(threads)?) })
     }
 
-    /// Results that are `Some`, in order of numbers.
+    /// Results of `work` that are `Some`, in order of numbers.
     pub(crate) fn map<T: Send>(
         &self,
         numbers: Range<usize>,
@@ -38,7 +38,7 @@ impl Threads {
     }
 }
 
-/// 0 uses one thread per processor.
+/// Pool of `threads` threads; 0 uses one per processor.
 pub(crate) fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
     ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -24,7 +24,6 @@ enum Expected {
     Unknown,
 }
 
-/// Number of finished jobs after which the ticker reads the clock again.
 const JOBS_A_LOOK: u64 = 256;
 
 const TELL_EVERY: Duration = Duration::from_millis(200);

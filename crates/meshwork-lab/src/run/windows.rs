@@ -12,8 +12,6 @@ use crate::study::expand::{self, Point, Windows, window};
 use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
 /// Determines the windows of every scenario's log, and returns the time span of each log.
-///
-/// Each log is read once.
 pub(crate) fn open(
     study: &Study,
     points: &mut [Point],
@@ -74,7 +72,7 @@ fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     (bound("from"), bound("until"))
 }
 
-/// Ascending, by the clock of the log, between `from` and `until`, and without scaling.
+/// Arrival times between `from` and `until`, ascending, by the log's own clock.
 pub(crate) fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,
@@ -147,7 +145,6 @@ mod tests {
     use super::*;
     use crate::run::inputs::Files;
 
-    /// `from` and `until` are times of the log's own clock.
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {
         let folder = tempfile::tempdir().unwrap();

@@ -143,15 +143,11 @@ fn names() -> impl Iterator<Item = (&'static Column, usize)> {
 }
 
 /// Whether tables of jobs have no column for a field, by index from 0.
-///
-/// False for the allocated processors (index 4), about which there is another warning.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
 
 /// Warnings about attributes of jobs that the output format `form` cannot store.
-///
-/// For a log, names in the lines of `kept` are replaced by numbers.
 pub(super) fn without_place(
     form: Form,
     of_log: bool,
@@ -225,7 +221,7 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// `None` if the cell is empty. Some values are known only from the job's line in a log.
+/// Cell of a table, partly from the job's line in a log; `None` if it is empty.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);

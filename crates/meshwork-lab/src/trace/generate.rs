@@ -29,8 +29,6 @@ pub struct Model {
 }
 
 /// Writes a log of the model of Lublin and Feitelson, whose requested times equal its run times.
-///
-/// The log depends only on the parameters.
 pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
     let form = Form::of(&output.display().to_string())?;
     let mut kept = generated(model)?;
@@ -101,7 +99,6 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     Ok(kept)
 }
 
-/// Line of a log for a job, with the submission time rounded down to whole seconds.
 fn record(job: &Job) -> Record {
     let mut record = Record::of(job);
     record.fields[1] = job.arrival.units().floor();

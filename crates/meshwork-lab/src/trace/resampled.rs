@@ -19,12 +19,10 @@ const HOUR: f64 = 3_600.0;
 const DAY: f64 = 24.0 * HOUR;
 const WEEK: f64 = 7.0 * DAY;
 
-/// Largest lag in days for which the autocorrelation of the daily load is measured.
 const LAGS: usize = 14;
 
 const WIDTH: f64 = 720.0;
 
-/// A statistic of a log, with the range of 95 % of its values in resampled logs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledStatistic {
     pub name: &'static str,
@@ -44,10 +42,8 @@ impl ResampledStatistic {
     }
 }
 
-/// A log compared with its resamplings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledLog {
-    /// Names of the methods of resampling.
     pub ways: Vec<String>,
     pub count: u64,
     pub jobs: u64,
@@ -97,7 +93,6 @@ const CURVES: [(&str, &str, &str); 4] = [
     ("sizes", "Size class: up to 2ⁿ processors", "Share of the jobs (%)"),
 ];
 
-/// Mean of numbers; 0 if there are none.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -111,8 +106,7 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Statistics and curves over `weeks` whole weeks from `first` on, for log and resampled logs
-/// alike.
+/// Statistics and curves over `weeks` whole weeks from `first` on.
 fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured {
     let span = weeks as f64 * WEEK;
     let (mut hours, mut weekdays) = (vec![0.0; 24], vec![0.0; 7]);
@@ -196,7 +190,6 @@ fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured 
     }
 }
 
-/// Range that holds the middle 95 % of the values.
 fn band(mut values: Vec<f64>) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1) as f64;

@@ -43,7 +43,6 @@ impl RaceEnd {
     }
 }
 
-/// A race that has ended, with its runs and the reason why it ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) race: &'a Race,
@@ -53,7 +52,6 @@ pub(crate) struct Parts<'a> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Swept keys with the values that make up the candidate.
     pub swept: Vec<(String, Value)>,
     /// Swept keys with shortened values, as a label in tables.
     pub label: String,
@@ -63,29 +61,24 @@ pub struct Candidate {
     pub mean: Option<f64>,
     /// Mean of the second metric, which shows the trade-off; `None` if no second metric is given.
     pub second: Option<f64>,
-    /// Upper bound on the distance from the best candidate, on the race's scale; `None` without
-    /// one.
+    /// Upper bound on the distance from the best candidate, on the race's scale, if known.
     pub bound: Option<f64>,
     /// Pairs of replications, mean difference from the winner, and half width, on the race's scale.
     pub course: Vec<(u64, f64, f64)>,
 }
 
-/// Mean effect that one value of a swept key has on the metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     pub key: String,
     pub value: String,
-    /// Mean over the candidates with this value, minus that over all, on the race's scale.
     pub effect: f64,
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of first replications over which means are taken, as run by all candidates that
-    /// count.
+    /// Number of first replications, run by all candidates that count, behind the means.
     pub replications: u64,
 }
 
-/// Outcome of a choice: the race, the recommended candidate, and its measurement on fresh data.
 #[derive(Clone, Debug)]
 pub struct ChoiceOutcome {
     pub study: String,
@@ -97,7 +90,6 @@ pub struct ChoiceOutcome {
     meanings: Meanings,
     scale: Scale,
     pub confidence: f64,
-    /// Difference up to which candidates count as equally good, on the race's scale.
     pub within: f64,
     pub stopped: RaceEnd,
     pub least_pairs: u64,
@@ -109,8 +101,6 @@ pub struct ChoiceOutcome {
     /// Index of the recommended candidate; `None` while no candidate has a value of the metric.
     pub recommended: Option<usize>,
     /// Reason of the recommendation: `leader`, `baseline`, `simplest` or `none`.
-    ///
-    /// Of equally good candidates, the baseline or the simplest one is recommended.
     pub reason: &'static str,
     /// Upper bound on the recommended candidate's distance from the best, on the race's scale.
     pub bound: Option<f64>,
@@ -123,7 +113,6 @@ pub struct ChoiceOutcome {
     pub wins: Wins,
     pub effects: Vec<Effect>,
     pub looks: Vec<Look>,
-    /// Options of the choice, as arguments of the command `meshwork choose`.
     pub options: Vec<String>,
     /// Number of runs of the race, including runs that were read from the store.
     pub runs: u64,
@@ -145,9 +134,6 @@ pub struct ChoiceOutcome {
 
 impl ChoiceOutcome {
     /// Computes the outcome of a race that has ended.
-    ///
-    /// If constraints exclude all candidates, the error names the one that is nearest to meeting
-    /// them.
     pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<ChoiceOutcome, Refused> {
         let Parts { race, runs, stopped } = parts;
         let rules = RaceRules { within: race.within(), ..raced.rules };
@@ -416,9 +402,6 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
 }
 
 /// Numbers of pairs at which the course of the race is shown.
-///
-/// They start at 4 and grow by increasing steps, and include those at which candidates were
-/// dropped, and the last one.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;
@@ -434,8 +417,6 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
 }
 
 /// Mean difference from the winner, and half width, at the numbers of pairs in `shown`.
-///
-/// Infinite half widths are left out.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {
@@ -453,9 +434,8 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 
 /// Mean effect of each value of each swept key on the metric.
 ///
-/// Candidates with growing queues or failed runs are left out, and only replications that all
-/// others have run count. Candidates that differ only in the key form a group, which is used only
-/// if it has every value of the key. Otherwise, a value would look too good without its worst
+/// Candidates with growing queues or failed runs are left out, and so are groups that differ only
+/// in the key if they lack a value of it. Otherwise, a value would look too good without its worst
 /// candidates.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
@@ -510,7 +490,6 @@ fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     effects
 }
 
-/// Skewness of values: the standardised third moment.
 fn skewness(values: &[f64]) -> f64 {
     let Some(mean) = mean(values) else { return 0.0 };
     let n = values.len() as f64;

@@ -14,7 +14,6 @@ impl ChoiceOutcome {
         if self.raw { significant(distance, 3) } else { percent(distance) }
     }
 
-    /// Text of a change of the metric, such as `3.1 % lower`.
     fn change(&self, change: f64) -> String {
         if change == 0.0 {
             return "equal".to_owned();
@@ -33,8 +32,6 @@ impl ChoiceOutcome {
     }
 
     /// Recommended candidate, bound, change from the baseline on fresh data, and number of runs.
-    ///
-    /// These are the cells of a table that lists several choices.
     #[must_use]
     pub fn line(&self) -> [String; 4] {
         let label = self.recommended.map(|own| self.candidates[own].label.clone());
@@ -56,7 +53,6 @@ impl ChoiceOutcome {
         if self.raw { significant(change, 3) } else { percent_with_sign(change) }
     }
 
-    /// All sentences of the outcome, most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -257,11 +253,10 @@ impl ChoiceOutcome {
         }
     }
 
-    /// Rows of the table of candidates.
+    /// Rows of the table of candidates, the recommended one first, then by state and mean.
     ///
     /// The cells are number, label, replications, mean of the metric, mean of the second metric,
-    /// and state. The recommended candidate comes first, then others still in the race, then those
-    /// dropped, each ordered by the mean.
+    /// and state.
     #[must_use]
     pub fn rows(&self) -> Vec<[String; 6]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
@@ -341,7 +336,6 @@ impl ChoiceOutcome {
         Some(ends)
     }
 
-    /// Mean effects of swept values: an introductory sentence, and one line for each value.
     #[must_use]
     pub fn effect_lines(&self) -> Vec<String> {
         let signed = |change: f64| match self.raw {

@@ -31,13 +31,11 @@ use crate::visible::visible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
-    /// The claim holds in at least the required number of cells.
     BorneOut,
     /// The claim would miss the required number of cells even if it held in all open cells.
     NotBorneOut,
     /// Undecided: the open cells determine whether the claim holds in enough cells.
     Undecided,
-    /// The claim cannot be checked with the runs of the study.
     NotCheckable,
 }
 
@@ -52,7 +50,6 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-/// Result of testing a claim in one of its cells (combinations of swept values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellState {
     Yes,
@@ -89,7 +86,6 @@ impl ClaimCell {
 pub struct Judgement {
     pub claim: PaperClaim,
     pub verdict: ClaimVerdict,
-    /// Number of cells in which the claim must hold for the verdict "borne out".
     pub needed: u64,
     /// Cells in which the claim was tested, in the order of the sweep.
     pub cells: Vec<ClaimCell>,
@@ -245,7 +241,6 @@ struct Court<'a> {
     results: &'a Results,
 }
 
-/// A replication number, and the value measured in that replication.
 type Measured = (u64, f64);
 
 /// Replication number that stands for all replications, if their results do not differ.
@@ -400,8 +395,6 @@ impl Court<'_> {
                     None => Vec::new(),
                     Some(partner) => {
                         let theirs = self.theirs(partner, ask);
-                        // If one side is a single run for all replications, use the other side's
-                        // replications.
                         let of_theirs = matches!(ours[..], [(EVERY, _)]);
                         let replications = if of_theirs { &theirs } else { &ours };
                         let both = |&(replication, _): &Measured| {
@@ -531,7 +524,7 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// `None` if the replication is not measured.
+/// Value of a replication; `None` if it is not measured.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);

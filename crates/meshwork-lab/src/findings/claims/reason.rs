@@ -9,9 +9,6 @@ const MAX_CELLS: usize = 3;
 
 impl Judgement {
     /// Explains a verdict by the number of cells in which the claim holds, and the decisive cells.
-    ///
-    /// These contradict the claim, are open, or support it, depending on the verdict. For a claim
-    /// that cannot be checked, the explanation is the reason for that.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {

@@ -7,11 +7,6 @@ use crate::findings::statistics::{Interval, Method};
 
 impl Summary {
     /// Converts the summary to one JSON object per scenario, with `null` for missing values.
-    ///
-    /// It has the swept keys under `scenario`, and under `metrics` each metric's `mean`,
-    /// `half_width`, `replications` and `method`. `growing` says whether the queue grows over the
-    /// whole run. `by_size`, `differences`, results by owner such as `by_user`, `speeds` for each
-    /// replication, and `failures` are present if there are any.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(SummaryRow::json).collect()

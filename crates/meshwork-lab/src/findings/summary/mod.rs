@@ -43,7 +43,6 @@ pub type Means = Vec<(String, Interval)>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryRow {
-    /// Swept keys and their values, as written in the study.
     pub swept: Vec<(String, Value)>,
     /// Metrics with their intervals: those that the study names first, then all others.
     pub metrics: Means,
@@ -54,7 +53,6 @@ pub struct SummaryRow {
     pub speeds: Vec<(u64, Vec<f64>)>,
     /// Differences from each baseline of the study; empty if none is requested.
     pub differences: Vec<Difference>,
-    /// Failed runs of the scenario, each with its replication number and the reason.
     pub failures: Vec<(u64, String)>,
     /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
     pub growing: bool,
@@ -72,9 +70,7 @@ impl SummaryRow {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeRow {
-    /// Largest job size of the class.
     pub size: u64,
-    /// Number of finished jobs of the class in all replications.
     pub jobs: u64,
     pub metrics: Means,
 }
@@ -83,7 +79,6 @@ pub struct SizeRow {
 pub struct OwnerRow {
     /// Name of the owner in the workload; `unknown` for jobs whose owner is unknown.
     pub name: String,
-    /// Number of finished jobs of the owner in all replications.
     pub jobs: u64,
     pub metrics: Means,
 }
@@ -93,15 +88,11 @@ pub struct OwnerRow {
 pub struct Difference {
     pub baseline: Baseline,
     /// Value minus the baseline's value by metric, and as a fraction of the baseline's mean.
-    ///
-    /// Differences are paired by replication, by window, or by batch of the same jobs.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
-    /// Whether both scenarios refused the same number of jobs in every run; else nothing is
-    /// significant.
+    /// Whether both scenarios refused as many jobs in every run; else nothing is significant.
     pub same_jobs: bool,
 }
 
-/// Results of a study: a row for each scenario, in the order of the sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     pub rows: Vec<SummaryRow>,

@@ -30,10 +30,8 @@ const STEPS: [i64; 21] = [
     14 * DAY,
 ];
 
-/// Possible distances of ticks of a month or more, in months.
 const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
-/// Average length of a month in seconds.
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
 /// First Monday after 1970-01-01, in seconds; ticks of one or two weeks are on Mondays.
@@ -45,8 +43,6 @@ fn is_written(second: f64) -> bool {
 }
 
 /// Ticks of an axis at round dates, with their labels; `about` is their approximate number.
-///
-/// The list is empty if the axis extends beyond the years 0 to 9999.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);
@@ -82,9 +78,6 @@ pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec
 }
 
 /// Formats a date as short as the step between ticks allows.
-///
-/// Steps of a day or more need only the date; shorter ones only the time of day, except at
-/// midnight.
 fn short(second: i64, step: i64) -> String {
     let text = written(second);
     if step >= DAY {

@@ -145,8 +145,6 @@ const SETS: [(&[f64], i32); 8] = [
 ];
 
 /// Ticks of a logarithmic axis, at most `most`, but at least two.
-///
-/// A range too narrow for round mantissas has ticks of a linear axis.
 pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
     let mut finer = linear_ticks(from, until, most - 1.0);

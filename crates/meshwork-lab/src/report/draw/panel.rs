@@ -88,7 +88,6 @@ impl<'a> Common<'a> {
         (if is_open { theme.paper } else { colour }, more)
     }
 
-    /// Label of the measured values, with their unit.
     fn measure(&self) -> String {
         let scale = &self.view.y;
         if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
@@ -419,8 +418,6 @@ fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
 }
 
 /// Writes names at the right ends of lines. Names that would overlap are moved apart.
-///
-/// `ends` gives the right end, name and colour of each line.
 fn names_of_lines(
     svg: &mut String,
     mut ends: Vec<(At, &str, &str)>,
@@ -446,8 +443,6 @@ fn names_of_lines(
 }
 
 /// Writes the names of points at the first free place: beside the mark, above it or below it.
-///
-/// If none is free, the name is left out.
 fn labels(
     svg: &mut String,
     points: &[(At, &str)],
@@ -479,7 +474,6 @@ fn labels(
     }
 }
 
-/// Distinct numbers in order of first appearance.
 fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut seen = Vec::new();
     for number in numbers {

@@ -10,8 +10,6 @@ use super::view::extent;
 const ROW: f64 = 44.0;
 
 /// Draws stacked bars: the name above, the text to the right, and the sizes of the parts.
-///
-/// `label` is for screen readers.
 pub(in crate::report) fn parts(
     bars: &[(String, String, Vec<f64>)],
     unit: &str,

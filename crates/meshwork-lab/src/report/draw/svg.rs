@@ -14,7 +14,6 @@ pub(super) fn at(length: f64) -> String {
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// Font size of most texts, in pixels.
 pub(super) const SIZE: f64 = 12.0;
 
 /// Approximate width of a text in a sans-serif font, in pixels.
@@ -28,7 +27,6 @@ pub(super) fn wide(text: &str, size: f64) -> f64 {
     text.chars().map(of).sum::<f64>() * size
 }
 
-/// Shortens a text that is wider than `available` pixels.
 pub(super) fn shortened(text: &str, available: f64, size: f64) -> String {
     if wide(text, size) <= available {
         return text.to_owned();
@@ -68,7 +66,6 @@ pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor:
     );
 }
 
-/// Draws one path of several polylines.
 pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64, more: &str) {
     let mut d = String::new();
     for piece in pieces.iter().filter(|piece| piece.len() > 1) {

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use super::svg::{at, escaped, rect, text};
 use crate::operator::compare::Layer;
 
-/// Maximum side of the square that stands for a node, in pixels.
 const CELL: f64 = 22.0;
 
 const GAP: f64 = 14.0;

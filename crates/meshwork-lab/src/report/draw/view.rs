@@ -11,7 +11,6 @@ pub(super) struct Point {
     pub(super) half: Option<f64>,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// Number of replications behind the value; 0 if not applicable.
     pub(super) replications: u64,
     /// Whether the scenario has only one run by design, so that no replications are missing.
     pub(super) once: bool,
@@ -72,16 +71,12 @@ impl Point {
     }
 
     /// Whether the whisker of the point's interval extends below a range, and above it.
-    ///
-    /// `None` if there is no whisker inside the range. A range that begins at 0 has nothing below
-    /// it.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
             .then_some([self.low < from && from.abs() > 0.0, self.high > until])
     }
 
-    /// Text of a point's value with its interval.
     pub(super) fn words(&self, in_percent: bool) -> String {
         if in_percent {
             percent(self.mean, self.half.map(|_| [self.low, self.high]))
@@ -126,8 +121,6 @@ pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 }
 
 /// Range of the scale of measured values, with all means; intervals may extend beyond it.
-///
-/// On a logarithmic scale, a difference in percent is placed by the ratio to the baseline.
 pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     if log && view.differences {
         let ratio = |point: &Point| Point {
@@ -170,10 +163,7 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// Value to which a scale must extend for the outer end `bound` of an interval.
-///
-/// If it is farther from the outermost mean than `spread`, the extent of all means and 0, the scale
-/// shows only half of `spread` beyond the mean.
+/// Value to which a scale must extend to show an interval that ends at `bound`, or its inner half.
 fn cut(bound: f64, mean: f64, spread: f64) -> f64 {
     if (bound - mean).abs() <= spread.abs() { bound } else { mean + spread / 2.0 }
 }
@@ -187,7 +177,6 @@ fn on_log_scale(points: &[Point], bounds: &[f64]) -> [f64; 2] {
     [positive.min(least).max(least / 3.0) / 1.1, high.min(most * 3.0) * 1.1]
 }
 
-/// Range of the view's scale `x`.
 pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     let all: Vec<f64> = if view.x.grid.is_empty() {
         points.iter().map(|point| point.x).collect()
@@ -205,9 +194,6 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
 }
 
 /// Function that maps a range of numbers to coordinates; numbers outside map to its ends.
-///
-/// If `is_ratio`, the numbers are percentages, and a logarithmic scale maps the ratio to the
-/// baseline.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],

@@ -14,7 +14,6 @@ use meshwork::workload::table::Cell;
 /// Limit up to which `f64` represents every whole number exactly.
 const EXACT: i128 = 1 << 53;
 
-/// Checks that cells of the type `kind` can be read.
 pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     let value = if let DataType::Dictionary(_, value) = kind { value } else { kind };
     let is_readable = value.is_integer()
@@ -40,7 +39,7 @@ pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     ))
 }
 
-/// `None` for an empty cell. Durations are in seconds.
+/// Cell of a table; `None` if it is empty. Durations are in seconds.
 #[must_use]
 pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     if column.is_null(at) {

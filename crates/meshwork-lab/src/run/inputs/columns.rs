@@ -12,7 +12,6 @@ use crate::cell::plain;
 use crate::date::unix_seconds;
 use crate::trace::history;
 
-/// Maximum length of a line of a table, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
 pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
@@ -28,7 +27,6 @@ impl Files {
         })
     }
 
-    /// Names of the columns of a table.
     pub(crate) fn column_names(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
         let mut all = Vec::new();
         let note = |names: &[&str]| {
@@ -61,7 +59,7 @@ pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result
     Ok(row)
 }
 
-/// Rows and their line numbers. Blank lines and lines that begin with `#` are skipped.
+/// Rows of a CSV table, without blank lines and lines that begin with `#`.
 pub(super) fn from_csv<T: 'static, const N: usize>(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -92,14 +90,13 @@ fn reader(path: &str, text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Pa
     (builder.delimiter(delimiter).trim(csv::Trim::All).from_reader(filter), passed)
 }
 
-/// The ending of the file name decides.
+/// Whether columns are separated by tabs, which the ending of the file name decides.
 pub(crate) fn is_tsv(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")
 }
 
-/// Reader without blank lines and comments. The CSV reader would skip them, but number rows
-/// wrongly.
+/// Reader that skips blank lines and comments, so that rows have their line numbers.
 struct Filter {
     text: Box<dyn BufRead + Send>,
     line: Vec<u8>,
@@ -159,7 +156,6 @@ impl Passed {
         }
     }
 
-    /// Line number in the file for a position in the filtered text.
     fn line(&self, position: &csv::Position) -> u64 {
         let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());
@@ -178,9 +174,6 @@ impl Passed {
 /// assert!(unknown.starts_with("there is no column `node` (did you mean `nodes`?"));
 /// # Ok::<(), String>(())
 /// ```
-///
-/// # Errors
-/// One sentence without a line number, if a column is unknown or a cell does not fit its column.
 pub fn row<'a>(
     line: u64,
     cells: impl IntoIterator<Item = (&'a str, Cell<'a>)>,

@@ -53,7 +53,6 @@ impl Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
 
-    /// A study in a results folder also finds the copies of files in that folder.
     #[must_use]
     pub fn of(study: &Study) -> Files {
         let (found, companions) = (study.found.clone(), Arc::clone(&study.companions));
@@ -76,7 +75,7 @@ impl Files {
         places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
     }
 
-    /// In a results folder, this is the path of the copy in that folder.
+    /// Path of a companion file; in a results folder, that of its copy.
     pub(crate) fn locate_companion(&self, path: &str) -> PathBuf {
         let mut found = self.found.get(path).into_iter().flatten();
         found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
@@ -114,12 +113,7 @@ impl Files {
         Ok(digest)
     }
 
-    /// Number of rows of a file.
-    ///
-    /// These are the lines of a log or of CSV, or the rows that a Parquet file states.
-    ///
-    /// # Complexity
-    /// Text files are read to the end, in constant memory.
+    /// Number of lines of a log or of CSV, or of rows that a Parquet file states.
     pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
         let located = self.locate(path);
         let failed = |error: io::Error| FileError::reading(path, &located, &error);
@@ -142,8 +136,7 @@ impl Files {
 }
 
 impl Files {
-    /// Reads the rows of a table. `places` receives the names of the table's columns, and returns
-    /// the index of each known column, if the table has it.
+    /// Reads the rows of a table. `places` returns the index of each known column.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
@@ -219,7 +212,6 @@ pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
     }
 }
 
-/// Recognizes Parquet by the first bytes.
 fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
     Ok(reader.fill_buf()?.starts_with(b"PAR1"))
 }
@@ -227,7 +219,7 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Returns 0 rows unread. The file is refused when its jobs are read.
+/// Placeholder without the feature `parquet`: the file is refused when its jobs are read.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0

@@ -30,7 +30,6 @@ use crate::study::JobFormat;
 use crate::study::expand::Point;
 use output::Output;
 
-/// Names of the columns of per-job output that are always present.
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
 
@@ -88,7 +87,6 @@ pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.ending()))
 }
 
-/// Reason why the per-job output of a run cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum JobOutputError {
@@ -102,9 +100,6 @@ pub enum JobOutputError {
 pub const INDEX: &str = "index.csv";
 
 /// Writes `jobs/index.csv`, the index of the per-job output of a study.
-///
-/// A row has the name and format of a file, the number of its scenario from 1, its replication from
-/// 0, and the swept keys with their values. Without per-job output, an old index is removed.
 pub fn write_index(
     folder: &Path,
     formats: &[JobFormat],
@@ -186,7 +181,6 @@ impl Row {
 }
 
 impl JobLog {
-    /// Creates the files of a run in `folder/jobs`.
     pub fn create(
         folder: &Path,
         key: &str,
@@ -311,7 +305,7 @@ mod tests {
         }
     }
 
-    /// The second job is refused, the third finishes first, and the fourth never finishes.
+    /// Events of four jobs: the second is refused, the third finishes first, the fourth never.
     fn feed(log: &mut JobLog) {
         let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e14));
         let third = running(2, Request::block(&[1, 2]), &[1, 2], (0.3, 0.3, 1.0));

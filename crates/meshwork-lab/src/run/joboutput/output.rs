@@ -83,7 +83,6 @@ impl Output {
         fs::rename(&self.temporary, &self.path)
     }
 
-    /// Keeps only those optional columns in which some job has a cell.
     fn rewrite(&self, out: File) -> io::Result<()> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&self.temporary)?;
         let always = self.always.iter().map(|part| (*part, true));

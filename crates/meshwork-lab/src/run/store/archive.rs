@@ -46,13 +46,12 @@ impl Archive {
         self.len() == 0
     }
 
-    /// The key is given as a number.
     #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.lines.has(key)
     }
 
-    /// `None` if there is no such run or its line is unreadable.
+    /// Run with a key; `None` if there is none or its line is unreadable.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<RunRecord> {
         self.at(self.lines.place(key)?)
@@ -63,7 +62,6 @@ impl Archive {
         RunFindings::read(&self.line(self.lines.place(key)?)?)
     }
 
-    /// Runs at positions in the order of keys.
     #[must_use]
     pub fn chosen(&self, places: impl Iterator<Item = usize>) -> Vec<RunRecord> {
         let all = self.lines.places();

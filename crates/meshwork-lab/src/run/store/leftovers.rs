@@ -9,7 +9,6 @@ use std::path::Path;
 use crate::run::joboutput::INDEX;
 use crate::watch::recording::kept::RECORDINGS;
 
-/// Extension of an incomplete file.
 const ENDING: &str = ".tmp";
 
 /// Files of a results folder that only the holder of the store lock may write.
@@ -30,7 +29,7 @@ pub(crate) const WHOLE: &[&str] = &[
     "asked.toml",
 ];
 
-/// The caller must hold the store lock. Files that cannot be deleted remain.
+/// Deletes temporary files of killed runs. The caller must hold the store lock.
 pub(super) fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_unfinished) {
@@ -52,7 +51,7 @@ fn is_unfinished(name: &str) -> bool {
     WHOLE.contains(&without_process(name))
 }
 
-/// Files of older versions have no process number at the end.
+/// File name without the process number that newer versions append.
 fn without_process(name: &str) -> &str {
     name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name)
 }

@@ -21,7 +21,6 @@ use crate::run::file::FileError;
 /// Position of a run's line in a file, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Index of the file in `Lines::files`.
     pub(super) file: u32,
     pub(super) offset: u64,
     pub(super) length: u32,
@@ -45,7 +44,6 @@ pub(super) struct Lines {
     pub(super) garbled: Vec<Vec<u8>>,
 }
 
-/// Fields of a run's line that are read when the file is scanned.
 #[derive(Deserialize)]
 pub struct Head<'a> {
     #[serde(borrow)]
@@ -92,19 +90,12 @@ impl<'de> Visitor<'de> for Object {
 /// Bytes that are read at once and scanned in parallel. A longer line is read whole.
 const BLOCK: u64 = 4 << 20;
 
-/// Minimum number of lines that one thread scans.
 const MIN_LINES: usize = 64;
 
 enum Look<'a> {
-    /// A line that is no run: empty, or a note on an attempt at a shard (part of a study).
     Note,
-    /// A line that cannot be read as a run.
     Garbled,
-    Run {
-        head: Head<'a>,
-        key: u128,
-        length: u32,
-    },
+    Run { head: Head<'a>, key: u128, length: u32 },
 }
 
 impl<'a> Look<'a> {
@@ -121,7 +112,6 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The text must end with a line break.
 fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while !text.is_empty() {
@@ -132,7 +122,7 @@ fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// `None` if the text is no key.
+/// Key as a number; `None` if the text is no key.
 pub(super) fn digits(key: &str) -> Option<u128> {
     let is_key =
         key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -270,7 +260,7 @@ impl Lines {
         self.places.len()
     }
 
-    /// Ordered by key. **O(n log n)**.
+    /// Keys and positions of all runs, ordered by key. **O(n log n)**.
     pub(super) fn places(&self) -> Vec<(u128, Place)> {
         let mut all: Vec<(u128, Place)> =
             self.places.iter().map(|(k, place)| (*k, *place)).collect();

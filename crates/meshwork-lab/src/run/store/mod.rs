@@ -37,7 +37,7 @@ pub use segment::{Note, SEGMENTS, ShardAttempt, attempts};
 
 pub const RUNS: &str = "runs.jsonl";
 
-/// Receives unreadable lines of `runs.jsonl`.
+/// File that receives unreadable lines of `runs.jsonl`.
 pub const GARBLED: &str = "runs.garbled";
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -52,13 +52,7 @@ pub enum StoreError {
     #[error(
         "{file}:{line}: this run has the same key as that of line {first}, but other results: delete the wrong line"
     )]
-    TwoResults {
-        file: String,
-        /// Line of the later result, from 1.
-        line: u64,
-        /// Line of the earlier result, from 1.
-        first: u64,
-    },
+    TwoResults { file: String, line: u64, first: u64 },
     #[error(
         "{first} and {second}: these two lines have the same key {key}, but other results: one of them was changed, or \
          one of two computers computes wrongly; `meshwork check` replays runs; delete the wrong line"
@@ -73,9 +67,7 @@ pub enum StoreError {
     File(#[from] FileError),
 }
 
-/// Runs of a results folder, open for appending.
-///
-/// Takes 50 bytes of memory per run; findings are read when needed.
+/// Runs of a results folder, open for appending, in 50 bytes of memory per run.
 pub struct Store {
     file: PathBuf,
     sink: Sink,
@@ -86,7 +78,7 @@ pub struct Store {
     elsewhere: BTreeSet<u128>,
     /// Segments that have been merged into `runs.jsonl`.
     merged: Vec<Source>,
-    /// Whether this process holds the lock; some file systems have none.
+    /// Whether this process holds the lock, which some file systems lack.
     is_alone: bool,
     broken: bool,
 }
@@ -146,9 +138,6 @@ impl Store {
     }
 
     /// Opens the store of a folder for one attempt at a shard, the part of a study for one process.
-    ///
-    /// Runs are written to a segment, a file for this attempt only. The store knows runs of earlier
-    /// attempts at the shard and, if `looks_into_runs`, of `runs.jsonl`.
     pub fn for_shard(
         folder: &Path,
         label: &str,
@@ -177,7 +166,7 @@ impl Store {
         })
     }
 
-    /// `None` if there is no such run or its line is unreadable.
+    /// Findings of a run; `None` if there is no such run or its line is unreadable.
     #[must_use]
     pub fn get(&mut self, key: &str) -> Option<RunFindings> {
         let place = self.known.place(key)?;
@@ -190,7 +179,7 @@ impl Store {
         findings
     }
 
-    /// The line of an indexed run may still turn out to be unreadable.
+    /// Whether a run is indexed. Its line may still turn out to be unreadable.
     #[must_use]
     pub fn has(&self, key: u128) -> bool {
         self.known.has(key)
@@ -229,10 +218,7 @@ impl Store {
         Archive::of(std::mem::take(&mut self.known))
     }
 
-    /// Appends a run and flushes it, if it is not stored; `took` is the duration of the run.
-    ///
-    /// After a failed write, later calls do nothing and succeed, so that the failure is reported
-    /// once.
+    /// Appends and flushes a run that is not stored yet. A failed write is reported only once.
     pub fn append(&mut self, record: &RunRecord, took: Duration) -> Result<(), StoreError> {
         if self.known.place(&record.key).is_some() {
             let known = self.get(&record.key);
@@ -303,7 +289,6 @@ impl Store {
         }
     }
 
-    /// Needed after the file of runs was replaced.
     fn reopen(&mut self) -> Result<(), StoreError> {
         let (mut file, _) = open_for_append(&self.file)?;
         let end = file.seek(SeekFrom::End(0));
@@ -322,7 +307,6 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the digest of a run if another build or model version made it.
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {
     if head.build != build || head.model_version != MODEL_VERSION {
         elsewhere.extend(RunRecord::read(line).as_ref().and_then(request));
@@ -336,7 +320,6 @@ fn request(record: &RunRecord) -> Option<u128> {
 
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// In the order of the files.
     pub records: Vec<RunRecord>,
     pub warnings: Vec<String>,
 }
@@ -348,7 +331,7 @@ pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     Ok(Loaded { records, warnings: archive.warnings().to_vec() })
 }
 
-/// The flag is true if the file could be locked.
+/// Opens a file for appending. The flag is true if it could be locked.
 fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     let name = || path.display().to_string();
     // Check before opening: opening a pipe would wait for its other end.
@@ -368,7 +351,7 @@ fn open_for_append(path: &Path) -> Result<(File, bool), StoreError> {
     Ok((file, lock.is_ok()))
 }
 
-/// The lines are written to `aside` before they are removed.
+/// Moves unreadable lines of a file to the file `aside`.
 fn set_aside(path: &Path, aside: &Path, lines: &Lines) -> Result<(), StoreError> {
     let mut garbled: Vec<u8> = Vec::new();
     for line in lines.garbled.iter().filter(|line| !line.trim_ascii().is_empty()) {

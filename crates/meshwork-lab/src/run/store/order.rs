@@ -15,9 +15,6 @@ const PART: u64 = 64 << 20;
 
 impl Store {
     /// Sorts `runs.jsonl` and merges segments into it; returns whether the file was rewritten.
-    ///
-    /// The runs whose keys are in `order` come first. After an error the file is unchanged. **O(n
-    /// log n)** for *n* runs; every byte is read and written once, 64 MiB at a time.
     pub fn settle(&mut self, order: impl Iterator<Item = u128>) -> Result<bool, StoreError> {
         let places = in_order(&self.known, order);
         let mut end = 0;

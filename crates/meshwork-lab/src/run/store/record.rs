@@ -16,7 +16,6 @@ use crate::findings::trend;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetric {
     pub name: String,
-    /// `None` if there was nothing to measure.
     pub value: Option<f64>,
     /// Values by batch of consecutive jobs; empty without batches.
     pub batches: Vec<f64>,
@@ -24,7 +23,6 @@ pub struct RunMetric {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeFindings {
-    /// Largest job size of the class.
     pub size: u64,
     pub jobs: u64,
     pub metrics: Vec<RunMetric>,
@@ -32,10 +30,10 @@ pub struct SizeFindings {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnerFindings {
-    /// `None` for jobs of unknown owners.
+    /// Name of the owner; `None` for unknown owners.
     pub name: Option<String>,
     pub jobs: u64,
-    /// A value is `None` if there was nothing to measure.
+    /// Values by name of the metric; `None` if there was nothing to measure.
     pub metrics: Vec<(String, Option<f64>)>,
 }
 
@@ -57,7 +55,6 @@ pub struct RunFindings {
     pub metrics: Vec<RunMetric>,
     pub by_size: Vec<SizeFindings>,
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerFindings>>,
-    /// Number of jobs that were measured and have finished.
     pub finished: u64,
     /// Number of jobs that would not fit even the empty machine, or that the scheduler turned away.
     pub refused: u64,
@@ -65,7 +62,7 @@ pub struct RunFindings {
     pub end: f64,
     /// Speed of each site, if speeds were drawn at random; otherwise empty.
     pub speeds: Vec<f64>,
-    /// Consecutive arrivals in a batch; 0 without batches.
+    /// Number of consecutive arrivals in a batch; 0 without batches.
     pub batch_jobs: u64,
     /// Index of the first batch after the warm-up; it and later batches count for the metrics.
     pub first_batch: u64,
@@ -74,7 +71,7 @@ pub struct RunFindings {
 }
 
 impl RunFindings {
-    /// Values that are not finite count as not measured, since they cannot be stored.
+    /// Findings of a run, in which values that are not finite count as not measured.
     #[must_use]
     pub fn of(outcome: &Outcome) -> RunFindings {
         let finding = |measured: &Measured, with_batches: bool| RunMetric {
@@ -124,14 +121,14 @@ impl RunFindings {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// Empty if the run reads only an outage trace.
+    /// Path of the workload file; empty if the run reads only an outage trace.
     pub path: String,
-    /// Hexadecimal; empty if the run reads only an outage trace, or if nothing is stored.
+    /// Digest of the workload file; empty without such a file, or if nothing is stored.
     pub blake3: String,
     /// Date at which the clock of the log begins, if the log's header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
-    /// `None` if the outages come from no trace.
+    /// Outage trace, if outages come from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
@@ -151,7 +148,7 @@ impl Input {
     }
 }
 
-/// `None` if neither a workload file nor an outage trace is read.
+/// Combined digest of workload file and outage trace; `None` without both.
 #[must_use]
 pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
     match (workload, trace) {
@@ -165,17 +162,14 @@ pub struct RunRecord {
     pub key: String,
     pub scenario: Value,
     pub input: Option<Input>,
-    /// Replication number, from 0.
     pub replication: u64,
     pub findings: RunFindings,
     pub model_version: u32,
     pub version: String,
-    /// Build of the program that made the run: see [`build`](crate::run::build).
     pub build: String,
 }
 
 impl RunRecord {
-    /// Line of the run for `runs.jsonl`, with its line break.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
         let findings = &self.findings;
@@ -273,9 +267,6 @@ impl<S> Line<S> {
 }
 
 /// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest.
-///
-/// It covers the scenario with all defaults, the replication, the version of the model and the
-/// build of the program. Input files count by content, so a log can be moved.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))

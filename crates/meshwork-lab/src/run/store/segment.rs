@@ -26,21 +26,17 @@ const WHOLE: &str = ".jsonl";
 /// Interval between syncs to disk, which limits the loss of runs when a computer crashes.
 const SYNC_EVERY: Duration = Duration::from_secs(15);
 
-/// Note: a line of a segment that is no run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// First line of the segment.
     Segment {
         shard: u64,
-        /// Number of shards.
         of: u64,
         host: String,
         threads: usize,
-        /// A scenario that is assigned as a whole counts with the runs known at the start.
+        /// Number of assigned runs, as far as known at the start.
         runs: u64,
     },
-    /// In the line after the results of the run.
     Ended {
         key: String,
         took: f64,
@@ -52,7 +48,6 @@ pub enum Note {
         message: String,
         at: f64,
     },
-    /// Last line of the segment.
     Over {
         at: f64,
         stopped: bool,
@@ -67,7 +62,6 @@ impl Note {
     }
 }
 
-/// Whether a line of a segment is empty or a note.
 pub(super) fn is_note(line: &[u8]) -> bool {
     let begins = |word: &str| line.starts_with(word.as_bytes());
     line.is_empty()
@@ -80,7 +74,7 @@ pub(super) fn is_segment(path: &Path) -> bool {
     is_inside && name.is_some_and(|name| name.ends_with(WHOLE) || name.ends_with(PART))
 }
 
-/// Sorted by name; empty if there are none.
+/// Segments of a results folder, sorted by name.
 pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = folder.join(SEGMENTS);
     let failed =
@@ -107,7 +101,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// The name may have changed from the temporary to the final one since the folder was listed.
+/// Opens a segment, which may have received its final name since the folder was listed.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path).or_else(|error| match error.kind() {
         io::ErrorKind::NotFound if is_segment(path) => File::open(whole_of(path)),
@@ -115,7 +109,6 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Segments of all earlier attempts at the shard with the name `label`.
 pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, StoreError> {
     let begin = format!("{label}.");
     let mut found = all(folder)?;
@@ -125,7 +118,6 @@ pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, Store
     Ok(found)
 }
 
-/// Segment that is being written by this process, its only writer.
 pub(super) struct Segment {
     file: File,
     part: PathBuf,
@@ -134,7 +126,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// The name ends with the identifier of the attempt, and a number if that name is taken.
+    /// Creates a segment named after the attempt, with a number if that name is taken.
     pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
@@ -160,12 +152,12 @@ impl Segment {
         &self.part
     }
 
-    /// In seconds, to the millisecond.
+    /// Seconds since the attempt began, to the millisecond.
     pub(super) fn now(&self) -> f64 {
         millis(self.began.elapsed())
     }
 
-    /// Syncs the file if the last sync was at least `SYNC_EVERY` ago.
+    /// Writes bytes, and syncs the file if the last sync was at least `SYNC_EVERY` ago.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if self.synced.elapsed() >= SYNC_EVERY {
@@ -189,7 +181,7 @@ impl Segment {
         Ok(both.len() as u64)
     }
 
-    /// Succeeds even if the segment has already been merged and removed.
+    /// Ends the segment, even if it has already been merged and removed.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         let writing = |error: io::Error| FileError::writing(&self.part, &error);
         let line = Note::Over { at: self.now(), stopped }.line();
@@ -216,19 +208,15 @@ pub struct ShardAttempt {
     pub path: PathBuf,
     /// Whether the file has the final name without `.part`.
     pub is_whole: bool,
-    /// Last write, by the clock of the file system.
+    /// Time of the last write, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,
     pub ended: u64,
     /// End of the last run, in seconds since the attempt began.
     pub last: f64,
-    /// Notes other than those of finished runs, in order.
     pub notes: Vec<Note>,
 }
 
 /// Reads the notes about attempts at shards from all segments of a folder.
-///
-/// Unreadable lines are skipped. `each` is called with the key and the duration in seconds of every
-/// finished run.
 pub fn attempts(
     folder: &Path,
     mut each: impl FnMut(u128, f64),

@@ -173,7 +173,7 @@ fn a_folder_that_cannot_be_used_is_refused() {
     );
 }
 
-/// Accepts a given number of bytes and then fails like a full disk.
+/// Writer that accepts a number of bytes and then fails like a full disk.
 struct Full(usize);
 
 impl Write for Full {

@@ -27,17 +27,14 @@ use crate::standard::catalogue;
 /// Parameters of the workload `swf` that affect only the replay, which a conversion refuses.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
-/// Counts of lines read and left out, and of jobs written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Converted {
-    /// Number of lines of the log that are not comments.
     pub lines: u64,
     pub no_run_time: u64,
     pub no_processors: u64,
     pub no_submit_time: u64,
     /// Number of jobs that were submitted earlier than the job before them in the log.
     pub out_of_order: u64,
-    /// Number of jobs that were left out by the requested changes.
     pub cut: u64,
     pub jobs: u64,
     /// Number of nodes that were written, if the input is a list of nodes in a published trace.
@@ -61,16 +58,12 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 ///
 /// Lines that are not jobs are left out. The other jobs are changed as the workload `swf` with the
 /// parameters `changes` would change them on a machine of the log's own size. `seed` and
-/// `replication` determine the random numbers of a shuffle or a resampling. The header is kept,
-/// with the new number of jobs and a note about the conversion.
+/// `replication` determine the random numbers. The header is kept, with a note about the
+/// conversion. All jobs are held in memory.
 ///
 /// The endings of `input` and `output` decide their formats, as [`Form::of`](super::Form::of) says.
-/// Attributes that `output` cannot store are named in [`Converted::lost`]. `from` and `until` may
-/// be dates if the log states the start of its clock. All jobs are held in memory.
-///
-/// The input may also be a published trace, which is recognized by the names of its columns. If it
-/// lists nodes, the output is a study (`.toml`) with the machine of these nodes. After an error
-/// nothing is written.
+/// The input may also be a published trace; one that lists nodes becomes a study (`.toml`) with
+/// their machine. After an error nothing is written.
 pub fn convert(
     input: &Path,
     output: &Path,
@@ -331,7 +324,6 @@ fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
 
-/// Line of the log for a job that was changed.
 fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
     let mut record = *record;
     let fields = &mut record.fields;

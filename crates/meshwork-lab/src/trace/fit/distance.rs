@@ -18,7 +18,6 @@ impl Spread {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
-    /// Name of the column, with its unit.
     pub what: &'static str,
     /// Kolmogorov–Smirnov distance: maximum difference between the two distribution functions.
     pub ks: f64,

@@ -20,7 +20,6 @@ use crate::standard::catalogue;
 pub use distance::{Distance, Spread};
 pub use models::FitModel;
 
-/// Minimum number of jobs for a fit.
 pub const MIN_JOBS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +33,6 @@ pub struct Fitted {
     pub notes: Vec<String>,
 }
 
-/// Jobs of a log in order of submission, to which a model is fitted.
 struct Sample {
     sizes: Vec<u64>,
     arrivals: Vec<f64>,
@@ -95,10 +93,8 @@ impl Sample {
 
 /// Fits a model to a log or a table, and compares it with equally many jobs drawn from the model.
 ///
-/// Estimates come from a model that has them. Otherwise, if at least half of the log's jobs have a
-/// requested time, they come from the model `tsafrir` with the 20 most frequent ones, or are exact
-/// if nearly all requested times equal the run times. **O(n log n)** for *n* jobs, which are held
-/// in memory.
+/// Estimates come from the model, or from `tsafrir` with the log's 20 most frequent requested times
+/// if at least half of its jobs have one.
 pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     let shown = log.display().to_string();
     let read = Log::read(&shown, &Choice::default())?;

@@ -1,5 +1,3 @@
-//! Estimation of the parameters of each workload model from a log.
-
 use std::collections::BTreeMap;
 
 use meshwork::workload::distribution::{HyperErlang, Moments, Stages};
@@ -14,13 +12,11 @@ pub enum FitModel {
     Jann,
     /// Daily cycle of arrivals, and requested times of which a random share is run.
     CirneBerman,
-    /// Model of Lublin and Feitelson, with the log's sizes, mean run time and mean interarrival
-    /// time.
+    /// Model of Lublin and Feitelson with the log's sizes, mean run time and mean arrival rate.
     Lublin,
 }
 
 impl FitModel {
-    /// All models with their names in studies.
     pub const ALL: [(&'static str, FitModel); 3] = [
         ("jann", FitModel::Jann),
         ("cirne_berman", FitModel::CirneBerman),
@@ -124,8 +120,6 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
 }
 
 /// Moments of a sample, or similar ones that a hyper-Erlang distribution can have.
-///
-/// The flag is true if they differ.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
     // A distance from the limit of possible moments survives the rounding of parameters.

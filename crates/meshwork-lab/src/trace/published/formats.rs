@@ -13,8 +13,6 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
 const HOUR: f64 = 3600.0;
 
 /// Formats of published traces, of which the first that fits is used.
-///
-/// Of several sources for one column, the first that has a value is used.
 pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba openb 2023, pods",
@@ -393,11 +391,9 @@ static SACCT_COLUMNS: &[Mapped] = &[
     of("queue", Of("partition")),
 ];
 
-/// Columns of `sacct` that have no counterpart in a table of jobs.
 const SACCT_LEFT_OUT: &[&str] =
     &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"];
 
-/// Name of the format of a site's job history.
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 
 /// Columns from a site's job history, beginning with [`SHARED_COLUMNS`] of parts of nodes.

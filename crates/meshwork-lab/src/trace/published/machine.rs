@@ -8,7 +8,6 @@ use super::{Holds, MachineColumns, Recognized, recognized};
 use crate::findings::number::count;
 use crate::run::inputs::Files;
 
-/// Text of a study that consists of a machine alone.
 pub(crate) struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
@@ -166,8 +165,6 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
 }
 
 /// Switches of a tree over `nodes`, sorted by group: one for each group, leaf switches first.
-///
-/// A single level of groups has one more switch above. `None` if there are no groups.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

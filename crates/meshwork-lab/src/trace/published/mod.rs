@@ -29,37 +29,28 @@ pub(crate) use slurm::SlurmPieces;
 #[derive(Debug)]
 struct Published {
     name: &'static str,
-    /// Names of columns that identify the format: a table that has all of them is of this format.
     marks: &'static [&'static str],
     holds: Holds,
-    /// Columns of the trace that have no counterpart in a table of jobs.
     no_place: &'static [&'static str],
 }
 
 #[derive(Debug)]
 enum Holds {
-    /// Jobs, with one or several rows for each.
     Jobs {
         columns: &'static [Mapped],
-        /// Column that identifies the job of a row; `None` if each row is a job.
         one_per: Option<&'static str>,
-        /// Columns whose values mark rows in which the job does not run.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
-    /// Nodes of a machine, one in each row.
     Nodes(MachineColumns),
-    /// Content that Meshwork cannot use, with the reason.
     Nothing(&'static str),
 }
 
-/// Column of a table of jobs, with the source of its cells in a trace.
 #[derive(Clone, Copy, Debug)]
 struct Mapped {
     ours: &'static str,
     source: Source,
 }
 
-/// Source of a cell in a table of jobs: the columns of the trace, and the conversion.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// The cell is the value of a column, in which a text that is a date becomes a date.
@@ -90,12 +81,10 @@ enum Source {
     Tres(&'static str, &'static str),
     /// Number or property of a job's pieces (equal parts of nodes), from options of `salloc`.
     Options(&'static str, &'static str),
-    /// The cell is the same number in all rows.
     Always(f64),
 }
 
 impl Source {
-    /// Columns of the trace from which the cell is made.
     fn columns(self) -> Vec<&'static str> {
         match self {
             Source::Of(one)
@@ -117,13 +106,11 @@ impl Source {
     }
 }
 
-/// Names of the columns that describe a node, in a table of nodes of a trace.
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
     /// Column with the number of cores, and the factor that converts its unit to cores.
     cpu: Option<(&'static str, f64)>,
-    /// Column with the memory in MB.
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
     model: Option<&'static str>,
@@ -150,7 +137,6 @@ struct Given {
 
 struct Recognized {
     format: &'static Published,
-    /// Names of the columns that are read, in the order of the cells in a row.
     read: Vec<&'static str>,
     /// Names of the columns in the file that are not read because Meshwork does not know them.
     unknown: Vec<String>,
@@ -163,7 +149,6 @@ pub(super) struct PublishedJobs {
     pub(super) no_run_time: u64,
     pub(super) no_processors: u64,
     pub(super) no_submit_time: u64,
-    /// Sentences on the information that the conversion to a table of jobs has lost.
     pub(super) lost: Vec<String>,
 }
 
@@ -185,10 +170,6 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 }
 
 /// Reads the jobs in a site's job history; `None` if the file is not such a history.
-///
-/// If jobs of the site share nodes, each requests pieces of nodes as its options say, with the
-/// default memory of the `slurm.conf`; else whole nodes. Jobs that have not run are left out. The
-/// clock begins with the first submission.
 pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
     let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
     let Some(found) = found else { return Ok(None) };
@@ -305,7 +286,6 @@ impl Published {
     }
 }
 
-/// Jobs converted so far, and counts of lost information.
 struct Reading<'a> {
     path: &'a str,
     found: &'a Recognized,
@@ -396,8 +376,6 @@ impl<'a> Reading<'a> {
     }
 
     /// Converts a row of the trace; the flag is true if it requests nodes or pieces of nodes.
-    ///
-    /// Lost values are counted if `is_new` is set: for the first row of each job.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();
@@ -463,8 +441,7 @@ impl<'a> Reading<'a> {
         Cell::Number(number.ceil())
     }
 
-    /// Adds a further row to the job at `place`, which then runs from its first start to its last
-    /// end.
+    /// Adds a further row to the job at `place`, which then runs until the last end.
     fn join(&mut self, place: usize, row: &Row) {
         let own = &mut self.jobs.rows[place];
         let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };
@@ -543,7 +520,6 @@ impl Recognized {
         }
     }
 
-    /// Number in a column, which must not be negative.
     fn amount(&self, given: &Given, column: &str) -> Result<Option<f64>, String> {
         match self.number(given, column)? {
             Some(number) if number < 0.0 => {
@@ -553,7 +529,6 @@ impl Recognized {
         }
     }
 
-    /// Instant in a column, given as a number or as a date.
     fn instant(&self, given: &Given, column: &str) -> Result<Option<Cell<'static>>, String> {
         match self.get(given, column) {
             Some(Cell::Text(text)) if text.trim().parse::<f64>().is_err() => {
@@ -569,7 +544,7 @@ impl Recognized {
         }
     }
 
-    /// `None` if the trace has no value for the cell.
+    /// Cell of a table of jobs; `None` if the trace has no value for it.
     fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
         let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
         Ok(match source {

@@ -83,7 +83,7 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// A role for each number of GPUs on a machine; `None` if all machines have equally many.
+    /// Role for each number of GPUs on a machine; `None` if all machines have equally many.
     fn unequal(&self) -> Option<String> {
         let mut machines: BTreeMap<usize, usize> = BTreeMap::new();
         for machine in &self.detail {
@@ -96,7 +96,7 @@ impl PhillyAttempt {
         (machines.len() > 1).then(|| machines.iter().map(role).collect::<Vec<_>>().join("+"))
     }
 
-    /// `None` if the start or the end was not recorded, or if the end is the earlier one.
+    /// Duration of an attempt; `None` without a start or an end, or if the end is earlier.
     fn seconds(&self) -> Option<f64> {
         let instant = |text: &Option<String>| unix_seconds(text.as_deref()?);
         Some(instant(&self.end_time)? - instant(&self.start_time)?).filter(|length| *length >= 0.0)

@@ -88,10 +88,7 @@ impl<'a> Options<'a> {
 impl SlurmPieces {
     /// Pieces that the options of `salloc` request; `None` without options.
     ///
-    /// A piece is a task if there are GPUs for each task, or neither GPUs nor nodes. It is the part
-    /// of the job on one node if there are GPUs for each node, or nodes without GPUs. With GPUs for
-    /// the whole job, it is such a part if they divide equally among the nodes, and otherwise one
-    /// GPU.
+    /// A piece is a task, the part of the job on one node, or one GPU, as the options say.
     pub(crate) fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;
@@ -139,8 +136,8 @@ impl SlurmPieces {
 
     /// Pieces of a recorded job on shared nodes; `None` if it has whole nodes and no options.
     ///
-    /// A job without options requests equal parts of its nodes, with `cpus` CPUs in all. Unstated
-    /// memory is the default of the `slurm.conf`, or all that the smallest node has.
+    /// Without options these are equal parts of its nodes, with `cpus` CPUs in all. Unstated memory
+    /// is the default of the `slurm.conf`, or all that the smallest node has.
     pub(crate) fn of_job(
         options: &str,
         (nodes, cpus): (f64, f64),
