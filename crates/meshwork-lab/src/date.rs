@@ -94,8 +94,6 @@ pub fn written(second: i64) -> String {
 }
 
 /// Year, month and day for a number of days since 1970-01-01.
-///
-/// Counts from 1 March of year 0, in whole cycles of 400 years, years and months.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

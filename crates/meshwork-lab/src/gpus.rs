@@ -19,7 +19,6 @@ pub const MOST_LOAD: usize = 130;
 /// First of the consecutive seeds; the published runs use the seeds 42 to 51.
 const FIRST_SEED: u64 = 42;
 
-/// Results of a placement rule at one load, as means over the seeds in per cent of all GPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocationPoint {
     /// Load: GPUs requested by all tasks that have arrived so far, in per cent of all GPUs.
@@ -83,7 +82,6 @@ pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     Ok(tasks)
 }
 
-/// Results of every placement rule at every load, as means over a number of seeds.
 #[must_use]
 pub fn fragmentation_experiment(
     nodes: &[GpuNode],

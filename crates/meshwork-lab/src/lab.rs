@@ -26,19 +26,15 @@ use crate::study::{Refused, Study};
 use crate::watch::recording::kept::Kept;
 
 pub struct Options<'a> {
-    /// Folder for results; `None` writes nothing.
     pub out: Option<PathBuf>,
-    /// Number of threads; 0 uses one per processor.
     pub threads: usize,
-    /// Limit in bytes on the estimated memory of concurrent runs; `None` for no limit.
     pub max_memory: Option<u64>,
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observer of the runs' events, without influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
     /// Identifier from [`build`](crate::run::build). Runs of another build are repeated.
     pub build: String,
-    /// Called before every run; `true` stops the study, which keeps finished runs but writes no
-    /// table.
+    /// Called before every run; `true` stops the study, without tables but with finished runs.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Whether the tables of another study in the folder are replaced; its runs are kept.
     pub replace: bool,
@@ -63,11 +59,9 @@ pub struct Finished {
     pub points: Vec<Point>,
     pub results: Results,
     pub summary: Summary,
-    /// Judgement of each claim of the study: whether the results support it.
     pub claims: Vec<Judgement>,
     /// Clock of all scenarios, with the date of clock time 0 for dated logs.
     pub clock: Clock,
-    /// Warnings that did not stop the study, one sentence each.
     pub warnings: Vec<String>,
     /// Failures of runs or of writing results, one sentence each.
     pub failures: Vec<String>,
@@ -177,8 +171,6 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
 }
 
 /// Results of a study whose runs have already ended, without running or writing anything.
-///
-/// A log is read only if the study divides it into windows.
 pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     let mut points = expand(study)?;
     windows::open(study, &mut points, &Files::of(study))?;
@@ -191,8 +183,6 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
 }
 
 /// Sorts the stored runs into their final order, merging the segments into them.
-///
-/// Does nothing if a write of the store has failed.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -213,10 +203,8 @@ fn settle(
     Ok(())
 }
 
-/// A study that is ready to run: it is expanded, and its inputs are checked.
 pub(crate) struct Prepared {
     pub(crate) points: Vec<Point>,
-    /// Input file of each scenario; `None` if the scenario reads no file.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
     /// Logs that are simulated in windows (periods), each with the time span of its jobs.
@@ -311,7 +299,6 @@ fn first_date(rows: Rows) -> Option<f64> {
     first
 }
 
-/// Outage trace that a scenario reads; `None` if it reads none.
 fn trace(
     study: &Study,
     index: usize,
@@ -341,8 +328,6 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
 }
 
 /// Records a study that cannot be run in a results folder, for the report.
-///
-/// A folder with runs is unchanged: the study could be run then.
 pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused> {
     if folder.join(RUNS).exists() {
         return Ok(());
@@ -354,7 +339,6 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     StudyRequest { left_out, ..StudyRequest::of(study, &BTreeMap::new()) }.write(folder)
 }
 
-/// Input files of all scenarios, by their paths as written in the scenarios.
 pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
     let mut known = BTreeMap::new();
     for (point, input) in points.iter().zip(inputs) {

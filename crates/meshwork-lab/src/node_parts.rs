@@ -8,7 +8,6 @@ use meshwork::topology::types::NodeType;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// JSON form of the part of a node that a job holds.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodePartText {

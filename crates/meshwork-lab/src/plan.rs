@@ -16,7 +16,6 @@ use crate::node_parts::NodePartText;
 use crate::run::inputs::row;
 use crate::slurm::hostlist;
 
-/// JSON form of a state: the machine's occupied nodes and its queue of waiting jobs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StateText {
@@ -133,13 +132,11 @@ impl Numbers {
 }
 
 impl ReadState {
-    /// Parses the JSON text of a state of a scenario's machine.
     pub fn read(scenario: &Scenario, text: &str) -> Result<ReadState, String> {
         let value = serde_json::from_str(text).map_err(|error| no_state(&error))?;
         ReadState::of(scenario, value)
     }
 
-    /// Converts a parsed JSON object to a state of a scenario's machine.
     pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
         let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
         let now = instant("now", given.now)?;
@@ -267,8 +264,7 @@ impl ReadState {
         Ok(answer)
     }
 
-    /// Decisions as JSON: `starts`, `reserved` and `never`, and maybe `stopped`, `moved` and
-    /// `wake`.
+    /// Decisions as JSON: `starts`, `reserved`, `never`, and maybe `stopped`, `moved`, `wake`.
     #[must_use]
     pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
         let placed = |id: &Json, site: usize, placement: &Placement| {

@@ -7,7 +7,6 @@ use meshwork::network::traffic::{Carried, Offered, carry};
 use meshwork::registry::Problem;
 use rayon::prelude::*;
 
-/// Result of simulating one offered load, and the time that the simulation took.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadPoint {
     pub carried: Carried,
@@ -16,8 +15,6 @@ pub struct LoadPoint {
 }
 
 /// Simulates every load on its network, on `threads` threads; 0 uses one per processor.
-///
-/// The results do not depend on the number of threads.
 pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<LoadPoint>, Problem> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Problem::new("threads", format!("{threads} threads cannot be started ({error})"))

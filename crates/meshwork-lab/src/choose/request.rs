@@ -14,7 +14,6 @@ use crate::study::expand::Point;
 use crate::study::set::assignment;
 use crate::study::{Refused, Study, same};
 
-/// Options of a choice among candidates, as texts that are not parsed yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
     /// Indifference zone: a percentage such as `2%`, or a number in the metric's unit.
@@ -56,7 +55,6 @@ impl Default for ChoiceRequest {
     }
 }
 
-/// Limit of a race: a number of runs, or a time after which it stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     Runs(u64),
@@ -72,7 +70,6 @@ pub enum Within {
     Units(f64),
 }
 
-/// Names of time units in options, with their lengths in seconds.
 const UNITS: [(&[&str], f64); 5] = [
     (&["s", "sec", "second", "seconds"], 1.0),
     (&["m", "min", "minute", "minutes"], 60.0),
@@ -247,18 +244,15 @@ impl ChoiceRequest {
     }
 }
 
-/// Constraint on the mean of a metric: an upper or a lower limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     pub text: String,
     pub metric: String,
     /// Whether the limit is an upper limit; otherwise it is a lower limit.
     pub is_upper: bool,
-    /// Limit in the metric's own unit.
     pub limit: f64,
     /// Factor from the unit in the option's text to the metric's own unit.
     pub(super) unit: f64,
-    /// Name of the unit in the option's text; empty if there is none.
     pub(super) unit_name: String,
 }
 

@@ -56,9 +56,6 @@ impl Raced<'_> {
     }
 
     /// Lets the race read the replications that all surviving candidates have run.
-    ///
-    /// On the raw scale, it reads no further than a relative indifference zone needs until the zone
-    /// is known.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
         let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
@@ -104,8 +101,7 @@ impl Raced<'_> {
         }
     }
 
-    /// Smallest absolute mean of the metric among the survivors, over the first `pilot`
-    /// replications.
+    /// Smallest absolute mean of the metric among survivors, over `pilot` replications.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);
@@ -116,18 +112,16 @@ impl Raced<'_> {
     }
 }
 
-/// Next round of a race: runs that the shards of a sweep can divide among themselves.
 pub struct RaceRound {
     pub deal: Deal,
-    /// Whether the race is decided, or the store has all replications that it may use.
     pub is_over: bool,
 }
 
 impl Raced<'_> {
     /// Next round of the race, given the stored runs, which `find` returns by key.
     ///
-    /// Once candidates can be dropped, a round adds half as many replications as the survivors have
-    /// run, for fewer and larger rounds than in one process.
+    /// It adds half as many replications as the survivors have run: fewer and larger rounds than in
+    /// one process.
     fn round(
         &self,
         inputs: &[Option<Input>],
@@ -176,9 +170,8 @@ pub struct ShardOfRound {
     pub shard: Shard,
     /// Whether the race is decided, or the store has all replications that it may use.
     pub is_over: bool,
-    /// Number of runs in the round, over all shards.
     pub round: u64,
-    /// Number of runs of this shard that have ended successfully.
+    /// Number of successful runs of this shard.
     pub done: u64,
     pub stopped: bool,
     pub warnings: Vec<String>,
@@ -187,9 +180,6 @@ pub struct ShardOfRound {
 }
 
 /// Runs one shard of a race's next round, which follows from the stored runs in `runs.jsonl`.
-///
-/// `meshwork collect`, or `meshwork choose` without `--shard`, merges the runs of all shards before
-/// the next round.
 pub fn choose_shard(
     study: &Study,
     options: &ChooseOptions<'_>,

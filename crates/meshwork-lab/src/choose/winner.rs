@@ -31,7 +31,6 @@ fn scenario_of(study: &Study, point: &Point) -> Table {
     table
 }
 
-/// Text of a study with only one candidate: the study of the race without its sweep.
 pub(super) fn study_file(study: &Study, point: &Point) -> String {
     // Leave out the folder, which may be temporary, so that equal studies give equal texts.
     let file = Path::new(&study.file).file_name().unwrap_or_default().display();
@@ -64,14 +63,12 @@ const ELSEWHERE: [(&str, &str); 5] = [
 
 struct GivenScheduler<'a> {
     name: &'a str,
-    /// Parameters of the scheduler that the study gives.
     given: BTreeSet<&'a str>,
     /// All parameters of the scheduler, with defaults for those that the study does not give.
     all: &'a Value,
 }
 
 impl<'a> GivenScheduler<'a> {
-    /// Reads the scheduler of a candidate from its scenario, both without and with defaults.
     fn of(scenario: &'a Table, filled: &'a Table) -> Option<GivenScheduler<'a>> {
         let all = filled.get("scheduler")?;
         let given = scenario.get("scheduler").and_then(Value::as_table);
@@ -95,8 +92,8 @@ impl<'a> GivenScheduler<'a> {
 
     /// Text of a `slurm.conf` changed so that Slurm schedules like this scheduler.
     ///
-    /// Sets `SchedulerType`, the parameters in `keys`, and `PriorityType` if there are weights. The
-    /// text `included` of included files only gives the values of keys that `text` does not set.
+    /// The text `included` of included files only gives the values of keys that `text` does not
+    /// set.
     fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
         let value_of =
@@ -162,7 +159,6 @@ fn value_of(text: &str, key: &str) -> Option<String> {
     lines(text).iter().rev().find_map(|line| line.get(key).map(str::to_owned))
 }
 
-/// Sets the line of a key in a `slurm.conf`, or adds it at the end.
 fn put_line(text: &mut String, key: &str, value: &str) {
     let all = lines(text);
     let is_own =
@@ -181,11 +177,11 @@ fn put_line(text: &mut String, key: &str, value: &str) {
     *text = rows.join("\n") + "\n";
 }
 
-/// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner.
+/// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner, as unified
+/// diffs.
 ///
-/// After a unified diff of each file follow the keys without a line in Slurm's files. Without a
-/// `slurm.conf`, only the lines of the scheduler are compared. Empty if the winner is the baseline,
-/// or the machine is not read from Slurm files.
+/// The keys without a line in Slurm's files follow. Without a `slurm.conf`, only the lines of the
+/// scheduler are compared.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);

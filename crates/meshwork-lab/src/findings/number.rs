@@ -49,7 +49,11 @@ pub fn significant(number: f64, digits: i32) -> String {
     if number.abs() > 0.0 && magnitude(number) < -5 {
         return scientific(number, digits as usize);
     }
-    let text = fixed(number, if number.abs() > 0.0 { decimals(number, digits) } else { 0 });
+    trimmed(fixed(number, if number.abs() > 0.0 { decimals(number, digits) } else { 0 }))
+}
+
+/// Removes zeros at the end of the decimals, unless an exponent follows them.
+pub(super) fn trimmed(text: String) -> String {
     if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

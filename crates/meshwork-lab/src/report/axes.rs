@@ -20,7 +20,7 @@
 use toml::Value;
 
 use crate::findings::words::short;
-use crate::study::{ClaimCheck, Relation, Study, SweptValues};
+use crate::study::{ClaimCheck, Relation, Study, SweptValues, number};
 
 const MAX_COLOURS: usize = 10;
 
@@ -184,11 +184,6 @@ fn take<R: Ord>(
 }
 
 fn kind(values: &[Value]) -> Kind {
-    let number = |value: &Value| match value {
-        Value::Integer(n) => Some(*n as f64),
-        Value::Float(n) => Some(*n),
-        _ => None,
-    };
     let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
     match numbers {
         Some(numbers) => Kind::Numbers(numbers),

@@ -74,6 +74,23 @@ pub(super) fn all(
     let no_ratio = |_: &str, _: &[usize]| None;
     let mut plans = Vec::new();
     let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));
+    let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
+        name,
+        clock,
+        meanings: &summary.meanings,
+        id: format!("{section}-{part}"),
+        heading: heading.to_owned(),
+        axes: &axes,
+        layout: layout.clone(),
+        coloured,
+        expected,
+        metrics,
+        differences: None,
+        ratio: &no_ratio,
+        first: &first,
+        find: &mean,
+        once: &once,
+    };
     if layout.along.is_some() {
         let claimed: Vec<String> = claimed(study)
             .into_iter()
@@ -83,23 +100,6 @@ pub(super) fn all(
         let others: Vec<String> =
             shown.iter().filter(|metric| !claimed.contains(metric)).cloned().collect();
         let heading = if claimed.is_empty() { "Results" } else { "Other metrics" };
-        let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
-            name,
-            clock,
-            meanings: &summary.meanings,
-            id: format!("{section}-{part}"),
-            heading: heading.to_owned(),
-            axes: &axes,
-            layout: layout.clone(),
-            coloured,
-            expected,
-            metrics,
-            differences: None,
-            ratio: &no_ratio,
-            first: &first,
-            find: &mean,
-            once: &once,
-        };
         for metric in claimed {
             plans.push(plan(&metric, &title(&metric), vec![metric.clone()]));
         }
@@ -123,22 +123,14 @@ pub(super) fn all(
     };
     if !sizes.is_empty() {
         plans.push(Plan {
-            name,
-            clock,
-            meanings: &summary.meanings,
-            id: format!("{section}-sizes"),
-            heading: "By size of the jobs".to_owned(),
             axes: &with_sizes,
             layout: Layout::of(&with_sizes, Some(axes.len())),
             coloured: None,
             // Not every replication has jobs of every size.
             expected: None,
-            metrics: claimed_first(study, rows),
-            differences: None,
-            ratio: &no_ratio,
-            first: &first,
             find: &of_size,
             once: &|_| false,
+            ..plan("sizes", "By size of the jobs", claimed_first(study, rows))
         });
     }
     let differences: Vec<_> = (0..study.compare.len())
@@ -163,22 +155,13 @@ pub(super) fn all(
     for (number, (find, ratio)) in differences.iter().zip(&ratios).enumerate() {
         let baseline = &study.compare[number];
         let value = short(&baseline.key, &[&baseline.value]).concat();
+        let heading = format!("Differences from {} = {value}", word(&baseline.key));
+        let part = format!("differences-{number}");
         plans.push(Plan {
-            name,
-            clock,
-            meanings: &summary.meanings,
-            id: format!("{section}-differences-{number}"),
-            heading: format!("Differences from {} = {value}", word(&baseline.key)),
-            axes: &axes,
-            layout: layout.clone(),
-            coloured,
-            expected,
-            metrics: shown.clone(),
             differences: Some(value),
             ratio,
-            first: &first,
             find,
-            once: &once,
+            ..plan(&part, &heading, shown.clone())
         });
     }
     let (mut left, mut turned) = (MAX_POINTS, MAX_TURNED);

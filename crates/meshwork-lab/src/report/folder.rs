@@ -9,12 +9,13 @@ use super::{Content, StoredChoice};
 use crate::cell::plain;
 use crate::findings::summary::shown;
 use crate::run::known;
-use crate::run::store::{Archive, Head, Note, RUNS, RunRecord, SEGMENTS, attempts};
+use crate::run::store::{Archive, Head, RUNS, RunRecord, SEGMENTS, attempts};
 use crate::study::Refused;
 use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::Point;
 use crate::study::papers::{PAPERS, sources};
 use crate::study::stored::Stored;
+use crate::sweep::progress;
 
 type Failures = BTreeMap<(usize, u64), String>;
 
@@ -36,12 +37,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     };
     let Stored { study, asked, points, digests } =
         Stored::read(catalogue, folder, || guess(folder))?;
-    let mut failures = failures(folder, &points);
-    for note in attempts(folder, |_, _| {})?.iter().flat_map(|attempt| &attempt.notes) {
-        if let Note::Failed { scenario, replication, message, .. } = note {
-            failures.insert((*scenario, *replication), message.clone());
-        }
-    }
+    let failures = progress::failures(folder, &points, &attempts(folder, |_, _| {})?);
     // Take the runs of the build that last ran the study, whichever build reads them.
     let build = if asked.build.is_empty() { &latest } else { &asked.build };
     let (results, missing) =

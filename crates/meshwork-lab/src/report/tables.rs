@@ -212,18 +212,7 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<ReportTable> {
     let names: Vec<String> = all.first()?.1.metrics.iter().map(|(name, _)| name.clone()).collect();
     let line = |&(index, class): &(usize, &SizeRow)| {
         let mut line = keys(axes, index);
-        line.push(TableCell {
-            text: count(class.size),
-            number: true,
-            marked: false,
-            note: String::new(),
-        });
-        line.push(TableCell {
-            text: count(class.jobs),
-            number: true,
-            marked: false,
-            note: String::new(),
-        });
+        line.extend([class.size, class.jobs].map(|number| cell(count(number), true)));
         line.extend(names.iter().map(|name| number(&value(&class.metrics, name))));
         line
     };
@@ -259,12 +248,7 @@ fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
         .map(|axis| {
             let text = axis.labels[rest % axis.count()].clone();
             rest /= axis.count();
-            TableCell {
-                text,
-                number: matches!(axis.kind, Kind::Numbers(_)),
-                marked: false,
-                note: String::new(),
-            }
+            cell(text, matches!(axis.kind, Kind::Numbers(_)))
         })
         .collect();
     cells.reverse();
@@ -285,17 +269,16 @@ fn plain(name: &str) -> (String, String) {
     (name.to_owned(), String::new())
 }
 
+fn cell(text: String, number: bool) -> TableCell {
+    TableCell { text, number, marked: false, note: String::new() }
+}
+
 fn word(text: &str) -> TableCell {
-    TableCell { text: text.to_owned(), number: false, marked: false, note: String::new() }
+    cell(text.to_owned(), false)
 }
 
 fn number(interval: &Interval) -> TableCell {
-    TableCell {
-        text: written(&Rounded::new(interval.mean, interval.half_width)),
-        number: true,
-        marked: false,
-        note: String::new(),
-    }
+    cell(written(&Rounded::new(interval.mean, interval.half_width)), true)
 }
 
 fn written(rounded: &Rounded) -> String {
@@ -313,5 +296,5 @@ fn difference(interval: &Interval, share: Option<f64>, same_jobs: bool) -> Table
         let sign = if share > 0.0 { "+" } else { "" };
         format!(" ({sign}{} %)", significant(100.0 * share, 2))
     });
-    TableCell { text: format!("{text}{star}{share}"), number: true, marked, note: String::new() }
+    TableCell { marked, ..cell(format!("{text}{star}{share}"), true) }
 }

@@ -112,10 +112,8 @@ fn replay(
     let outcome = crate::run::caught(|| {
         scenario.run(record.replication, files, &mut ()).map_err(|error| error.to_string())
     })?;
-    Ok(match first_difference(&record.findings, &RunFindings::of(&outcome)) {
-        None => CheckVerdict::Same,
-        Some(difference) => CheckVerdict::Different(difference),
-    })
+    Ok(first_difference(&record.findings, &RunFindings::of(&outcome))
+        .map_or(CheckVerdict::Same, CheckVerdict::Different))
 }
 
 pub(crate) fn scenario_of(
@@ -246,16 +244,10 @@ mod tests {
                 value: Some(value),
                 batches: vec![],
             }],
-            by_size: vec![],
-            by_owner: Default::default(),
             finished: 1,
-            refused: 0,
-            unusable: 0,
             end: 1.0,
             speeds: vec![value],
-            batch_jobs: 0,
-            first_batch: 0,
-            queue_trend: None,
+            ..RunFindings::default()
         };
         let (value, next) = (0.1_f64, f64::from_bits(0.1_f64.to_bits() + 1));
         assert_eq!(first_difference(&findings(value), &findings(value)), None);

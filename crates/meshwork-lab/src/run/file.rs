@@ -1,7 +1,7 @@
 //! Reading and atomic writing of files, with errors as sentences.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -176,6 +176,19 @@ fn is_device(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_device(_: &Path) -> bool {
     false
+}
+
+pub(crate) fn line_breaks(mut text: impl BufRead) -> io::Result<u64> {
+    let mut count = 0;
+    loop {
+        let buffer = text.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(count);
+        }
+        count += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let read = buffer.len();
+        text.consume(read);
+    }
 }
 
 /// Resolves symbolic links at the end of a path. The resulting path need not exist yet.

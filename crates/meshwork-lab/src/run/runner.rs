@@ -410,8 +410,6 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use meshwork::observe::recorder::Measured;
     use meshwork::rng::Stream;
     use meshwork::scenario::{Outcome, Scenario};
@@ -488,7 +486,7 @@ mod tests {
     fn run(
         points: &[Point],
         replications: &Replications,
-        folder: Option<&Path>,
+        store: Option<Store>,
         threads: usize,
         progress: &(dyn Fn(RunProgress) + Sync),
     ) -> Results {
@@ -500,7 +498,7 @@ mod tests {
             replications,
             simulate: &fake,
             build: "b",
-            store: folder.map(|folder| Mutex::new(Store::open(folder, "b").unwrap())),
+            store: store.map(Mutex::new),
             jobs: None,
             kept: None,
             progress,
@@ -544,11 +542,12 @@ mod tests {
     fn what_is_stored_is_not_run_again() {
         let folder = tempfile::tempdir().unwrap();
         let points = points(&[0.5, 3.0]);
-        let first = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &|_| {});
+        let open = || Some(Store::open(folder.path(), "b").unwrap());
+        let first = run(&points, &Replications::Fixed(2), open(), 2, &|_| {});
         assert_eq!(load(folder.path()).unwrap().records.len(), 3, "a failed run is not stored");
         let said = Mutex::new(Vec::new());
         let keep = |progress| said.lock().unwrap().push(progress);
-        let again = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &keep);
+        let again = run(&points, &Replications::Fixed(2), open(), 2, &keep);
         assert_eq!(first, again);
         let stored = RunProgress { done: 3, total: 4, reused: 3, ..RunProgress::default() };
         let all = RunProgress { done: 4, failed: 1, ..stored };
@@ -560,21 +559,8 @@ mod tests {
     #[test]
     fn a_full_disk_costs_no_result() {
         let points = points(&[0.5, 1.0]);
-        let runner = Runner {
-            catalogue: &Catalogue::standard(),
-            points: &points,
-            inputs: &[None, None],
-            replications: &Replications::Fixed(3),
-            simulate: &fake,
-            build: "b",
-            store: Some(Mutex::new(Store::with_room_for(2000))),
-            jobs: None,
-            kept: None,
-            progress: &|_| {},
-            watcher: None,
-            stop: &|| false,
-        };
-        let results = runner.run(2).unwrap();
+        let store = Some(Store::with_room_for(2000));
+        let results = run(&points, &Replications::Fixed(3), store, 2, &|_| {});
         let full = "out/runs.jsonl: this file cannot be written, the disk is full";
         assert_eq!(results.store_error.as_deref(), Some(full));
         assert_eq!(results.runs, run(&points, &Replications::Fixed(3), None, 1, &|_| {}).runs);

@@ -454,16 +454,11 @@ mod tests {
                     value: Some(1.0),
                     batches: vec![1.0, 2.0],
                 }],
-                by_size: vec![],
-                by_owner: Default::default(),
                 finished: 40,
-                refused: 0,
-                unusable: 0,
                 end: 1.0,
-                speeds: vec![],
                 batch_jobs: 2,
                 first_batch: 1,
-                queue_trend: None,
+                ..RunFindings::default()
             }),
         };
         let runs: ScenarioRuns = (0..20).map(run).collect();

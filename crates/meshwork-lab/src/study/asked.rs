@@ -38,24 +38,20 @@ pub const FILES: &str = "files";
 
 pub const EXPERIMENT: &str = "experiment.toml";
 
-/// Request of a study: its file, its settings, and the files that its scenarios read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyRequest {
-    /// Path of the study file, as the user gave it.
     pub file: String,
     /// Name of the study. `None` in folders of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(default)]
     pub settings: Vec<String>,
-    /// Build of the program that last ran the study.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
     /// Reason why the study could not be run; `None` if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
-    /// Files that the scenarios read, sorted by their paths in the scenarios.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RequestedInput>,
     /// Time spans of logs, for a study whose replications are windows of a log.
@@ -70,7 +66,6 @@ pub struct StudyRequest {
 #[serde(deny_unknown_fields)]
 pub struct RequestedInput {
     pub path: String,
-    /// BLAKE3 digest of the file, in hexadecimal.
     pub blake3: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
@@ -80,7 +75,6 @@ pub struct RequestedInput {
     /// Path of the file's copy in the results folder; `None` if there is no copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// Date at which the clock of the file's jobs is 0, if the file states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }

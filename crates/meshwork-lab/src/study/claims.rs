@@ -10,14 +10,11 @@ use super::{Axis, same};
 /// Claim of a paper, with the test that decides whether the study's runs support it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperClaim {
-    /// Text of the claim for readers of the report.
     pub text: String,
-    /// Place in the paper at which the claim is made.
     pub source: Option<String>,
     pub check: ClaimCheck,
 }
 
-/// Way in which a claim of a paper is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimCheck {
     /// The claim is not checked, for this reason.
@@ -32,8 +29,7 @@ pub struct Test {
     pub metric: String,
     /// Swept keys with the values for which the claim is tested; other keys are unrestricted.
     pub only: Vec<(String, Vec<Value>)>,
-    /// Sizes of judged jobs and of reference jobs, each pair with its own results; empty for all
-    /// jobs.
+    /// Sizes of judged and of reference jobs, each pair with its own results; empty for all jobs.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
@@ -41,7 +37,6 @@ pub struct Test {
     pub by_means: bool,
 }
 
-/// Swept keys, each with one of its values.
 pub type SweptValues = Vec<(String, Value)>;
 
 /// Relation that must hold in a cell; `of` gives the swept values of the judged scenarios.
@@ -65,8 +60,7 @@ pub enum Relation {
         /// Fraction by which the metric may be worse than the best one of the other scenarios.
         within: f64,
     },
-    /// The metric, or its ratio to a reference, rises or falls from the first to the last value of
-    /// a key.
+    /// The metric, or its ratio to a reference, rises or falls along a key.
     Trend {
         of: SweptValues,
         /// Selection of the reference scenario; `None` if the metric itself is compared.
@@ -101,7 +95,6 @@ impl Needed {
 
 const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
 
-/// Keys of a `[[claim]]` table that have values of a single type, with their descriptions.
 pub(super) static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
@@ -194,9 +187,6 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
 /// Reads the list of tables `[[claim]]`; `axes` are the swept keys.
-///
-/// If `changed`, settings may have changed the sweep, and a claim may name values that are not
-/// swept.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,

@@ -22,7 +22,6 @@ pub const MAX_SCENARIOS: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Swept keys and their values, as written, in the order of `[sweep]`.
     pub swept: Vec<(String, Value)>,
     pub scenario: Scenario,
     /// Windows of the log that serve as replications; `None` until the log is read.
@@ -115,9 +114,7 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
 
 /// Makes every scenario of a study, in the order of `[sweep]`, where the last key changes fastest.
 ///
-/// Settings of the command line are applied after the sweep, so `--set allocator.rotation=best`
-/// applies to every swept allocator. If a key and a key inside its table are both set, the outer
-/// one is applied first.
+/// Settings of the command line are applied after the sweep, to every swept component.
 pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
     if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
@@ -170,7 +167,6 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
     Ok(Point { swept, scenario, windows: None })
 }
 
-/// Converts dates in `workload.from` and `workload.until` to times on the clock of the log.
 fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = table.get_mut("workload") else { return Ok(()) };
     let Some(path) = workload.get("path").and_then(Value::as_str).map(str::to_owned) else {
@@ -197,10 +193,6 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
 }
 
 /// Command line setting that causes a problem; `None` if the scenario has it without settings.
-///
-/// Setting another topology may require keys that the file lacks. The best choice is the last
-/// setting in the problem's own table whose removal alone solves it, then any setting in this
-/// table, then any setting.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],

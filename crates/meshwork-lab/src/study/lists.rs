@@ -16,8 +16,7 @@ type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
 /// Replaces a file name in the key `list` of `partitions` or `cobalt` by the file's text.
 ///
-/// A text of a list, or the name of a built-in list, is unchanged. A Cobalt file, with
-/// `<PartitionList>` or `<BlockList>`, is converted.
+/// A text of a list, or the name of a built-in list, is unchanged.
 pub(super) fn read_in(files: &Texts<'_>, table: &mut Table) -> Result<(), Problem> {
     replace(files, table, "allocator")?;
     let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };
@@ -54,8 +53,6 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
 }
 
 /// Converts elements `<Partition name="…">` or `<Block name="…">` of a Cobalt file.
-///
-/// Inside are `<NodeCard id="…"/>` and `<Switch id="…"/>`.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();
@@ -97,7 +94,7 @@ fn from_xml(text: &str) -> Result<String, String> {
     Ok(format!("cards {NODES_OF_A_CARD} {}\n{partitions}\n", cards.join(" ")))
 }
 
-/// `None` if the attribute is missing, or is not one word that a partition list allows.
+/// Value of an attribute; `None` unless it is one word that a partition list allows.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let value = element.try_get_attribute(name).ok()??;
     let text = value.unescape_value().ok()?.trim().to_owned();

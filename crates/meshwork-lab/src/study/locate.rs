@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
-/// Line numbers of every key and every list element of a TOML text.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     by_path: BTreeMap<String, usize>,

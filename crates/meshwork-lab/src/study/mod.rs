@@ -32,6 +32,9 @@ use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 pub use refused::Refused;
 
+/// Keys that a fixed number of replications, or windows of a log, exclude.
+const PRECISION: [&str; 4] = ["precision", "precision_of", "min_replications", "max_replications"];
+
 /// Keys of a study that make up its scenario; all others control how scenarios are run.
 pub const SCENARIO_KEYS: &[&str] = &[
     "seed",
@@ -59,14 +62,11 @@ pub enum Replications {
         target: f64,
         /// Number of replications before the interval is first computed, at least 2.
         least: u64,
-        /// Maximum number of replications.
         most: u64,
-        /// Name of the metric whose interval is checked.
         of: String,
     },
     /// The replications are windows of a log. Each window is one run.
     Windows {
-        /// Length of a window, in the time unit of the log.
         length: f64,
         /// Time between the starts of consecutive windows, in the time unit of the log.
         stride: f64,
@@ -81,14 +81,12 @@ pub struct Axis {
     pub values: Vec<Value>,
 }
 
-/// Value of a swept key with which the key's other values are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     pub key: String,
     pub value: Value,
 }
 
-/// Format of the files with the results of each job of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobFormat {
     /// CSV, in the file `jobs/<key>.csv`.
@@ -109,7 +107,6 @@ impl JobFormat {
         }
     }
 
-    /// Extension of the names of files in this format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -119,10 +116,8 @@ impl JobFormat {
     }
 }
 
-/// Setting `KEY=VALUE` from the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Text of the setting as the user typed it, for messages.
     pub text: String,
     pub key: String,
     pub value: Value,
@@ -136,16 +131,12 @@ pub struct Study {
     /// Folder of the study file, in which relative paths are looked up first.
     pub folder: PathBuf,
     pub name: String,
-    /// Question that the study answers, as a text.
     pub description: Option<String>,
     pub replications: Replications,
-    /// Keys that describe the scenario, without the values of `[sweep]`.
     pub scenario: Table,
-    /// Swept keys, in the order written.
     pub sweep: Vec<Axis>,
     /// Baselines: the values of swept keys with which the other values are compared.
     pub compare: Vec<Baseline>,
-    /// Formats of the requested files with the results of each job.
     pub jobs: Vec<JobFormat>,
     /// Whether all first replications are recorded for replay; `None`: up to ten compared ones.
     pub record: Option<bool>,
@@ -159,11 +150,9 @@ pub struct Study {
     pub time_unit: Option<String>,
     /// Settings in the table `[quick]` of the study, which make its runs shorter.
     pub quick: Vec<String>,
-    /// Claims of the paper, which the runs of the study test.
     pub claims: Vec<PaperClaim>,
     /// Possible paths of each input file of the `experiment.toml` of a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
-    /// All `--set` settings of the command line, in order.
     pub settings: Vec<Setting>,
     /// Catalogue of the strategies that scenarios of the study may name.
     pub catalogue: Catalogue,
@@ -241,15 +230,9 @@ impl Study {
             // The command line overrides a key of the file that excludes this one.
             match key.as_str() {
                 "replications" => {
-                    for other in [
-                        "precision",
-                        "precision_of",
-                        "min_replications",
-                        "max_replications",
-                        "windows",
-                    ] {
+                    PRECISION.into_iter().chain(["windows"]).for_each(|other| {
                         document.remove(other);
-                    }
+                    });
                 }
                 "precision" => {
                     document.remove("replications");
@@ -261,15 +244,9 @@ impl Study {
                     scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
                 }
                 "windows" | "windows.length" | "windows.stride" => {
-                    for other in [
-                        "replications",
-                        "precision",
-                        "precision_of",
-                        "min_replications",
-                        "max_replications",
-                    ] {
+                    ["replications"].into_iter().chain(PRECISION).for_each(|other| {
                         document.remove(other);
-                    }
+                    });
                 }
                 _ => {}
             }
@@ -314,8 +291,6 @@ impl Study {
 
     /// Converts a problem of a key into a sentence that begins with the place where the key was
     /// set.
-    ///
-    /// This is the last setting of the key, or else the line of the study file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         let hint = hint(problem);
@@ -462,13 +437,16 @@ pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether two values in a study are equal. The values `1` and `1.0` are equal.
-pub(crate) fn same(a: &Value, b: &Value) -> bool {
-    let number = |value: &Value| match value {
+pub(crate) fn number(value: &Value) -> Option<f64> {
+    match value {
         Value::Integer(n) => Some(*n as f64),
         Value::Float(n) => Some(*n),
         _ => None,
-    };
+    }
+}
+
+/// Whether two values in a study are equal. The values `1` and `1.0` are equal.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
         _ => a == b,
@@ -707,40 +685,11 @@ mod tests {
     }
 
     fn toml_like() -> impl Strategy<Value = String> {
-        let words = [
-            "seed",
-            "sweep",
-            "[sweep]",
-            "[[claim]]",
-            "[output]",
-            "[compare]",
-            "jobs",
-            "text",
-            "precision",
-            "replications",
-            "=",
-            "=",
-            "=",
-            "[",
-            "]",
-            "\n",
-            "\n",
-            "{",
-            "}",
-            ",",
-            ".",
-            "1",
-            "0.1",
-            "-1",
-            "nan",
-            "1e308",
-            "'csv'",
-            "\"workload.load\"",
-            "name",
-            "machine",
-        ];
-        prop::collection::vec(prop::sample::select(words.to_vec()), 0..40)
-            .prop_map(|words| words.join(" "))
+        let words = "seed sweep [sweep] [[claim]] [output] [compare] jobs text precision \
+                     replications = = = [ ] \n \n { } , . 1 0.1 -1 nan 1e308 'csv' \
+                     \"workload.load\" name machine";
+        let words: Vec<&str> = words.split(' ').collect();
+        prop::collection::vec(prop::sample::select(words), 0..40).prop_map(|words| words.join(" "))
     }
 
     proptest! {

@@ -16,7 +16,6 @@ pub struct Paper {
     pub title: &'static str,
 }
 
-/// All papers, in the order in which they are reproduced.
 pub static PAPERS: &[Paper] = &[
     Paper {
         key: "rsr",
@@ -52,7 +51,6 @@ pub static PAPERS: &[Paper] = &[
     },
 ];
 
-/// Paper with the name `key` on the command line.
 pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
@@ -83,8 +81,6 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
 }
 
 /// Studies that reproduce a paper or one of its figures, in order.
-///
-/// A setting of `workload.path` applies only to studies that read a log.
 pub fn studies(
     catalogue: &Catalogue,
     paper: &Paper,

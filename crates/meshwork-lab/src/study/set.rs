@@ -8,9 +8,7 @@ use crate::study::Refused;
 /// Sets a value at a path such as `workload.load` or `machine.sites[1].speed`.
 ///
 /// Missing tables on the way are created. A component that is given only by its name becomes a
-/// table: `allocator = "first_fit"` and `allocator.rotation` together are `{ name = "first_fit",
-/// rotation = … }`. A key that contains a dot is quoted, as in `sweep."workload.load"`. After an
-/// error the table is unchanged except for tables on the way.
+/// table. A key that contains a dot is quoted, as in `sweep."workload.load"`.
 ///
 /// ```
 /// use meshwork_lab::study::set::set;

@@ -22,8 +22,6 @@ pub struct Stored {
 
 impl Stored {
     /// Reads the study of a results folder, whose input files need not exist any more.
-    ///
-    /// Without `asked.toml`, `guess` supplies the record of the command.
     pub fn read(
         catalogue: &Catalogue,
         folder: &Path,

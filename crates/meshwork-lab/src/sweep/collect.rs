@@ -16,9 +16,7 @@ use crate::sweep::progress::{Missing, failures, missing};
 use crate::sweep::shard::{failure, stored};
 
 pub struct Collected {
-    /// Number of runs in the store after the merge, including runs of other studies.
     pub stored: usize,
-    /// Runs of the study that have neither ended nor failed.
     pub missing: Missing,
     pub points: Vec<Point>,
     pub failures: Vec<String>,
@@ -27,13 +25,12 @@ pub struct Collected {
 
 /// Merges all finished runs into `runs.jsonl`; when none is missing, also writes the tables.
 ///
-/// Merging repeatedly, or while shards run, is safe, and no error loses a run. **O(n log n)** for
-/// *n* runs, with 64 MiB plus 100 bytes per run of memory.
+/// Merging repeatedly, or while shards run, is safe. Takes 64 MiB plus 100 bytes per run.
 pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;
     let mut warnings = store.warnings().to_vec();
-    let failures = failures(folder, &stored, &attempts(folder, |_, _| {})?);
+    let failures = failures(folder, &stored.points, &attempts(folder, |_, _| {})?);
     store.settle(order(&stored.study, &stored.points, |point| stored.keys(point)))?;
     let store = Mutex::new(store);
     let missing = missing(

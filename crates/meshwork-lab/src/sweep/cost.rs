@@ -22,9 +22,6 @@ pub fn nominal(scenario: &Scenario) -> f64 {
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
 /// Estimates the duration in seconds of one run of each scenario, from measured runs.
-///
-/// This is their mean duration, or else the nominal cost times the measured seconds per unit of it.
-/// If nothing was measured, returns the nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);

@@ -28,7 +28,6 @@ use crate::sweep::name::Shard;
 /// Runs or whole scenarios with their expected costs, to be assigned to shards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deal {
-    /// Units of work with their costs, in order of scenario and replication.
     pub units: Vec<(Unit, f64)>,
 }
 
@@ -66,8 +65,7 @@ impl Deal {
         Deal { units }
     }
 
-    /// Units of one shard, in the order of running. **O(n log n)** for *n* runs, and 32 bytes per
-    /// run.
+    /// Units of one shard, in the order of running. **O(n log n)** for *n* runs.
     #[must_use]
     pub fn hand(&self, shard: Shard) -> Vec<Unit> {
         let mut units: Vec<(u64, Unit)> =
@@ -93,7 +91,6 @@ impl Deal {
         self.units.iter().map(|(_, cost)| cost).sum()
     }
 
-    /// Text of the file in which the deal is stored.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "scenario,seconds,replications\n".to_owned();
@@ -117,7 +114,6 @@ impl Deal {
         text
     }
 
-    /// Reads the file that assigns the runs of a study to shards.
     pub fn read(
         path: &Path,
         replications: &Replications,

@@ -6,7 +6,6 @@ use meshwork::catalogue::Catalogue;
 
 use crate::study::Refused;
 
-/// Name of the file with the Parquet table of runs, in a results folder.
 const TABLE: &str = "runs.parquet";
 
 /// Writes `runs.parquet` and returns its path.

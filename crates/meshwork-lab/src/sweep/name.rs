@@ -7,7 +7,6 @@ use crate::run::file::{host, plain};
 /// Shard: one of the `of` parts into which the runs of a study are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Index of the shard, from 0.
     pub index: u64,
     pub of: u64,
 }
@@ -15,18 +14,14 @@ pub struct Shard {
 /// Maximum number of shards. Each has a file, and no workload manager starts as many processes.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
-/// Numbering of the processes that a workload manager starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Environment variable that holds the number of a process.
     pub variable: &'static str,
     /// Number of the first process: 0 or 1.
     pub first: u64,
 }
 
 /// Numbering of the tasks of an array by each workload manager, in the order of look-up.
-///
-/// HyperQueue runs inside jobs of the others. LSF counts from 1, and has 0 outside arrays.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },

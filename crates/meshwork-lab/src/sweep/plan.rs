@@ -48,7 +48,6 @@ pub fn plan(
     Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// Path of the file that assigns the runs of a submitted study to shards.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
@@ -62,8 +61,6 @@ pub fn next_submission(folder: &Path) -> u64 {
 }
 
 /// Stores the deal of the next submission without a batch script; returns the file's path.
-///
-/// Concurrent calls store their deals under different numbers.
 pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     let submissions = folder.join(SUBMISSIONS);
     fs::create_dir_all(&submissions).map_err(|error| FileError::making(&submissions, &error))?;
@@ -86,9 +83,6 @@ const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {
     /// Number of shards, each of half an hour, or half of the time limit `time` if that is less.
-    ///
-    /// There are at most as many shards as units of work, and without measured durations at most
-    /// `limit`.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

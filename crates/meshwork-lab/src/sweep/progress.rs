@@ -15,41 +15,35 @@ use crate::run::replications::first;
 use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, ShardAttempt, attempts};
 use crate::run::{BEAT, Run, ScenarioRuns, Unit, more};
 use crate::study::Refused;
+use crate::study::expand::Point;
 use crate::study::stored::Stored;
 use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
 /// Time without writes, six times their interval, after which an attempt counts as dead.
-///
-/// A shared file system may report the file times of other computers a minute late.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
 /// Tolerated difference between the clocks of two computers.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// Progress of a sweep: the number of runs in each state, and the speed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepProgress {
     /// Number of needed runs as far as known; it may grow if it depends on results.
     pub total: u64,
     pub done: u64,
-    /// Estimated number of runs in progress.
     pub running: u64,
     pub missing: u64,
     pub failed: u64,
     /// Number of attempts at shards that are still writing, and of those silent before their end.
     pub attempts: (u64, u64),
-    /// Runs per second of all attempts that are still writing; `None` if none of their runs has
-    /// ended.
+    /// Runs per second of the attempts that are still writing, if any of their runs has ended.
     pub rate: Option<f64>,
-    /// Estimated seconds to the end, with the remaining runs shared evenly by threads still at
-    /// work.
+    /// Estimated seconds to the end, if threads still at work share the remaining runs evenly.
     pub seconds_left: Option<f64>,
     pub warnings: Vec<String>,
 }
 
-/// State of a sweep, read from the files in its folder.
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<ShardAttempt>,
@@ -64,7 +58,6 @@ pub(crate) struct Known {
 pub struct Missing {
     /// Unfinished units of work (runs, or whole scenarios), in order of scenario and replication.
     pub units: Vec<Unit>,
-    /// Number of unfinished runs, as far as it is known.
     pub runs: u64,
     /// Number of runs that the study needs, finished and unfinished.
     pub total: u64,
@@ -83,18 +76,16 @@ impl Known {
         } else {
             Archive::default()
         };
-        let failures = failures(folder, &stored, &attempts);
+        let failures = failures(folder, &stored.points, &attempts);
         let warnings = archive.warnings().to_vec();
         Ok(Known { stored, attempts, taken, failures, warnings, archive })
     }
 
-    /// Runs of the sweep that have neither ended successfully nor failed.
     pub(crate) fn missing(&self) -> Missing {
         let find = |key: u128| self.archive.findings(&format!("{key:032x}"));
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// Assigns units of work to shards, with costs estimated from measured durations.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {
@@ -140,10 +131,10 @@ impl Known {
 /// Error messages of failed runs in `failures.csv` and in segments, by scenario and replication.
 pub(crate) fn failures(
     folder: &Path,
-    stored: &Stored,
+    points: &[Point],
     attempts: &[ShardAttempt],
 ) -> BTreeMap<(usize, u64), String> {
-    let mut failures = failures_in(folder, &stored.points);
+    let mut failures = failures_in(folder, points);
     for note in attempts.iter().flat_map(|attempt| &attempt.notes) {
         if let Note::Failed { scenario, replication, message, .. } = note {
             failures.insert((*scenario, *replication), message.clone());
@@ -268,8 +259,6 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
 }
 
 /// Current time by the clock of the file system, which may differ from that of this computer.
-///
-/// The latter is used only if the folder cannot be written.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

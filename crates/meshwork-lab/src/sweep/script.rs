@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::run::file::plain;
 
-/// Workload manager that starts the processes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSystem {
     Slurm,
@@ -32,9 +31,7 @@ pub struct Script {
     pub max_parallel: u64,
     pub time: Duration,
     pub memory: u64,
-    /// Partition or queue to which the tasks are submitted.
     pub partition: Option<String>,
-    /// Account or project to which the tasks are charged.
     pub account: Option<String>,
     /// Options of the race, if the submission runs a round of a race. `None` if it runs a study.
     pub race: Option<RaceWords>,
@@ -43,9 +40,7 @@ pub struct Script {
 /// Options for the commands of a script that runs a round of a race and submits the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
-    /// Options of the command `meshwork choose`, which runs a round of the race.
     pub choice: Vec<String>,
-    /// Options of the command `meshwork submit`, which submits the next round of the race.
     pub submission: Vec<String>,
 }
 
@@ -57,10 +52,8 @@ pub struct Call {
     pub input: Option<PathBuf>,
 }
 
-/// Name of the folder of scripts in a results folder.
 pub const SUBMISSIONS: &str = "submit";
 
-/// Name of the folder for the output of tasks in a results folder.
 pub const LOGS: &str = "log";
 
 /// Divisor of a task's time limit: in the last `1 / LAST_PART` of the limit, no run begins.
@@ -68,8 +61,6 @@ const LAST_PART: u32 = 20;
 
 impl Script {
     /// Checks that the paths need no quotes in a batch script.
-    ///
-    /// Workload managers differ in how their directives quote.
     pub fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
         let folder = self.folder.to_string_lossy();
@@ -95,7 +86,6 @@ impl Script {
         self.beside("deal.csv")
     }
 
-    /// Path of the merge script, which merges the runs after all tasks.
     #[must_use]
     pub fn collect_path(&self) -> PathBuf {
         self.beside("collect.sh")
@@ -119,14 +109,11 @@ impl Script {
             .collect()
     }
 
-    /// Maximum number of tasks of each array that may run at the same time.
     fn at_once(&self) -> u64 {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
 
     /// Maximum number of tasks of all arrays at once; `None` for HyperQueue, which decides itself.
-    ///
-    /// It exceeds [`Script::max_parallel`] if there are more arrays than that.
     #[must_use]
     pub fn all_at_once(&self) -> Option<u64> {
         let arrays = self.arrays().len() as u64;
@@ -188,8 +175,6 @@ impl Script {
     }
 
     /// Shell expression for the index of a task's shard.
-    ///
-    /// The command that submits one of several arrays passes the array's first shard.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {
@@ -323,7 +308,6 @@ impl Script {
         arrays.iter().map(call).collect()
     }
 
-    /// Text of the merge script, which runs after all tasks.
     #[must_use]
     pub fn collect_text(&self) -> String {
         let job: String = format!("c{}", self.job()).chars().take(15).collect();
@@ -383,8 +367,7 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script to run after `jobs`; `None` if it cannot wait for
-    /// them.
+    /// Command that submits the merge script to run after `jobs`, if the manager can wait.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
@@ -434,7 +417,6 @@ impl BatchSystem {
         (!number.is_empty() && number.chars().all(fits)).then(|| number.to_owned())
     }
 
-    /// Name of the workload manager on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -463,7 +445,6 @@ fn clock(time: Duration) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Formats the words of a command for a shell script, with quotes where needed.
 fn words(words: &[String]) -> String {
     let call = Call { words: words.to_vec(), input: None };
     shown(&call)

@@ -36,7 +36,6 @@ pub struct ShardWork<'a> {
 pub struct Ended {
     /// Progress of the attempt. Runs that an earlier attempt has finished count as reused.
     pub progress: RunProgress,
-    /// Whether the attempt was stopped early.
     pub stopped: bool,
     pub warnings: Vec<String>,
     /// Failures of runs or of writing results, one sentence each.
@@ -132,9 +131,6 @@ fn threads(asked: usize) -> usize {
 }
 
 /// Begins a sweep in a results folder, or checks that the folder already holds this sweep.
-///
-/// The folder stores the study, which all processes must share in build, settings and inputs.
-/// Processes that begin at the same time write identical files.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,
@@ -206,7 +202,6 @@ fn short(build: &str) -> &str {
     if shown.is_empty() { "one of before" } else { shown }
 }
 
-/// Whether a results folder holds runs, of any build of the program.
 fn has_runs(folder: &Path) -> bool {
     let is_full = std::fs::metadata(folder.join(RUNS)).is_ok_and(|data| data.len() > 0);
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
@@ -221,7 +216,6 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     Ok(study)
 }
 
-/// Reads the study of a sweep and its scenarios from the results folder.
 pub(crate) fn stored(
     catalogue: &Catalogue,
     folder: &Path,

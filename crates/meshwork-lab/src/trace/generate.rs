@@ -4,11 +4,11 @@ use std::io::Cursor;
 use std::path::Path;
 
 use meshwork::job::{Job, Time};
-use meshwork::registry::LARGEST;
+use meshwork::registry::{LARGEST, entry};
 use meshwork::topology::Topology;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::swf::{Header, Record};
-use meshwork::workload::{FAMILY, NoInputs, Submission, WorkloadContext, lublin, submissions};
+use meshwork::workload::{FAMILY, NoInputs, Submission, WORKLOADS, WorkloadContext, submissions};
 use toml::{Table, Value};
 
 use super::{Form, TraceError, form, info, write};
@@ -77,26 +77,33 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     table.insert("jobs".to_owned(), whole(model.jobs));
     table.insert("processors".to_owned(), whole(u64::from(model.processors)));
     table.insert("classes".to_owned(), model.classes.as_str().into());
-    let params = FAMILY
-        .resolve_in(&catalogue(), "lublin", &Value::Table(table))
-        .map_err(|problem| problem.message)?;
-    let machine = Topology::flat(model.processors).map_err(|error| error.to_string())?;
-    let sites = [(machine, 1.0)];
-    let setting = WorkloadContext {
-        sites: &sites,
-        seed: model.seed,
-        replication: 0,
-        owners: false,
-        inputs: &NoInputs,
-    };
-    let jobs = submissions(&lublin::ENTRY, &params, &setting).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
+    let keep = |job: Job| kept.push((record(&job), job));
+    draw(("lublin", table), model.processors, model.seed, keep)?;
+    Ok(kept)
+}
+
+/// Draws the jobs of a workload, which messages call `name`, for a flat machine.
+pub(super) fn draw(
+    (name, workload): (&str, Table),
+    processors: u32,
+    seed: u64,
+    mut each: impl FnMut(Job),
+) -> Result<(), String> {
+    let params = FAMILY
+        .resolve_in(&catalogue(), name, &Value::Table(workload))
+        .map_err(|problem| problem.message)?;
+    let sites = [(Topology::flat(processors).map_err(|error| error.to_string())?, 1.0)];
+    let setting =
+        WorkloadContext { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
+    let jobs = submissions(entry(WORKLOADS, params.name()), &params, &setting)
+        .map_err(|error| error.to_string())?;
     for item in jobs {
         if let Submission::Job(job) = item.map_err(|error| error.0)? {
-            kept.push((record(&job), job));
+            each(job);
         }
     }
-    Ok(kept)
+    Ok(())
 }
 
 fn record(job: &Job) -> Record {

@@ -338,15 +338,11 @@ impl ChoiceOutcome {
 
     #[must_use]
     pub fn effect_lines(&self) -> Vec<String> {
-        let signed = |change: f64| match self.raw {
-            true => significant(change, 3),
-            false => percent_with_sign(change),
-        };
         let line = |effect: &Effect| {
             let ends = self.effect_ends(effect).map_or_else(String::new, |[low, high]| {
-                format!(" ({} to {})", signed(low), signed(high))
+                format!(" ({} to {})", self.signed(low), self.signed(high))
             });
-            let change = signed(self.scale.change(effect.effect));
+            let change = self.signed(self.scale.change(effect.effect));
             format!("  {} = {}: {change}{ends}", effect.key, effect.value)
         };
         let Some(first) = self.effects.first() else { return Vec::new() };

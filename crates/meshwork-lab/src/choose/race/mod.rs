@@ -29,15 +29,11 @@ pub const FINALISTS: usize = 64;
 /// Largest number of replications of a candidate, after which the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Maximum number of survivors among which the race finds all that equal a certain leader.
-///
-/// A leader is certain if it is within the indifference zone of the best candidate.
 const MAX_TIES: usize = 8;
 
 /// Minimum number of runs in a round, which keeps several threads busy with few survivors.
 const ROUND: usize = 16;
 
-/// Rules of a race: error probability, indifference zone and numbers of replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRules {
     /// Largest probability with which the race's guarantee may fail.
@@ -80,8 +76,7 @@ pub enum Fate {
         by: usize,
         /// Pairs of replications after which the candidate was dropped.
         pairs: u64,
-        /// Mean difference from the better candidate, with its lower end `least`, on the race's
-        /// scale.
+        /// Mean difference from the better candidate, with its lower end, on the race's scale.
         difference: f64,
         least: f64,
     },
@@ -92,13 +87,11 @@ pub enum Fate {
         pairs: u64,
         excess: f64,
     },
-    /// A run failed.
     Failed(String),
     /// The screening dropped the candidate after this many replications.
     Screened(u64),
 }
 
-/// State of a race after a number of replications of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// Number of replications that every survivor has run, not counting those of a screening.
@@ -106,7 +99,6 @@ pub struct Look {
     pub racing: usize,
     /// Index of the leader, the survivor with the smallest bound.
     pub leader: usize,
-    /// Upper bound on the leader's distance from the best candidate, on the race's scale.
     pub bound: f64,
 }
 
@@ -190,13 +182,11 @@ impl Race {
         &self.looks
     }
 
-    /// Number of replications of the survivors that the race has read.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Number of replications that every survivor has run, not counting those of the screening.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset
@@ -214,9 +204,6 @@ impl Race {
     }
 
     /// Estimated number of runs that Clark and Yang's procedure needs for the same guarantee.
-    ///
-    /// `None` until the survivors have run the pairs after which candidates may be dropped, and
-    /// after a screening.
     #[must_use]
     pub fn clark_yang(&self) -> Option<u64> {
         self.clark_yang
@@ -244,7 +231,6 @@ impl Race {
         self.rules.within = within;
     }
 
-    /// Error probability of a confidence sequence, for the difference between two candidates.
     pub(super) fn level(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         let share = if self.rules.constraints > 0 { 0.5 } else { 1.0 };
@@ -257,8 +243,7 @@ impl Race {
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Index in `pairs` of two candidates, and whether the stored difference is `other` minus
-    /// `one`.
+    /// Index in `pairs` of two candidates, and whether it stores `other` minus `one`.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));
@@ -279,7 +264,6 @@ impl Race {
         (mean, moments.half_width_by(factor))
     }
 
-    /// Whether a candidate certainly meets all constraints.
     #[must_use]
     pub fn is_fit(&self, candidate: usize) -> bool {
         let level = self.level_of_constraints();
@@ -296,8 +280,6 @@ impl Race {
     }
 
     /// Upper bound on a survivor's distance from the best candidate.
-    ///
-    /// Infinite for too few pairs, and unless it certainly meets all constraints.
     #[must_use]
     pub fn bound(&self, candidate: usize) -> f64 {
         self.bound_by(candidate, &self.racing(), factor(self.pairs() as f64, self.level()))
@@ -315,7 +297,6 @@ impl Race {
         bounds.fold(0.0, f64::max)
     }
 
-    /// Survivors that are certainly within the indifference zone of the best candidate, by index.
     #[must_use]
     pub fn equals(&self) -> Vec<usize> {
         let racing = self.racing();
@@ -327,9 +308,8 @@ impl Race {
     /// Whether the race is over.
     ///
     /// A survivor is certain if its bound is within the indifference zone. Once the leader is
-    /// certain, the race goes on until all survivors are, but not if there are too many, and not
-    /// beyond twice as many pairs. It also ends without survivors, after an error, and after the
-    /// maximum number of replications.
+    /// certain, the race goes on until all survivors are, unless there are too many, and for at
+    /// most twice as many pairs.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -346,7 +326,6 @@ impl Race {
             || is_settled()
     }
 
-    /// Number of replications that each candidate must have run when the next round ends.
     #[must_use]
     pub fn wanted(&self) -> Vec<u64> {
         let racing = self.racing().len().max(1);
@@ -364,9 +343,6 @@ impl Race {
     }
 
     /// Reads the survivors' results up to replication `have`, and drops candidates after each one.
-    ///
-    /// The outcome does not depend on how many replications one call reads. **O(k²)** for each
-    /// replication of *k* survivors.
     pub fn advance(&mut self, field: &dyn Field, have: u64) {
         while self.seen < have && !self.is_decided() {
             self.read(field);
@@ -412,7 +388,6 @@ impl Race {
         let latest: Vec<f64> = racing.iter().map(|&own| last(own)).collect();
         for (b, &other) in racing.iter().enumerate() {
             for (a, &one) in racing[..b].iter().enumerate() {
-                // `racing` has the order of `places`, so the difference has the stored sign.
                 let (index, _) = self.pair(one, other);
                 self.pairs[index].push(latest[a] - latest[b]);
             }
@@ -493,8 +468,6 @@ impl Race {
     }
 
     /// Estimated number of runs that Clark and Yang's two-stage procedure would need.
-    ///
-    /// It runs each candidate equally often, as the pair with the largest variance needs.
     fn two_stages(&self) -> u64 {
         let racing = self.racing();
         let (count, first) = (racing.len() as f64, self.pairs());

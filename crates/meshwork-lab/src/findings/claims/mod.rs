@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 use toml::Value;
 
 use crate::cell::written;
+use crate::findings::number::trimmed;
 use crate::findings::statistics::{half_width, mean};
 use crate::findings::summary::label;
 use crate::run::Results;
@@ -161,12 +162,7 @@ fn digits(number: f64) -> String {
         return number.to_string();
     }
     let places = (3 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{number:.places$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    trimmed(format!("{number:.places$}"))
 }
 
 #[must_use]
@@ -178,17 +174,21 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
 /// Judgements of the claims of a study that was not run, for the reason `why`.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
-    let judgement = |claim: &PaperClaim| Judgement {
+    let judgement = |claim: &PaperClaim| match &claim.check {
+        ClaimCheck::No(own) => not_checkable(claim, own.clone()),
+        ClaimCheck::Cells(_) => not_checkable(claim, why.to_owned()),
+    };
+    study.claims.iter().map(judgement).collect()
+}
+
+fn not_checkable(claim: &PaperClaim, why: String) -> Judgement {
+    Judgement {
         claim: claim.clone(),
         verdict: ClaimVerdict::NotCheckable,
         needed: 0,
         cells: Vec::new(),
-        why: Some(match &claim.check {
-            ClaimCheck::No(own) => own.clone(),
-            ClaimCheck::Cells(_) => why.to_owned(),
-        }),
-    };
-    study.claims.iter().map(judgement).collect()
+        why: Some(why),
+    }
 }
 
 /// Writes `claims.csv`. If the study has no claims, removes the file of an earlier study.
@@ -248,13 +248,7 @@ const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
     fn judge(&self, claim: &PaperClaim) -> Judgement {
-        let not_checkable = |why: String| Judgement {
-            claim: claim.clone(),
-            verdict: ClaimVerdict::NotCheckable,
-            needed: 0,
-            cells: Vec::new(),
-            why: Some(why),
-        };
+        let not_checkable = |why| not_checkable(claim, why);
         let test = match &claim.check {
             ClaimCheck::No(why) => return not_checkable(why.clone()),
             ClaimCheck::Cells(test) => test,

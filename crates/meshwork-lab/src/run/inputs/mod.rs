@@ -16,7 +16,7 @@ use flate2::bufread::MultiGzDecoder;
 use meshwork::workload::table::{Listed, Row};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
-use crate::run::file::{FileError, MAX_TEXT, bounded};
+use crate::run::file::{FileError, MAX_TEXT, bounded, line_breaks};
 use crate::study::Study;
 
 pub use columns::row;
@@ -101,7 +101,7 @@ impl Files {
     /// BLAKE3 digest of a file as stored on disk, in hexadecimal. Each file is read once.
     pub fn digest(&self, path: &str) -> Result<String, FileError> {
         let located = self.locate(path);
-        let mut digests = self.digests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut digests = crate::run::locked(&self.digests);
         if let Some(digest) = digests.get(&located) {
             return Ok(digest.clone());
         }
@@ -121,21 +121,9 @@ impl Files {
         if is_parquet(&mut reader).map_err(failed)? {
             return Ok(rows_of_parquet(reader.into_inner()));
         }
-        let mut text = decompress(reader).map_err(failed)?;
-        let mut lines = 0;
-        loop {
-            let buffer = text.fill_buf().map_err(failed)?;
-            if buffer.is_empty() {
-                return Ok(lines);
-            }
-            lines += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
-            let read = buffer.len();
-            text.consume(read);
-        }
+        decompress(reader).and_then(line_breaks).map_err(failed)
     }
-}
 
-impl Files {
     /// Reads the rows of a table. `places` returns the index of each known column.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,

@@ -1,11 +1,12 @@
 //! Read-only access to the store of runs in a results folder.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::lines::{Handles, Head, Lines, Place};
 use super::record::{RunFindings, RunRecord};
 use super::{RUNS, StoreError, segment};
+use crate::run::locked;
 
 /// Runs of a results folder, including its segments, open for reading: 50 bytes of memory per run.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ impl Archive {
         for segment in segments {
             lines.read(&segment, &mut each)?;
         }
-        Ok(Archive { lines, handles: Mutex::default() })
+        Ok(Archive::of(lines))
     }
 
     pub(super) fn of(lines: Lines) -> Archive {
@@ -78,7 +79,7 @@ impl Archive {
     }
 
     fn line(&self, place: Place) -> Option<Vec<u8>> {
-        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut handles = locked(&self.handles);
         handles.line(&self.lines, place)
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 use super::record::RunRecord;
 use super::segment;
 use super::{GARBLED, StoreError};
-use crate::run::file::FileError;
+use crate::run::file::{FileError, line_breaks};
 
 /// Position of a run's line in a file, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,7 +223,8 @@ impl Lines {
             return Ok(());
         }
         let path = &self.files[first.file as usize].path;
-        let breaks = breaks_before(path, first.offset)
+        let breaks = File::open(path)
+            .and_then(|file| line_breaks(BufReader::new(file).take(first.offset)))
             .map_err(|error| FileError::reading(&path.display().to_string(), path, &error))?;
         let file = self.files[second.file as usize].path.display().to_string();
         Err(if first.file == second.file {
@@ -295,19 +296,5 @@ impl Handles {
         file.seek(SeekFrom::Start(place.offset)).ok()?;
         file.read_exact(&mut line).ok()?;
         Some(line)
-    }
-}
-
-fn breaks_before(path: &Path, offset: u64) -> io::Result<u64> {
-    let mut before = BufReader::new(File::open(path)?).take(offset);
-    let mut count = 0;
-    loop {
-        let buffer = before.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(count);
-        }
-        count += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let read = buffer.len();
-        before.consume(read);
     }
 }

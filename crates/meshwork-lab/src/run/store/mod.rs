@@ -124,17 +124,8 @@ impl Store {
             known.read(&segment, |head, line| note_elsewhere(&mut elsewhere, head, line, build))?;
         }
         file.seek(SeekFrom::End(0)).map_err(|error| FileError::writing(&path, &error))?;
-        Ok(Store {
-            file: path,
-            sink: Sink::Whole(Box::new(file)),
-            known,
-            handles: Handles::default(),
-            bytes,
-            elsewhere,
-            merged: Vec::new(),
-            is_alone: is_ours_alone,
-            broken: false,
-        })
+        let sink = Sink::Whole(Box::new(file));
+        Ok(Store { bytes, elsewhere, is_alone: is_ours_alone, ..Store::of(path, sink, known) })
     }
 
     /// Opens the store of a folder for one attempt at a shard, the part of a study for one process.
@@ -153,9 +144,13 @@ impl Store {
         let segment = Segment::create(folder, label, attempt)?;
         let path = segment.path().to_owned();
         known.files.push(Source { path: path.clone(), whole_bytes: 0, torn_bytes: 0 });
-        Ok(Store {
-            file: path,
-            sink: Sink::Segment(segment),
+        Ok(Store::of(path, Sink::Segment(segment), known))
+    }
+
+    fn of(file: PathBuf, sink: Sink, known: Lines) -> Store {
+        Store {
+            file,
+            sink,
             known,
             handles: Handles::default(),
             bytes: 0,
@@ -163,7 +158,7 @@ impl Store {
             merged: Vec::new(),
             is_alone: false,
             broken: false,
-        })
+        }
     }
 
     /// Findings of a run; `None` if there is no such run or its line is unreadable.
@@ -303,8 +298,7 @@ fn make(folder: &Path) -> Result<(), StoreError> {
     if folder.exists() && !folder.is_dir() {
         return Err(StoreError::NoFolder(folder.display().to_string()));
     }
-    fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?;
-    Ok(())
+    Ok(fs::create_dir_all(folder).map_err(|error| FileError::making(folder, &error))?)
 }
 
 fn note_elsewhere(elsewhere: &mut BTreeSet<u128>, head: &Head<'_>, line: &[u8], build: &str) {

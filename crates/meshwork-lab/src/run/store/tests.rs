@@ -28,15 +28,11 @@ pub(crate) fn record(number: u64, value: Option<f64>) -> RunRecord {
                     batches: vec![],
                 }],
             }],
-            by_owner: Default::default(),
             finished: 7,
             refused: 1,
-            unusable: 0,
             end: 12.5,
             speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] },
-            batch_jobs: 0,
-            first_batch: 0,
-            queue_trend: None,
+            ..RunFindings::default()
         },
         model_version: MODEL_VERSION,
         version: "0.0.0".to_owned(),
@@ -195,17 +191,7 @@ impl Store {
             whole_bytes: 0,
             torn_bytes: 0,
         });
-        Store {
-            file: PathBuf::from("out/runs.jsonl"),
-            sink: Sink::Whole(Box::new(Full(bytes))),
-            known,
-            handles: Handles::default(),
-            bytes: 0,
-            elsewhere: BTreeSet::new(),
-            merged: Vec::new(),
-            is_alone: false,
-            broken: false,
-        }
+        Store::of(PathBuf::from("out/runs.jsonl"), Sink::Whole(Box::new(Full(bytes))), known)
     }
 }
 

@@ -6,16 +6,14 @@ mod models;
 use std::path::Path;
 
 use meshwork::job::Job;
-use meshwork::registry::entry;
-use meshwork::topology::{MAX_NODES, Topology};
+use meshwork::topology::MAX_NODES;
 use meshwork::workload::swf::Choice;
-use meshwork::workload::{FAMILY, NoInputs, Submission, WORKLOADS, WorkloadContext, submissions};
 use toml::{Table, Value};
 
 use super::TraceError;
 use super::convert::Log;
+use super::generate::draw;
 use crate::findings::clock::LogStart;
-use crate::standard::catalogue;
 
 pub use distance::{Distance, Spread};
 pub use models::FitModel;
@@ -154,25 +152,8 @@ fn study(workload: &Table, sample: &Sample) -> Table {
 const SEED: u64 = 20_051_997;
 
 fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {
-    let given = Value::Table(workload.clone());
-    let params =
-        FAMILY.resolve_in(&catalogue(), "workload", &given).map_err(|problem| problem.message)?;
-    let sites = [(Topology::flat(processors).map_err(|error| error.to_string())?, 1.0)];
-    let setting = WorkloadContext {
-        sites: &sites,
-        seed: SEED,
-        replication: 0,
-        owners: false,
-        inputs: &NoInputs,
-    };
-    let jobs = submissions(entry(WORKLOADS, params.name()), &params, &setting)
-        .map_err(|error| error.to_string())?;
     let mut drawn = Vec::new();
-    for item in jobs {
-        if let Submission::Job(job) = item.map_err(|error| error.0)? {
-            drawn.push(job);
-        }
-    }
+    draw(("workload", workload.clone()), processors, SEED, |job| drawn.push(job))?;
     Ok(drawn)
 }
 
