@@ -15,7 +15,6 @@ pub struct NodePartText {
     /// Number of equal units of the request on the node.
     #[serde(default = "one")]
     pieces: u32,
-    /// Cores that the job holds.
     cpu: u32,
     /// Cores on each island, such as a socket; may be left out for one island.
     #[serde(default)]
@@ -23,7 +22,6 @@ pub struct NodePartText {
     /// Memory that the job holds, in MiB.
     #[serde(default)]
     mem: u32,
-    /// Indices of the GPUs that the job holds.
     #[serde(default)]
     gpus: Vec<u32>,
     /// Fraction of each GPU that the job holds: one number or a list. `None` for whole GPUs.

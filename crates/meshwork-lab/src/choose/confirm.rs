@@ -107,7 +107,6 @@ pub struct ClassChange {
     /// Change as a fraction of the baseline's metric. `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether the whole 95 % interval favours the baseline.
     pub loses: bool,
 }
 
@@ -210,7 +209,6 @@ impl Confirmation<'_> {
         Ok(results)
     }
 
-    /// Compares winner and baseline by pairs of fresh replications, on the race's scale.
     fn fresh(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         let [ours, theirs] = [&results.runs[0], &results.runs[1]];

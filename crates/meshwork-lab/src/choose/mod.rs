@@ -426,7 +426,6 @@ pub(crate) fn with(
     Ok(Point { swept: point.swept.clone(), scenario, windows: point.windows.clone() })
 }
 
-/// Clock of a scenario, which gives the unit in which its times are printed.
 pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }

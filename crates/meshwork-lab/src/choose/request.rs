@@ -30,11 +30,9 @@ pub struct ChoiceRequest {
     pub baseline: Vec<String>,
     /// Metric of the race; `None` for the first metric that the study measures.
     pub metric: Option<String>,
-    /// Second metric, whose means are reported to show the trade-off.
     pub second: Option<String>,
     /// Whether candidates are compared by differences of the metric (the raw scale), not by ratios.
     pub raw: bool,
-    /// Number of candidates above which a screening reduces their number before the race.
     pub screen_above: usize,
 }
 
@@ -66,7 +64,6 @@ pub enum Budget {
 pub enum Within {
     /// Indifference zone as a fraction of the best candidate's metric.
     Share(f64),
-    /// Indifference zone in units of the metric.
     Units(f64),
 }
 

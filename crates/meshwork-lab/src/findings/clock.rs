@@ -14,7 +14,6 @@ use crate::date::written;
 use crate::findings::statistics::Interval;
 use crate::study::Study;
 
-/// Units of time that a study's key `time_unit` accepts, with their lengths in seconds.
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
 
@@ -46,7 +45,6 @@ impl LogStart {
         })
     }
 
-    /// Date of clock time 0, given in seconds since 1970-01-01 UTC and without a time zone.
     #[must_use]
     pub fn at(unix: f64) -> LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
@@ -145,7 +143,6 @@ impl Clock {
         Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
     }
 
-    /// Length of one unit of the clock in seconds; `None` if it is unknown.
     #[must_use]
     pub fn unit_seconds(&self) -> Option<f64> {
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;

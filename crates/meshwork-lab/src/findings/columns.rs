@@ -55,7 +55,6 @@ impl Shown {
     }
 }
 
-/// Names of the metrics for which higher values are better.
 pub const HIGHEST: [&str; 10] = [
     "utilization",
     "utilization_asked",
@@ -69,7 +68,6 @@ pub const HIGHEST: [&str; 10] = [
     "jain_wait",
 ];
 
-/// Descriptions of metrics, from the catalogue with which a study was read.
 #[derive(Clone, Default)]
 pub struct Meanings(Vec<&'static MetricEntry>);
 

@@ -31,9 +31,7 @@ pub(crate) struct Ratio {
     pub(crate) mean: f64,
     /// Ends of the 95 % interval; `None` for too little data. The upper end may be infinite.
     pub(crate) ends: Option<[f64; 2]>,
-    /// Difference of the means, in units of the clock, with its 95 % interval.
     pub(crate) difference: Interval,
-    /// Mean in the second scenario, over the same runs.
     pub(crate) base: f64,
 }
 
@@ -67,7 +65,6 @@ impl Ratio {
 
 pub(crate) const ROUNDING: f64 = 1e-12;
 
-/// Number of bisection steps that find one end of an interval.
 const HALVINGS: usize = 32;
 
 /// Ratio of a non-negative metric's means in two scenarios, first to second. **O(n)** for *n* runs.
@@ -170,7 +167,6 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// Difference of the first mean and `ratio` times the second mean, with its 95 % interval.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()

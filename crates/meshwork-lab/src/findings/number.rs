@@ -4,7 +4,6 @@
 pub struct Rounded {
     pub mean: String,
     pub half_width: Option<String>,
-    /// Text to be shown directly after the number, such as a mark that refers to a note.
     pub suffix: String,
 }
 

@@ -36,7 +36,6 @@ pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
 pub struct RunningMoments {
     count: f64,
     mean: f64,
-    /// Sum of squared deviations of the values from their mean.
     scatter: f64,
 }
 
@@ -54,7 +53,6 @@ impl RunningMoments {
         self.count as u64
     }
 
-    /// Mean of the values; 0 without values.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.mean
@@ -87,7 +85,6 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Ends of the confidence sequence with the error probability `alpha`.
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
@@ -113,7 +110,6 @@ impl FromIterator<f64> for RunningMoments {
 /// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wins {
-    /// Number of pairs of values in which the first side won.
     pub won: u64,
     pub lost: u64,
     pub equal: u64,
@@ -184,7 +180,6 @@ mod tests {
         }
     }
 
-    /// Compares *E* with a numerically integrated mixture over mean and scale.
     #[test]
     fn the_martingale_is_the_mixture_that_it_is_said_to_be() {
         let values = [0.3_f64, 1.1, -0.4, 2.0];

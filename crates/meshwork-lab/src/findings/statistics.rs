@@ -85,7 +85,6 @@ pub fn interval(values: &[f64], batches: &[f64]) -> Interval {
     }
 }
 
-/// Arithmetic mean; `None` for no values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

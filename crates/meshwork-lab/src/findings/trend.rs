@@ -14,13 +14,11 @@ const LIMIT: f64 = 0.87;
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
-/// The 95 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.645;
 
 /// Number of jobs below which the queue of any machine grows from its empty start.
 pub const MIN_JOBS: u64 = 100;
 
-/// Minimum number of batches of a run whose queue is judged.
 const MIN_BATCHES: usize = 10;
 
 /// Kendall's τ of a series; `None` for fewer than ten values. **O(n²)** for *n* batches, some 40.
@@ -91,7 +89,6 @@ mod tests {
         tau(&means).unwrap()
     }
 
-    /// Number of simulated scenarios, out of `scenarios`, whose queue is reported to grow.
     fn raised(load: f64, jobs: usize, replications: usize, scenarios: usize) -> usize {
         let mut stream = Stream::new(1, replications as u64, "trend");
         let mut scenario = || {

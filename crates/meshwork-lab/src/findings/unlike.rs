@@ -48,7 +48,6 @@ pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
         .collect()
 }
 
-/// Family of strategies whose entries a swept key names; `None` for keys that name no strategies.
 fn family(key: &str) -> Option<&'static Family> {
     match key {
         "allocator" => Some(&alloc::FAMILY),
@@ -64,7 +63,6 @@ fn family(key: &str) -> Option<&'static Family> {
 
 type List<'a> = (&'a Catalogue, &'static Family);
 
-/// A strategy of the sweep: its label in the table, and its resolved parameters.
 struct Compared<'a> {
     label: String,
     table: &'a Table,
@@ -131,13 +129,11 @@ fn name(table: &Table) -> Option<&str> {
     table.get("name")?.as_str()
 }
 
-/// Parameters that the catalogue's entry of a strategy declares.
 fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
     let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))
 }
 
-/// Strategies that have a parameter of this name and kind, each with the value of the parameter.
 fn having<'a>(
     family: List<'_>,
     compared: &'a [Compared<'a>],

@@ -40,7 +40,6 @@ pub fn short_paths(paths: &[String]) -> Vec<String> {
     paths.iter().map(short).collect()
 }
 
-/// Label of a scenario in tables: its swept keys with short values.
 #[must_use]
 pub fn short_label(study: &Study, swept: &[(String, Value)]) -> String {
     let word = |(key, value): &(String, Value)| {

@@ -68,7 +68,6 @@ fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     }
 }
 
-/// One cell of a claim, for finding the position of its bound in a plot.
 struct Own<'a> {
     study: &'a crate::study::Study,
     axes: &'a [Axis],

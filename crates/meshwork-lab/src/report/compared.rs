@@ -21,7 +21,6 @@ const CAUSES: [(Cause, &str); 4] = [
     (Cause::Reserved, "nodes were reserved for others"),
 ];
 
-/// Makes a standalone page of a comparison; `names` are the displayed names of the topologies.
 #[must_use]
 pub fn compared(comparison: &Comparison, names: &[String]) -> String {
     let title = "Configurations compared";
@@ -93,7 +92,6 @@ fn lasting(seconds: f64, (size, unit): TimeUnit) -> String {
     format!("{} {unit}", significant(seconds / size, 3))
 }
 
-/// Sentence on how a topology changes the mean wait.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];
@@ -403,7 +401,6 @@ fn maps(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Lists how each configuration file differs, line by line, from the first topology's.
 fn changes(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
         @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {

@@ -275,7 +275,6 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// Clause for a caption on how many values of the key have a line.
     fn each(&self, shown: usize) -> String {
         match (&self.key, self.values) {
             (Some(key), Some(all)) if shown < all => {

@@ -19,7 +19,6 @@ pub struct Fact {
     pub text: String,
 }
 
-/// Maximum number of messages of failed runs in a section.
 const MAX_FAILURES: usize = 100;
 
 /// Note that a study was run with the settings of its table `[quick]`.
@@ -90,7 +89,6 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
     facts
 }
 
-/// Text with the numbers of scenarios, and of finished, failed and missing runs.
 fn runs(content: &Content) -> String {
     let scenarios = content.points.len() as u64;
     let runs = || content.results.runs.iter();
@@ -209,7 +207,6 @@ fn beyond_quick(content: &Content) -> Option<&[String]> {
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }
 }
 
-/// Quotes a word for the shell if necessary.
 pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

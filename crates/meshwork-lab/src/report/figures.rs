@@ -16,12 +16,10 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, Replications, Study};
 
-/// Minimum ratio of largest to smallest number for a scale to be logarithmic.
 const SPREAD: f64 = 20.0;
 
 const MAX_CLAIMED: usize = 3;
 
-/// Maximum number of points in a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
 /// Maximum number of points of a section in views with another x axis than the default one.
@@ -49,7 +47,6 @@ struct Plan<'a> {
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Makes all figures of a study.
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -182,7 +179,6 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// Metrics that are measured by job size, those of claims first.
 fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
@@ -205,7 +201,6 @@ pub(super) fn title(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Puts the first letter of a heading in lower case.
 fn lowered(heading: &str) -> String {
     let mut letters = heading.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())

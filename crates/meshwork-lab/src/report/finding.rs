@@ -15,13 +15,10 @@ use crate::run::{Results, ScenarioRuns};
 use crate::study::Study;
 use crate::study::expand::Point;
 
-/// Maximum number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics that a sentence on other best values names.
 const MAX_METRICS: usize = 4;
 
-/// Maximum number of settings of the selectors with a summary sentence of their own.
 const MAX_SETTINGS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,9 +29,7 @@ pub struct SummarySentence {
     pub at: Vec<(String, String)>,
 }
 
-/// Best scenarios in a comparison, and their lead over the next best.
 struct Lead {
-    /// Best scenario, and all scenarios that equal it, by index.
     best: Vec<usize>,
     /// Next best scenario, and the best mean divided by its mean; `None` if all are equal.
     next: Option<(usize, Ratio)>,
@@ -92,7 +87,6 @@ pub(super) fn findings(
 const PLAIN_WORDS: [&str; 10] =
     ["none", "never", "always", "true", "false", "first", "last", "all", "auto", "exact"];
 
-/// Question of which value of a swept key is best.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -139,7 +133,6 @@ impl Question<'_> {
         settings.find(|other| differ(other)).unwrap_or_else(|| at.clone())
     }
 
-    /// Name of a scenario in a sentence about the scenarios `among`.
     fn name(&self, among: &[usize], scenario: usize) -> String {
         let axis = &self.axes[self.along];
         let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
@@ -249,7 +242,6 @@ impl Question<'_> {
         ))
     }
 
-    /// Sentence on the difference of the best scenarios from the baseline.
     fn compared_with_baseline(
         &self,
         contest: &Contest<'_>,
@@ -519,7 +511,6 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence on the number of settings at which the same values are best.
     fn elsewhere(
         &self,
         (lead, of): (&Lead, &str),

@@ -19,7 +19,6 @@ use crate::sweep::progress;
 
 type Failures = BTreeMap<(usize, u64), String>;
 
-/// Reads the study of a folder with its runs, without changing anything.
 pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refused> {
     let mut latest = String::new();
     let mut versions: Vec<String> = Vec::new();

@@ -13,7 +13,6 @@ pub(crate) static STYLES: [&str; 3] = [
     include_str!("../../assets/live/live.css"),
 ];
 
-/// Bundle of the modules in `assets`.
 static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 
 static LIVE: &str = include_str!("../../assets/live/live.html");
@@ -207,7 +206,6 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
     }
 }
 
-/// Collapsed list of the claims that are not borne out, with the reasons.
 fn without_borne_out(overview: &Overview, report: &Report) -> Markup {
     let borne_out = overview.verdicts.first();
     let others = |paper: &PaperLine| -> Vec<(usize, usize)> {
@@ -243,7 +241,6 @@ fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     })
 }
 
-/// Claim that is shown outside its section.
 fn claim_there(report: &Report, section: usize, claim: usize) -> Markup {
     let section = &report.sections[section];
     let source = html! { a href={ "#" (section.id) } { (section.title) } };
@@ -341,7 +338,6 @@ fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup 
     }
 }
 
-/// Table, collapsed below its title unless `is_open`.
 fn table_html(table: &ReportTable, id: &str, is_open: bool) -> Markup {
     let caption = sentence(&table.caption);
     let is_number = |column: usize| table.rows.first().is_some_and(|row| row[column].number);
@@ -390,10 +386,8 @@ fn unbroken(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }
 
-/// Maximum width of a character in a table, in pixels.
 const CHARACTER: usize = 8;
 
-/// Space between two columns of a table, in pixels.
 const BETWEEN: usize = 23;
 
 /// CSS that turns each row of a table too wide for its container into a block.
@@ -425,7 +419,6 @@ fn narrow(table: &ReportTable, id: &str) -> String {
     )
 }
 
-/// Allows line breaks between the words of a long name.
 fn breakable(name: &str) -> Markup {
     html! {
         @for part in name.split_inclusive(['_', '.']) {

@@ -107,7 +107,6 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     Ok(Recorded { recordings, without, timelines })
 }
 
-/// Timelines of the recorded first replications of other scenarios than `chosen`.
 fn further(
     content: &Content,
     folder: &Path,
@@ -156,7 +155,6 @@ fn name(scenario: usize, replication: u64, title: &str) -> String {
     format!("Scenario {}{title}{replication}", scenario + 1)
 }
 
-/// Runs selected by the user or by default, each with the index of its scenario.
 fn chosen(
     content: &Content,
     archive: &Archive,

@@ -68,13 +68,10 @@ pub struct Content {
     pub asked: StudyRequest,
     pub points: Vec<Point>,
     pub results: Results,
-    /// Number of needed runs that are not yet available.
     pub missing: u64,
     pub versions: Vec<String>,
-    /// Name of the results folder, if there is one.
     pub folder: Option<String>,
     pub notes: Vec<String>,
-    /// Outcome of `meshwork choose`, if it was run on the study.
     pub choice: Option<StoredChoice>,
 }
 
@@ -98,7 +95,6 @@ pub struct Report {
     /// Verdicts by paper; `None` with a single section, or if no section is about a paper.
     pub overview: Option<Overview>,
     pub sections: Vec<Section>,
-    /// Unreadable studies, one sentence each.
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -132,7 +128,6 @@ pub struct Section {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimLine {
     pub text: String,
-    /// Place in the paper where the claim stands.
     pub source: Option<String>,
     pub verdict: String,
     pub reason: String,
@@ -141,7 +136,6 @@ pub struct ClaimLine {
 }
 
 impl Report {
-    /// Makes a report of a results folder, or of a folder that holds several of them.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,
@@ -267,7 +261,6 @@ impl Report {
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
-    /// SVG files of all views of all figures, with names that end in `.svg`.
     #[must_use]
     pub fn figure_files(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
@@ -399,7 +392,6 @@ fn title_apart(sections: &mut [Section]) {
     }
 }
 
-/// Moves the note on the quick form, which several sections share, to the top.
 fn say_once(sections: &mut [Section]) -> Vec<String> {
     if sections.len() < 2 {
         return Vec::new();

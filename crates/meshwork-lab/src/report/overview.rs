@@ -16,7 +16,6 @@ const VERDICTS: [ClaimVerdict; 4] = [
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overview {
     pub verdicts: Vec<String>,
-    /// One row for each paper of a section.
     pub papers: Vec<PaperLine>,
 }
 

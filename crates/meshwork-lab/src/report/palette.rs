@@ -8,7 +8,6 @@ use super::views::{EQUAL, FigureView};
 
 const COLOURS: usize = 10;
 
-/// Index of the colour of each value, by swept key and name of the value.
 type Colours = BTreeMap<(String, String), usize>;
 
 /// Gives each value of a coloured key the same colour in all sections, if possible.

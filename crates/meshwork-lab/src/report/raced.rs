@@ -27,7 +27,6 @@ const SPREAD: f64 = 4.0;
 
 const MAX_ROWS: usize = 500;
 
-/// Outcome of a choice by `meshwork choose`, as read from a results folder.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StoredChoice {
     study: String,
@@ -119,7 +118,6 @@ impl StoredChoice {
         all
     }
 
-    /// Scenarios whose runs the page shows: the chosen candidate and the baseline.
     pub(super) fn sample(&self) -> Vec<usize> {
         let choice = self.choice.as_ref().map(|own| own.scenario);
         let mut both: Vec<usize> = choice.into_iter().chain([self.baseline.scenario]).collect();
@@ -283,7 +281,6 @@ impl StoredChoice {
             .then(|| figure(section, "left", "The course of the race", choices, views))
     }
 
-    /// Figure of the mean effects of the values of each swept key.
     fn effects(&self, section: &str) -> Option<Figure> {
         let mut keys: Vec<&str> = Vec::new();
         for effect in &self.effects {
@@ -349,7 +346,6 @@ impl StoredChoice {
             .then(|| figure(section, "effects", "What each value does on average", choices, views))
     }
 
-    /// Figure of the trade-off between the metric of the race and a second metric.
     fn trade_off(
         &self,
         section: &str,
@@ -497,7 +493,6 @@ fn keys(axes: &[Axis]) -> String {
     keys.collect::<Vec<_>>().join(", ")
 }
 
-/// Converts a value of a metric to the unit of the page.
 fn shown(value: f64, metric: &str, clock: &Clock, meanings: &Meanings) -> f64 {
     value * clock.scale(meanings.unit(metric))
 }

@@ -14,7 +14,6 @@ use crate::findings::words::short;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Replications, Study};
 
-/// Maximum number of scenarios with a column each in a table with many metrics.
 const MOST_ACROSS: usize = 6;
 
 /// Minimum number of metrics for which a table of few scenarios has a row for each.
@@ -28,10 +27,8 @@ pub struct ReportTable {
     pub file: &'static str,
     /// Names of columns, with descriptions, which include the unit of a metric.
     pub columns: Vec<(String, String)>,
-    /// Number of leading columns that identify a row.
     pub keys: usize,
     pub rows: Vec<Vec<TableCell>>,
-    /// Number of rows that only the CSV file has.
     pub more: usize,
 }
 

@@ -119,7 +119,6 @@ impl<K: Ord + Clone> Classes<K> {
         self.metrics.push(metrics);
     }
 
-    /// Classes of one run, each with its number of jobs and its metrics.
     pub(super) fn of_run(
         &self,
         run: usize,

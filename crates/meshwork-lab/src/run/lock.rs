@@ -10,11 +10,7 @@ use crate::run::file::{FileError, host, target};
 #[non_exhaustive]
 pub enum LockError {
     #[error("{path}: {by} is writing to this file: wait for it to end")]
-    Held {
-        path: String,
-        /// Process id and host of the process that holds the lock.
-        by: String,
-    },
+    Held { path: String, by: String },
     #[error("{0}: this is not a regular file, so nothing can be kept in it")]
     NotRegular(String),
     #[error(transparent)]

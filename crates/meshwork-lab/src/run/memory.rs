@@ -19,7 +19,6 @@ use crate::study::{Refused, Study};
 /// Memory in bytes of a scenario with all defaults, as measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
 
-/// Checks that all scenarios of a study fit in memory at once.
 pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
     let scenarios = count(study)?;
     let what = format!("the {scenarios} scenarios of `[sweep]` take");

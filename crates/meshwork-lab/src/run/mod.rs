@@ -68,6 +68,5 @@ pub trait Watcher: Sync {
     fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>>;
 }
 
-/// Function that runs one replication of a scenario and reports events to an observer.
 pub type Simulate<'a> =
     dyn Fn(&Scenario, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;

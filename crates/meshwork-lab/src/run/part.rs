@@ -121,7 +121,6 @@ impl Shared<'_, '_> {
         }
     }
 
-    /// Runs one replication. If it fails, a note is written into the store.
     fn noted(&self, scenario: usize, replication: u64) -> Run {
         let run = self.replication(scenario, replication);
         if let Err(message) = &run.result {

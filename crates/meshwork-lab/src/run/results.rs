@@ -5,7 +5,6 @@ use crate::study::Replications;
 pub struct Results {
     /// Runs by scenario and replication; only the first if all replications are identical.
     pub runs: Vec<ScenarioRuns>,
-    /// For each scenario, whether a single run stands for all replications.
     pub constant: Vec<bool>,
     /// Error of the store, after which no runs were stored. All results are here.
     pub store_error: Option<String>,

@@ -89,7 +89,6 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) stopped: AtomicBool,
     /// Runs that were made before stored runs are read; a `None` is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
-    /// Whether the progress already counts all runs of the round, before stored ones are read.
     are_counted: AtomicBool,
     /// Index of the scenario, replication and reason of each failed run in [`Runner::work`].
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,

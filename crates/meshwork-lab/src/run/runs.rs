@@ -102,7 +102,6 @@ impl ScenarioRuns {
         self.failed.iter().map(|(replication, _, message)| (*replication, message.as_str()))
     }
 
-    /// Whether there are several runs, all with identical results.
     #[must_use]
     pub fn all_same(&self) -> bool {
         self.failed.is_empty() && self.ended() > 1 && self.same.is_some()
@@ -141,13 +140,11 @@ impl ScenarioRuns {
         self.ended.metrics.row(0).map(|(name, _)| name)
     }
 
-    /// Measured values of a metric, each with its replication number.
     pub fn measured(&self, metric: &str) -> impl Iterator<Item = (u64, f64)> {
         let column = self.ended.metrics.column(metric).iter().copied();
         self.ended.replications.iter().copied().zip(column).filter(|(_, value)| value.is_finite())
     }
 
-    /// Measured values for jobs of one size, each with its replication number.
     pub fn measured_of_size(&self, size: u64, metric: &str) -> Vec<(u64, f64)> {
         let classes = self.sizes();
         let Some(class) = classes.iter().find(|class| *class.kind == size) else {

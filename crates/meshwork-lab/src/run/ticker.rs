@@ -13,7 +13,6 @@ pub(super) struct Ticker<'a, 'b, 'c> {
     expected: Expected,
     first_arrival: Option<Time>,
     finished: u64,
-    /// Share of the run and finished jobs at the last report.
     told: (f64, u64),
     last: Instant,
 }

@@ -33,7 +33,6 @@ use crate::study::{Refused, Study};
 
 pub const ASKED: &str = "asked.toml";
 
-/// Name of the folder in a results folder for files whose text became part of scenarios.
 pub const FILES: &str = "files";
 
 pub const EXPERIMENT: &str = "experiment.toml";

@@ -33,7 +33,6 @@ pub struct Test {
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
-    /// Whether only the means decide whether the claim holds, without regard to their intervals.
     pub by_means: bool,
 }
 
@@ -65,7 +64,6 @@ pub enum Relation {
         of: SweptValues,
         /// Selection of the reference scenario; `None` if the metric itself is compared.
         to: Option<SweptValues>,
-        /// Swept key along which the metric must rise or fall.
         along: String,
         /// Whether the metric must rise along the key; otherwise it must fall.
         rises: bool,

@@ -17,7 +17,6 @@ use crate::study::set::{depth, plain, set};
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, hint, is_within};
 use crate::trace::{Form, on_the_clock_of};
 
-/// Maximum number of scenarios of a study.
 pub const MAX_SCENARIOS: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]
@@ -36,7 +35,6 @@ pub struct Windows {
     pub stride: f64,
     /// Indices among all windows, from 0, of those in which jobs arrive.
     with_jobs: Arc<[u64]>,
-    /// Number of windows in which no job arrives.
     pub empty: u64,
 }
 

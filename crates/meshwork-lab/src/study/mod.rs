@@ -472,7 +472,6 @@ pub fn command_for(path: &Path) -> Option<&'static str> {
     (plain.contains("sacct") && !ends_with(&[".toml"])).then_some("meshwork ops import --sacct")
 }
 
-/// Maximum number of characters of a wrong line that an error message shows.
 const MAX_SHOWN: usize = 60;
 
 fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {

@@ -224,7 +224,6 @@ impl Writer<'_> {
         self.catalogue.entries(family).into_iter().flat_map(spellings).collect()
     }
 
-    /// Schema of a machine: a text, one site, several sites, or files of Slurm or topograph.
     fn machine(&mut self) -> Json {
         let access_tables = self.properties(&access::PARAMS.iter().collect::<Vec<_>>());
         let access: Vec<&Param> = access::PARAMS.iter().chain(TYPES).collect();

@@ -21,7 +21,6 @@ pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> 
     Ok(path)
 }
 
-/// Refuses to export without the feature `parquet`.
 #[cfg(not(feature = "parquet"))]
 pub fn export(_: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
     Err(Refused(format!(
@@ -50,7 +49,6 @@ mod rows {
     use crate::study::{Refused, Replications};
     use crate::sweep::shard::stored;
 
-    /// Number of rows of the table that are written together, as a row group of Parquet.
     const GROUP: usize = 1 << 14;
 
     struct Group {

@@ -25,7 +25,6 @@ pub struct Script {
     /// Number of the submission, which is the prefix of the names of its files.
     pub number: u64,
     pub shards: u64,
-    /// Maximum number of tasks of one job array.
     pub largest_array: u64,
     /// Maximum number of tasks that run at once. The script for HyperQueue ignores it.
     pub max_parallel: u64,
@@ -80,7 +79,6 @@ impl Script {
         self.beside("sh")
     }
 
-    /// Path of the file with the submission's deal, which assigns runs to shards.
     #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")

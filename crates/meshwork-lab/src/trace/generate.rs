@@ -14,7 +14,6 @@ use toml::{Table, Value};
 use super::{Form, TraceError, form, info, write};
 use crate::standard::catalogue;
 
-/// Maximum number of jobs in a generated log, all of which are held in memory.
 pub const MAX_JOBS: u64 = 10_000_000;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -85,7 +85,6 @@ pub struct ChoiceOutcome {
     pub metric: String,
     pub second: Option<String>,
     pub raw: bool,
-    /// Clock of the study, which gives the unit in which times are printed.
     clock: Clock,
     meanings: Meanings,
     scale: Scale,

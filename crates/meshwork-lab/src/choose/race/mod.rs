@@ -23,7 +23,6 @@ use crate::findings::statistics::quantile;
 /// Replications after which growing queues are dropped, and a screening first halves the field.
 pub const FIRST_LOOK: u64 = 4;
 
-/// Largest number of candidates that a screening leaves for the race.
 pub const FINALISTS: usize = 64;
 
 /// Largest number of replications of a candidate, after which the race ends undecided.
@@ -56,13 +55,11 @@ pub trait Field {
     fn excess(&self, candidate: usize, constraint: usize, replication: u64)
     -> Result<f64, NoValue>;
 
-    /// Whether the job queue of a candidate keeps growing in its finished runs.
     fn is_growing(&self, candidate: usize) -> bool;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// The run failed, so its candidate leaves the race.
     Failed(String),
     /// The value has no counterpart on the race's scale, which ends the race.
     OffScale(String),
@@ -71,7 +68,6 @@ pub enum NoValue {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
     Racing,
-    /// Another candidate is certainly better.
     Beaten {
         by: usize,
         /// Pairs of replications after which the candidate was dropped.
@@ -88,7 +84,6 @@ pub enum Fate {
         excess: f64,
     },
     Failed(String),
-    /// The screening dropped the candidate after this many replications.
     Screened(u64),
 }
 

@@ -58,7 +58,6 @@ pub enum CellState {
     Open,
 }
 
-/// A combination of swept values in which a claim is tested, and the result of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
     /// Values of the swept keys by which this cell differs from the claim's other cells.
@@ -70,7 +69,6 @@ pub struct ClaimCell {
     pub of: Option<f64>,
     /// Mean in the reference scenario: the best other one, or at the first value for a trend.
     pub to: Option<f64>,
-    /// Whether the claim compares the means `of` and `to` by difference instead of by ratio.
     pub by_difference: bool,
 }
 
@@ -88,9 +86,7 @@ pub struct Judgement {
     pub claim: PaperClaim,
     pub verdict: ClaimVerdict,
     pub needed: u64,
-    /// Cells in which the claim was tested, in the order of the sweep.
     pub cells: Vec<ClaimCell>,
-    /// Reason why the claim cannot be checked; `None` if it can.
     pub why: Option<String>,
 }
 
@@ -191,7 +187,6 @@ fn not_checkable(claim: &PaperClaim, why: String) -> Judgement {
     }
 }
 
-/// Writes `claims.csv`. If the study has no claims, removes the file of an earlier study.
 pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     let path = folder.join("claims.csv");
     if judgements.is_empty() {
@@ -504,7 +499,6 @@ fn mean_of(values: &[Measured]) -> Option<f64> {
     mean(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())
 }
 
-/// Differences of a metric between two scenarios, for the replications that both scenarios have.
 fn paired(
     ours: &[Measured],
     theirs: &[Measured],

@@ -49,19 +49,15 @@ pub struct SummaryRow {
     pub by_size: Vec<SizeRow>,
     /// Results by owner of the jobs. The study requests the kinds of owner, such as user or group.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerRow>>,
-    /// Replication numbers, each with the speeds of the sites; empty unless speeds are random.
     pub speeds: Vec<(u64, Vec<f64>)>,
-    /// Differences from each baseline of the study; empty if none is requested.
     pub differences: Vec<Difference>,
     pub failures: Vec<(u64, String)>,
-    /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
     pub growing: bool,
     /// Whether the scenario has a single run for all replications, because they do not differ.
     pub constant: bool,
 }
 
 impl SummaryRow {
-    /// Results for one kind of owner; empty if the study does not request them.
     #[must_use]
     pub fn owners(&self, by: OwnerAttribute) -> &[OwnerRow] {
         self.by_owner.get(&by).map_or(&[], |owners| owners)
@@ -185,7 +181,6 @@ pub fn label(swept: &[(String, Value)]) -> String {
     words.join(", ")
 }
 
-/// Metrics that a study names, in the study's order; empty if it names none.
 fn asked_order(point: &Point) -> Vec<String> {
     let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()

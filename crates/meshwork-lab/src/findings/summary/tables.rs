@@ -44,7 +44,6 @@ impl Summary {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))
     }
 
-    /// Table with a row for each class and metric; `None` if no scenario has classes.
     fn by_class_csv(
         &self,
         class: &str,

@@ -66,7 +66,6 @@ impl<'a> Common<'a> {
         Common { domain: measured(view, &points, log), view, points, log, in_percent, order }
     }
 
-    /// Draws the panel with index `panel`, `width` pixels wide.
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
@@ -130,7 +129,6 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Draws a panel of lines, points or steps, with the means on the vertical axis.
     fn curves(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
@@ -494,7 +492,6 @@ fn tick_below(out: &mut String, [x, y]: At, words: &str, width: f64, theme: &The
     text(out, place, words, theme.soft, "middle", SMALLER);
 }
 
-/// Draws the label of a scale below the plot, with its key in small print.
 fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let [x, y] = place.map(at);
     let (ink, soft, words) = (theme.ink, theme.soft, label(scale));

@@ -47,7 +47,6 @@ pub(super) fn line(out: &mut String, ends: [f64; 4], stroke: &str, width: f64, m
     );
 }
 
-/// Draws a rectangle, given by corner, width and height.
 pub(super) fn rect(out: &mut String, [x, y, width, height]: [f64; 4], fill: &str, more: &str) {
     let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(at);
     let _ = writeln!(
@@ -94,7 +93,6 @@ pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
 const DASHES: [&str; 10] =
     ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 
-/// SVG attribute with the dash pattern of a line without marks.
 pub(super) fn dashed(number: usize) -> String {
     match DASHES[number % DASHES.len()] {
         "" => String::new(),
@@ -146,7 +144,6 @@ const SHAPES: [&[At]; 10] = [
     &[[0.0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
 ];
 
-/// Number of colours of series, each with its own mark.
 pub(super) const COLOURS: usize = SHAPES.len();
 
 pub(super) fn mark(

@@ -18,7 +18,6 @@ pub(super) struct Point {
     pub(super) panel: usize,
 }
 
-/// Whether a view has differences in percent in addition to the absolute differences.
 pub(super) fn has_percent(view: &FigureView) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }
@@ -63,7 +62,6 @@ impl Point {
         self.half.is_some() && (self.low > 0.0 || self.high < 0.0)
     }
 
-    /// Whether the point has fewer replications than requested.
     pub(super) fn is_partial(&self, view: &FigureView) -> bool {
         !self.once
             && self.replications > 0

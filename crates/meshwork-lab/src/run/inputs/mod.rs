@@ -37,7 +37,6 @@ pub struct Files {
     companions: Companions,
 }
 
-/// Companion files that were read, by the paths in the study.
 pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 
 /// File whose text becomes part of scenarios, such as a topology.

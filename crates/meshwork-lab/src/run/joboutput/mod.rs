@@ -142,7 +142,6 @@ pub fn write_index(
 /// earlier jobs have left the system. The files have temporary names until [`JobLog::finish`].
 pub struct JobLog {
     topologies: Vec<Topology>,
-    /// States of jobs in order of arrival, from the job `first` up to the latest arrival.
     pending: VecDeque<Slot>,
     first: JobId,
     outputs: Vec<Output>,

@@ -16,7 +16,6 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the store of a folder and calls `each` once per run.
     pub fn open(
         folder: &Path,
         mut each: impl FnMut(&Head<'_>, &[u8]),

@@ -40,7 +40,6 @@ pub(super) struct Lines {
     pub(super) files: Vec<Source>,
     places: HashMap<u128, Place>,
     pub(super) warnings: Vec<String>,
-    /// Unreadable lines of `runs.jsonl`, without their line breaks.
     pub(super) garbled: Vec<Vec<u8>>,
 }
 

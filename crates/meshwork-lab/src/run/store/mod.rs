@@ -58,7 +58,6 @@ pub enum StoreError {
          one of two computers computes wrongly; `meshwork check` replays runs; delete the wrong line"
     )]
     TwoPayloads { key: String, first: String, second: String },
-    /// A run that was made again has given other results than the stored ones.
     #[error(
         "{file}: the run with the key {key} is stored with other results than it has now given"
     )]
@@ -266,7 +265,6 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a heartbeat, which is an empty line, into the segment.
     pub fn beat(&mut self) {
         if let Sink::Segment(segment) = &mut self.sink
             && !self.broken

@@ -327,7 +327,6 @@ fn short(hash: &blake3::Hash) -> String {
     hash.to_hex()[..32].to_owned()
 }
 
-/// Converts a TOML table to JSON, keeping the order of keys.
 #[must_use]
 pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")

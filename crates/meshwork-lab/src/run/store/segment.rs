@@ -19,7 +19,6 @@ use crate::run::file::FileError;
 
 pub const SEGMENTS: &str = "runs";
 
-/// File extension of a segment while its attempt is not finished.
 const PART: &str = ".jsonl.part";
 const WHOLE: &str = ".jsonl";
 
@@ -74,7 +73,6 @@ pub(super) fn is_segment(path: &Path) -> bool {
     is_inside && name.is_some_and(|name| name.ends_with(WHOLE) || name.ends_with(PART))
 }
 
-/// Segments of a results folder, sorted by name.
 pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = folder.join(SEGMENTS);
     let failed =
@@ -202,11 +200,9 @@ fn millis(duration: Duration) -> f64 {
     duration.as_millis() as f64 / 1000.0
 }
 
-/// Attempt at a shard, described by the notes in its segment and the state of that file.
 #[derive(Clone, Debug)]
 pub struct ShardAttempt {
     pub path: PathBuf,
-    /// Whether the file has the final name without `.part`.
     pub is_whole: bool,
     /// Time of the last write, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,

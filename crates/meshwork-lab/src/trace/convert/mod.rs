@@ -39,7 +39,6 @@ pub struct Converted {
     pub jobs: u64,
     /// Number of nodes that were written, if the input is a list of nodes in a published trace.
     pub nodes: u64,
-    /// Sentences on the conversion, such as on columns and fields that the output cannot store.
     pub lost: Vec<String>,
 }
 
@@ -116,7 +115,6 @@ fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, Tra
     Ok(Converted { nodes: machine.nodes, lost: machine.lost, ..Converted::default() })
 }
 
-/// Parses `changes` as parameters of the workload `swf` for the log at `path`.
 pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
@@ -131,11 +129,9 @@ pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> 
     FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }
 
-/// Log in memory: its jobs in order of submission, each with its line of the log.
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
-    /// Whether the lines were read from a log; otherwise they were made from the jobs of a table.
     is_of_lines: bool,
     done: Converted,
 }
@@ -319,7 +315,6 @@ pub(super) fn changed(
     Ok(kept)
 }
 
-/// Limits a number to the maximum that a log may hold.
 fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
@@ -349,7 +344,6 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Sets the number of jobs in the header of a log to `jobs`, wherever the header states it.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {
@@ -362,7 +356,6 @@ fn note(header: &mut Header, text: &str) {
     header.entries.push(("Note".to_owned(), text.to_owned()));
 }
 
-/// Description of the conversion in one line, for the header of the new log.
 fn story(changes: &Table, done: &Converted) -> String {
     let mut steps = vec![format!("converted by meshwork {}", env!("CARGO_PKG_VERSION"))];
     if done.unusable() > 0 {

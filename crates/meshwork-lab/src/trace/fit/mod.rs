@@ -83,7 +83,6 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Duration from the first submission of the sample to the last, in seconds.
     fn span(&self) -> f64 {
         self.arrivals[self.arrivals.len() - 1] - self.arrivals[0]
     }

@@ -28,7 +28,6 @@ impl FitModel {
         FitModel::ALL.iter().find(|model| model.0 == name).map(|model| model.1)
     }
 
-    /// Whether the model itself generates requested times.
     pub(super) fn has_requests(self) -> bool {
         self == FitModel::CirneBerman
     }

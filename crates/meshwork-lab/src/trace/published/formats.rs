@@ -17,7 +17,6 @@ const fn jobs(columns: &'static [Mapped]) -> Holds {
 
 const HOUR: f64 = 3600.0;
 
-/// Formats of published traces, of which the first that fits is used.
 pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba openb 2023, pods",

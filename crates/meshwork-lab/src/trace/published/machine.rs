@@ -11,7 +11,6 @@ use crate::run::inputs::Files;
 pub(crate) struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
-    /// Sentences on attributes of the nodes that the study's machine does not model.
     pub(crate) lost: Vec<String>,
 }
 
@@ -33,7 +32,6 @@ impl NodeType {
     }
 }
 
-/// Makes the machine of a study from a table of nodes.
 pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     let found = recognized(&Files::default(), path)?;
     let wanted = "only a table of the nodes of a published trace becomes a machine";
@@ -126,7 +124,6 @@ fn types(nodes: &[Listed]) -> Option<Value> {
     Some(Value::Array(list))
 }
 
-/// Formats ascending numbers as ranges, such as `0-3,7`.
 fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [only] => only.to_string(),
