@@ -154,7 +154,7 @@ impl ChoiceRequest {
         }
     }
 
-    /// 1 minus the confidence level, which must be between 50 % and 100 %.
+    /// Error probability: 1 minus the confidence level, which is at least 50 %.
     pub(super) fn alpha(&self) -> Result<f64, Refused> {
         let text = &self.confidence;
         share(text).filter(|given| (0.5..1.0).contains(given)).map(|given| 1.0 - given).ok_or_else(

@@ -73,7 +73,7 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all stored runs, which `find` returns by key, and these runs.
+    /// State of the race after all stored runs, and these runs; `find` looks a run up by key.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,

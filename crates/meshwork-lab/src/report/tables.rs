@@ -16,7 +16,7 @@ use crate::study::{Baseline, Replications, Study};
 
 const MOST_ACROSS: usize = 6;
 
-/// Minimum number of metrics for which a table of few scenarios has a row for each.
+/// Number of metrics above which a table of few scenarios has a row for each metric.
 const MANY_METRICS: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

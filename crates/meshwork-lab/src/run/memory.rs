@@ -34,7 +34,7 @@ const BYTES_PER_METRIC: u64 = 16;
 
 const USUAL_METRICS: u64 = 20;
 
-/// Checks that the results of all runs, at most for `precision`, fit in memory at once.
+/// Checks that the results of all runs that may be needed fit in memory at once.
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
         let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);

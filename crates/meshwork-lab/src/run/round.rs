@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::run::runs::ScenarioRuns;
 
 pub(super) struct Round {
-    /// Each scenario's first run (index in the round, replication); last, the number of runs.
+    /// Index in the round, and replication, of each scenario's first run; then the total.
     begins: Vec<(usize, u64)>,
 }
 

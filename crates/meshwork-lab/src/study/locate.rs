@@ -23,7 +23,7 @@ impl Lines {
         lines
     }
 
-    /// Line of the key at a path from 1, or of the innermost table around it; `None` without any.
+    /// Line, from 1, of the key at a path, or of the innermost table around it, if any.
     ///
     /// ```
     /// use meshwork_lab::study::locate::Lines;

@@ -52,7 +52,7 @@ fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// Smallest number from 1 without a stored script, or file that assigns runs to shards.
+/// Number of the next submission: the smallest, from 1, without a stored script or deal.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));

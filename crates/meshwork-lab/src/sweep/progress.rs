@@ -35,7 +35,7 @@ pub struct SweepProgress {
     pub running: u64,
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts at shards that are still writing, and of those silent before their end.
+    /// Number of attempts at shards that still write, and of unfinished ones that went silent.
     pub attempts: (u64, u64),
     /// Runs per second of the attempts that are still writing, if any of their runs has ended.
     pub rate: Option<f64>,

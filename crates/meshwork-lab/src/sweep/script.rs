@@ -426,7 +426,7 @@ impl BatchSystem {
     }
 }
 
-/// Parses Slurm's `MaxArraySize`, which task numbers must stay below, from `scontrol show config`.
+/// Parses `MaxArraySize`, the exclusive limit of task numbers, from `scontrol show config`.
 ///
 /// ```
 /// use meshwork_lab::sweep::script::max_array_size;

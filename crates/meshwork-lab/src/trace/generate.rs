@@ -3,6 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
 use meshwork::registry::{LARGEST, entry};
 use meshwork::topology::Topology;
@@ -78,19 +79,20 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     table.insert("classes".to_owned(), model.classes.as_str().into());
     let mut kept = Vec::new();
     let keep = |job: Job| kept.push((record(&job), job));
-    draw(("lublin", table), model.processors, model.seed, keep)?;
+    draw(&catalogue(), ("lublin", table), model.processors, model.seed, keep)?;
     Ok(kept)
 }
 
 /// Draws the jobs of a workload, which messages call `name`, for a flat machine.
 pub(super) fn draw(
+    catalogue: &Catalogue,
     (name, workload): (&str, Table),
     processors: u32,
     seed: u64,
     mut each: impl FnMut(Job),
 ) -> Result<(), String> {
     let params = FAMILY
-        .resolve_in(&catalogue(), name, &Value::Table(workload))
+        .resolve_in(catalogue, name, &Value::Table(workload))
         .map_err(|problem| problem.message)?;
     let sites = [(Topology::flat(processors).map_err(|error| error.to_string())?, 1.0)];
     let setting =

@@ -75,7 +75,7 @@ pub struct Effect {
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
-    /// Number of first replications, run by all candidates that count, behind the means.
+    /// Number of replications over which the means are taken.
     pub replications: u64,
 }
 

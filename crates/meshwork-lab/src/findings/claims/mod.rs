@@ -67,7 +67,7 @@ pub struct ClaimCell {
     pub size: Option<u64>,
     /// Mean of the metric in the judged scenario, or at the last value for a trend along a key.
     pub of: Option<f64>,
-    /// Mean in the reference scenario: the best other one, or at the first value for a trend.
+    /// Mean in the reference or best other scenario, or at the first value of a trend's key.
     pub to: Option<f64>,
     pub by_difference: bool,
 }

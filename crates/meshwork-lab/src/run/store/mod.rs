@@ -316,7 +316,7 @@ pub struct Loaded {
     pub warnings: Vec<String>,
 }
 
-/// Reads the whole store, some kilobytes of memory per run, where [`Archive`] takes 50 bytes.
+/// Reads the whole store into some kilobytes per run; [`Archive`] takes 50 bytes.
 pub fn load(folder: &Path) -> Result<Loaded, StoreError> {
     let mut records = Vec::new();
     let archive = Archive::open(folder, |_, line| records.extend(RunRecord::read(line)))?;

@@ -14,6 +14,7 @@ use super::TraceError;
 use super::convert::Log;
 use super::generate::draw;
 use crate::findings::clock::LogStart;
+use crate::standard::catalogue;
 
 pub use distance::{Distance, Spread};
 pub use models::FitModel;
@@ -152,7 +153,8 @@ const SEED: u64 = 20_051_997;
 
 fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {
     let mut drawn = Vec::new();
-    draw(("workload", workload.clone()), processors, SEED, |job| drawn.push(job))?;
+    let keep = |job| drawn.push(job);
+    draw(&catalogue(), ("workload", workload.clone()), processors, SEED, keep)?;
     Ok(drawn)
 }
 
