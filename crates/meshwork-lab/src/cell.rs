@@ -1,9 +1,8 @@
 //! CSV cells that a spreadsheet would evaluate as a formula.
 //!
-//! Names of users, queues and jobs come from outside, and spreadsheets evaluate text that begins
-//! with `=`, `+`, `-`, `@`, a tab or a carriage return, even if that fetches a page or starts a
-//! program. Such a text is written with a leading apostrophe, which marks text in spreadsheets; the
-//! table readers of this crate remove it again. Numbers are written unchanged.
+//! Names come from outside, and spreadsheets evaluate text that begins with `=`, `+`, `-`, `@`, a
+//! tab or a carriage return. Such a text is written with a leading apostrophe, which the table
+//! readers of this crate remove again. Numbers are written unchanged.
 
 use std::borrow::Cow;
 
@@ -12,8 +11,7 @@ fn begins_a_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-/// Returns the content of a CSV cell for a text. A text that begins like a formula and is not a
-/// number gets a leading apostrophe.
+/// Content of a CSV cell: a text like a formula, but no number, gets a leading apostrophe.
 ///
 /// ```
 /// use meshwork_lab::cell::{plain, written};

@@ -1,9 +1,9 @@
 //! Dates in ISO 8601 format.
 
-/// Parses a date, or a date and time of day, into seconds since 1970-01-01 UTC. Accepts
-/// `2003-05-01`, `2003-05-01 12:30`, `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`. Without
-/// a time zone the time is UTC. Returns `None` if the text has no such form, or there is no such
-/// date.
+/// Parses a date, or a date and time of day, into seconds since 1970-01-01 UTC.
+///
+/// Accepts `2003-05-01`, `2003-05-01 12:30`, `2003-05-01T12:30:15.5Z`, `2003-05-01T12:30:15+02:00`.
+/// Without a time zone the time is UTC. `None` if there is no such form or date.
 ///
 /// ```
 /// use meshwork_lab::date::unix_seconds;
@@ -53,10 +53,7 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(seconds - (ahead * 60) as f64)
 }
 
-/// Numbers in a text, separated by the character `between`.
-///
-/// `digits` gives the required number of digits of each number. The result is `None` if the text
-/// does not match.
+/// Numbers separated by `between`, with `digits` digits each; `None` if the text does not match.
 fn fields(text: &str, between: char, digits: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split(between).collect();
     let is_right = |(part, &digits): (&&str, &usize)| {
@@ -70,7 +67,6 @@ fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-/// Number of days in a month.
 fn length(year: i64, month: i64) -> i64 {
     match month {
         2 if is_leap(year) => 29,
@@ -97,8 +93,7 @@ pub fn written(second: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Year, month and day for a number of days since 1970-01-01. The number is converted to days since
-/// 1 March of year 0; then whole cycles of 400 years, years and months are subtracted.
+/// Year, month and day for a number of days since 1970-01-01.
 pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -13,16 +13,12 @@ use crate::findings::statistics::{half_width, mean, t_quantile};
 use crate::run::inputs::Files;
 use crate::study::Refused;
 
-/// Highest load, in per cent, at which results are taken.
-///
-/// The load at an instant is the number of GPUs that all tasks so far have requested, relative to
-/// the number of GPUs of the machine. Tasks that have ended count too.
+/// Highest load in per cent: GPUs that all tasks so far, ended or not, have requested.
 pub const MOST_LOAD: usize = 130;
 
 /// First of the consecutive seeds; the published runs use the seeds 42 to 51.
 const FIRST_SEED: u64 = 42;
 
-/// Results of a placement rule at one load, as means over the seeds in per cent of all GPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocationPoint {
     /// Load: GPUs requested by all tasks that have arrived so far, in per cent of all GPUs.
@@ -35,11 +31,9 @@ pub struct AllocationPoint {
     pub fragmentation: f64,
 }
 
-/// Reads the nodes of a trace from a CSV file. Its columns are `sn`, `cpu_milli`, `memory_mib`,
-/// `gpu` and `model`. Nodes without GPUs are left out, as Weng et al. do.
+/// Reads the nodes of a trace from CSV, as Weng et al. do, without those that have no GPUs.
 ///
-/// # Errors
-/// If the file cannot be read, a column is missing, or a value is no whole number.
+/// The columns are `sn`, `cpu_milli`, `memory_mib`, `gpu` and `model`.
 pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
     let mut nodes = Vec::new();
     rows(path, &["sn", "cpu_milli", "memory_mib", "gpu", "model"], &[], |row| {
@@ -57,12 +51,10 @@ pub fn read_nodes(path: &str) -> Result<Vec<GpuNode>, Refused> {
     Ok(nodes)
 }
 
-/// Reads the tasks of a trace from a CSV file. Its columns are `name`, `cpu_milli`, `memory_mib`,
-/// `num_gpu`, `gpu_milli` and, optionally, `gpu_spec`. Times are ignored, as Weng et al. do.
+/// Reads the tasks of a trace from CSV, as Weng et al. do, without times.
 ///
-/// # Errors
-/// If the file cannot be read, a column is missing, a value is no whole number, or a task asks for
-/// a part of several GPUs.
+/// The columns are `name`, `cpu_milli`, `memory_mib`, `num_gpu`, `gpu_milli` and, optionally,
+/// `gpu_spec`.
 pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     let mut tasks = Vec::new();
     let columns = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"];
@@ -90,10 +82,6 @@ pub fn read_tasks(path: &str) -> Result<Vec<GpuTask>, Refused> {
     Ok(tasks)
 }
 
-/// Results of every placement rule at every load, as means over a number of seeds.
-///
-/// # Complexity
-/// The time of one simulation for each rule and seed, divided among all threads.
 #[must_use]
 pub fn fragmentation_experiment(
     nodes: &[GpuNode],
@@ -178,8 +166,7 @@ impl TraceRow<'_> {
     }
 }
 
-/// Calls a function with each row of a CSV file. A row has the cells of the columns `needed`, then
-/// of the columns `optional`.
+/// Calls a function with the cells of `needed` and `optional` columns in each row.
 fn rows(
     path: &str,
     needed: &[&str],

@@ -25,27 +25,18 @@ use crate::study::stored::order;
 use crate::study::{Refused, Study};
 use crate::watch::recording::kept::Kept;
 
-/// Options for running a study.
 pub struct Options<'a> {
-    /// Folder for results; `None` writes nothing.
     pub out: Option<PathBuf>,
-    /// Number of threads; 0 uses one per processor.
     pub threads: usize,
-    /// Limit in bytes on the estimated memory of concurrent runs; a study that needs more is
-    /// refused. `None` sets no limit.
     pub max_memory: Option<u64>,
-    /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs' events. It does not affect the results.
+    /// Observer of the runs' events, without influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Identifier of the program's build, from [`build`](crate::run::build). Runs that another
-    /// build has stored are repeated.
+    /// Identifier from [`build`](crate::run::build). Runs of another build are repeated.
     pub build: String,
-    /// Function that is called before every run. If it returns `true`, the study stops: finished
-    /// runs are kept, and no table is written.
+    /// Called before every run; `true` stops the study, without tables but with finished runs.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Whether the folder may hold another study, whose tables are then replaced. The runs of that
-    /// study are kept.
+    /// Whether the tables of another study in the folder are replaced; its runs are kept.
     pub replace: bool,
 }
 
@@ -64,17 +55,13 @@ impl Default for Options<'_> {
     }
 }
 
-/// Results of a study whose runs have ended, with its warnings and failures.
 pub struct Finished {
     pub points: Vec<Point>,
     pub results: Results,
     pub summary: Summary,
-    /// Judgement of each claim of the study: whether the results support it.
     pub claims: Vec<Judgement>,
-    /// Clock of all scenarios: the unit of shown times and, for dated logs, the date of clock time
-    /// 0.
+    /// Clock of all scenarios, with the date of clock time 0 for dated logs.
     pub clock: Clock,
-    /// Warnings that did not stop the study, one sentence each.
     pub warnings: Vec<String>,
     /// Failures of runs or of writing results, one sentence each.
     pub failures: Vec<String>,
@@ -82,10 +69,9 @@ pub struct Finished {
 
 /// Runs a study: expands it, runs what the store of `options.out` lacks, and writes the tables.
 ///
-/// The folder `options.out` gets `experiment.toml`, the text of the study, and `asked.toml`, which
-/// records how the study was requested. If the folder holds an earlier version of the study, its
-/// tables are replaced, its runs are kept, and a warning is given. If it holds a study of another
-/// name, the new study is refused unless `options.replace` is set.
+/// The folder gets the text of the study as `experiment.toml`, and its request as `asked.toml`. An
+/// earlier version of the study is replaced with a warning, and keeps its runs. A study of another
+/// name is refused unless `options.replace` is set.
 ///
 /// ```
 /// use std::path::Path;
@@ -111,9 +97,6 @@ pub struct Finished {
 /// assert!(wait.half_width.is_some());
 /// # Ok::<(), meshwork_lab::Refused>(())
 /// ```
-///
-/// # Errors
-/// If the study, its inputs or the folder are invalid; in that case nothing has run.
 pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     let Prepared { points, inputs, files, spans } =
         prepare(study, options.threads, options.max_memory, options.out.is_some())?;
@@ -187,11 +170,7 @@ pub fn run(study: &Study, options: &Options<'_>) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings, failures })
 }
 
-/// Results of a study whose runs have already ended, in this process or in another one. Nothing is
-/// run or written. A log is read only if the study divides it into windows.
-///
-/// # Errors
-/// If the study is invalid or its log is missing.
+/// Results of a study whose runs have already ended, without running or writing anything.
 pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     let mut points = expand(study)?;
     windows::open(study, &mut points, &Files::of(study))?;
@@ -203,10 +182,7 @@ pub fn again(study: &Study, results: Results) -> Result<Finished, Refused> {
     Ok(Finished { points, results, summary, claims, clock, warnings: Vec::new(), failures })
 }
 
-/// Sorts the stored runs of a study into their final order. Segments (files with the runs of single
-/// processes) are merged into them and removed.
-///
-/// Does nothing if a write of the store has failed.
+/// Sorts the stored runs into their final order, merging the segments into them.
 fn settle(
     study: &Study,
     points: &[Point],
@@ -227,10 +203,8 @@ fn settle(
     Ok(())
 }
 
-/// A study that is ready to run: it is expanded, and its inputs are checked.
 pub(crate) struct Prepared {
     pub(crate) points: Vec<Point>,
-    /// Input file of each scenario; `None` if the scenario reads no file.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) files: Files,
     /// Logs that are simulated in windows (periods), each with the time span of its jobs.
@@ -255,8 +229,7 @@ pub(crate) fn prepare(
     Ok(Prepared { points, inputs, files, spans })
 }
 
-/// Warning that `count` stored runs were made by another build of the program and cannot be used.
-/// `None` if `count` is 0.
+/// Warning that stored runs of another build cannot be used; `None` if `count` is 0.
 pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     let runs = match count {
         0 => return None,
@@ -270,8 +243,7 @@ pub(crate) fn outdated(folder: &Path, count: u64) -> Option<String> {
     ))
 }
 
-/// Input file of each scenario. Digests of files are needed only as parts of the keys of stored
-/// runs, so they are computed only if results are stored.
+/// Input file of each scenario, with its digest only if results are stored.
 fn inputs(
     study: &Study,
     points: &[Point],
@@ -327,7 +299,6 @@ fn first_date(rows: Rows) -> Option<f64> {
     first
 }
 
-/// Outage trace that a scenario reads; `None` if it reads none.
 fn trace(
     study: &Study,
     index: usize,
@@ -343,16 +314,12 @@ fn trace(
     Ok(Some(Trace { path: whole.display().to_string(), blake3 }))
 }
 
-/// Error for an outage trace that cannot be opened.
-///
-/// It begins with the line of the study file, or the setting, that gave the path.
+/// Error for an outage trace that cannot be opened, with the place that gave its path.
 pub(crate) fn missing_trace(study: &Study, index: usize, message: String) -> Refused {
     expand::refused(study, index, &Problem::new("failures.trace", message))
 }
 
-/// Error for an input file that cannot be opened.
-///
-/// It begins with the line of the study file, or the setting, that gave the path.
+/// Error for an input file that cannot be opened, with the place that gave its path.
 pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) -> Refused {
     if let Some(obtain) = &study.obtain {
         message = format!("{message}; {obtain}");
@@ -360,12 +327,7 @@ pub(crate) fn missing_input(study: &Study, index: usize, mut message: String) ->
     expand::refused(study, index, &Problem::new("workload.path", message))
 }
 
-/// Records in a results folder a study that cannot be run, so that a report can show the reason.
-///
-/// A folder with runs is left unchanged, because the study could be run when they were made.
-///
-/// # Errors
-/// One sentence, if the folder cannot be written.
+/// Records a study that cannot be run in a results folder, for the report.
 pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused> {
     if folder.join(RUNS).exists() {
         return Ok(());
@@ -377,7 +339,6 @@ pub fn leave_out(study: &Study, folder: &Path, why: &str) -> Result<(), Refused>
     StudyRequest { left_out, ..StudyRequest::of(study, &BTreeMap::new()) }.write(folder)
 }
 
-/// Input files of all scenarios, by their paths as written in the scenarios.
 pub(crate) fn known_inputs(points: &[Point], inputs: &[Option<Input>]) -> BTreeMap<String, Input> {
     let mut known = BTreeMap::new();
     for (point, input) in points.iter().zip(inputs) {
@@ -424,9 +385,7 @@ pub(crate) fn must_be_its_own(study: &Study, folder: &Path) -> Result<(), Refuse
     }
 }
 
-/// Writes the text of a study to `experiment.toml`.
-///
-/// Returns a warning if it replaces another study, or an earlier text of this study.
+/// Writes `experiment.toml`; warns if it replaces another study, or an earlier text of this one.
 pub(crate) fn keep_study(study: &Study, folder: &Path) -> Result<Option<String>, Refused> {
     let path = folder.join(EXPERIMENT);
     let before = std::fs::read(&path).ok();

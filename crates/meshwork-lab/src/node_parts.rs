@@ -8,26 +8,20 @@ use meshwork::topology::types::NodeType;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// Part of a node that a job holds, as a JSON object in answers and in recorded states.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodePartText {
-    /// Number of the node, or its name.
     pub node: Json,
-    /// Number of pieces on the node. Pieces are the equal units into which a job's request is
-    /// divided.
+    /// Number of equal units of the request on the node.
     #[serde(default = "one")]
     pieces: u32,
-    /// Number of cores of the node that the job holds.
     cpu: u32,
-    /// Number of cores on each island (such as a socket); may be left out if the node has only one
-    /// island.
+    /// Cores on each island, such as a socket; may be left out for one island.
     #[serde(default)]
     islands: Vec<u32>,
-    /// Memory of the node that the job holds, in MiB.
+    /// Memory that the job holds, in MiB.
     #[serde(default)]
     mem: u32,
-    /// Indices of the GPUs of the node that the job holds.
     #[serde(default)]
     gpus: Vec<u32>,
     /// Fraction of each GPU that the job holds: one number or a list. `None` for whole GPUs.
@@ -70,12 +64,7 @@ impl NodePartText {
         NodePartText { node, pieces: part.pieces, cpu, islands: cores, mem, gpus, share, other }
     }
 
-    /// Converts the parts of several nodes to a placement.
-    ///
-    /// `number` converts the field `node` of a part, a number or a name, to the number of the node.
-    ///
-    /// # Errors
-    /// One sentence, if the machine's nodes have no parts, or a node does not have the amounts.
+    /// Converts parts of several nodes; `number` converts the number or name of a node.
     pub fn placement(
         parts: &[NodePartText],
         topology: &Topology,

@@ -16,7 +16,6 @@ use crate::node_parts::NodePartText;
 use crate::run::inputs::row;
 use crate::slurm::hostlist;
 
-/// JSON form of a state: the machine's occupied nodes and its queue of waiting jobs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StateText {
@@ -30,13 +29,12 @@ struct StateText {
     waiting: Vec<Map<String, Json>>,
     #[serde(default)]
     withheld: Vec<WithheldText>,
-    /// State that the policy keeps between plans. An earlier plan has written it under the key
-    /// `memory`.
+    /// Memory of the policy, as an earlier plan has written it.
     #[serde(default)]
     memory: Option<MemoryText>,
 }
 
-/// State that a policy keeps from one plan to the next, as JSON.
+/// JSON form of the state that a policy keeps from one plan to the next.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct MemoryText {
@@ -62,8 +60,7 @@ struct WithheldText {
     /// Time until which the nodes are withheld; `None` if they are withheld for ever.
     #[serde(default)]
     until: Option<f64>,
-    /// IDs of waiting jobs from which the nodes are withheld; `None` if they are withheld from all
-    /// jobs.
+    /// Waiting jobs from which the nodes are withheld; `None` for all jobs.
     #[serde(default)]
     jobs: Option<Vec<Json>>,
 }
@@ -124,9 +121,7 @@ impl Numbers {
         })
     }
 
-    /// Registers the number of a job that is listed under the key `memory`.
-    ///
-    /// Returns the number of the job, which is an earlier one if the job is listed twice.
+    /// Registers the number of a job in `memory`; returns its earlier one if it is listed twice.
     fn note(&mut self, id: &Json, number: u64) -> Result<u64, String> {
         if number > 1 << 53 {
             return Err(format!("its number is {number}, too large"));
@@ -137,21 +132,11 @@ impl Numbers {
 }
 
 impl ReadState {
-    /// Parses the JSON text of a state of a scenario's machine.
-    ///
-    /// # Errors
-    /// One sentence, if the text is not a state in JSON, or if it names a node or a site that the
-    /// machine does not have.
     pub fn read(scenario: &Scenario, text: &str) -> Result<ReadState, String> {
         let value = serde_json::from_str(text).map_err(|error| no_state(&error))?;
         ReadState::of(scenario, value)
     }
 
-    /// Converts a parsed JSON object to a state of a scenario's machine.
-    ///
-    /// # Errors
-    /// One sentence, if the object is not a state, or if it names a node or a site that the machine
-    /// does not have.
     pub fn of(scenario: &Scenario, state: Json) -> Result<ReadState, String> {
         let given = StateText::deserialize(state).map_err(|error| no_state(&error))?;
         let now = instant("now", given.now)?;
@@ -264,20 +249,13 @@ impl ReadState {
         Ok(ReadState { state, ids, running_ids, jobs, names })
     }
 
-    /// Decisions of a scenario's policy for this state.
-    ///
-    /// # Errors
-    /// One sentence, if running jobs hold the same node, or a component breaks its contract.
+    /// Decisions of a scenario's policy for this state; fails if running jobs share a node.
     pub fn decided(&self, scenario: &Scenario) -> Result<PolicyDecision, String> {
         let setup = scenario.setup_ideal(0).map_err(|error| error.to_string())?;
         plan(setup, &self.state).map_err(|error| error.to_string())
     }
 
-    /// Decisions of a scenario's policy as JSON. `memory` has what the policy must know at the next
-    /// call.
-    ///
-    /// # Errors
-    /// One sentence, if running jobs hold the same node, or a component breaks its contract.
+    /// Decisions as JSON; `memory` has what the policy must know at the next call.
     pub fn decide(&self, scenario: &Scenario) -> Result<Json, String> {
         let plan = self.decided(scenario)?;
         let mut answer = self.json(&plan, &scenario.topologies());
@@ -286,8 +264,7 @@ impl ReadState {
         Ok(answer)
     }
 
-    /// Decisions as JSON: `starts`, `reserved` and `never`, and for some schedulers `stopped`,
-    /// `moved` and `wake`.
+    /// Decisions as JSON: `starts`, `reserved`, `never`, and maybe `stopped`, `moved`, `wake`.
     #[must_use]
     pub fn json(&self, plan: &PolicyDecision, topologies: &[Topology]) -> Json {
         let placed = |id: &Json, site: usize, placement: &Placement| {
@@ -425,7 +402,7 @@ fn site_of(site: usize, topologies: &[Topology]) -> Result<&Topology, String> {
     })
 }
 
-/// Node numbers of the nodes in a JSON value, which is a list of numbers or a host list of names.
+/// Node numbers in a JSON list, or of names in a host list.
 fn numbered(
     nodes: &Json,
     topology: &Topology,
@@ -503,8 +480,7 @@ fn held_nodes(
     Ok(HeldNodes { site: held.site, placement, since, until, stretch: held.stretch, job })
 }
 
-/// Waiting job from cells of a table of jobs, by column. The size and the estimate are required.
-/// Without a cell `submit`, the job was submitted at `first_seen`.
+/// Waiting job from cells by column, submitted at `first_seen` if there is no cell `submit`.
 fn job_of_row(given: &Map<String, Json>, first_seen: f64) -> Result<Job, String> {
     let mut cells = Vec::new();
     if given.get("submit").is_none_or(Json::is_null) {

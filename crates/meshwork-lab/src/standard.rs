@@ -1,7 +1,4 @@
-//! Functions that use the standard catalogue of strategies.
-//!
-//! The rest of this crate takes the catalogue of strategies as an argument. So a program that
-//! extends Meshwork with its own strategies can pass its own catalogue.
+//! Functions that use the standard catalogue of strategies, which others take as an argument.
 
 use std::path::Path;
 
@@ -16,9 +13,6 @@ pub(crate) fn catalogue() -> Catalogue {
 
 impl Study {
     /// Reads a study file and applies `KEY=VALUE` settings from the command line.
-    ///
-    /// # Errors
-    /// The first problem found, with its line.
     pub fn read(path: &Path, settings: &[String]) -> Result<Study, Refused> {
         Study::read_in(&catalogue(), path, settings)
     }
@@ -37,9 +31,6 @@ impl Study {
     ///     "a.toml:2: `replications` is 0, but must be a whole number from 1 to 1000000"
     /// );
     /// ```
-    ///
-    /// # Errors
-    /// The first problem found, with its line.
     pub fn parse(
         file: &str,
         source: &str,
@@ -51,19 +42,12 @@ impl Study {
 }
 
 impl Report {
-    /// Reads the report of a results folder, or of a folder of results folders. Runs are not
-    /// replayed event by event.
-    ///
-    /// # Errors
-    /// One sentence: there is no study, or the study of a results folder cannot be read.
+    /// Reads the report of a results folder, or of a folder of results folders, without replay.
     pub fn read(folder: &Path) -> Result<Report, Refused> {
         Report::with_maps(folder, &Maps::none())
     }
 
     /// Reads the report of a results folder, in which chosen runs can be replayed event by event.
-    ///
-    /// # Errors
-    /// One sentence, if there is no readable study, or a chosen run does not exist.
     pub fn with_maps(folder: &Path, maps: &Maps) -> Result<Report, Refused> {
         Report::with_maps_in(&catalogue(), folder, maps)
     }

@@ -7,7 +7,6 @@ use meshwork::network::traffic::{Carried, Offered, carry};
 use meshwork::registry::Problem;
 use rayon::prelude::*;
 
-/// Result of simulating one offered load, and the time that the simulation took.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadPoint {
     pub carried: Carried,
@@ -15,11 +14,7 @@ pub struct LoadPoint {
     pub cpu_seconds: f64,
 }
 
-/// Simulates every load on its network, on the given number of threads; 0 stands for one per
-/// processor. The results do not depend on the number of threads.
-///
-/// # Errors
-/// The first problem in one of the loads, or threads that cannot be started.
+/// Simulates every load on its network, on `threads` threads; 0 uses one per processor.
 pub fn sweep(loads: &[Offered], threads: usize) -> Result<Vec<LoadPoint>, Problem> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Problem::new("threads", format!("{threads} threads cannot be started ({error})"))

@@ -1,9 +1,8 @@
 //! Makes untrusted text safe to show.
 //!
 //! A name, a key or the header of a log may hold control characters, which a terminal obeys, and
-//! bidirectional marks, which can disguise a text. All text that is shown is escaped at the output:
-//! the command `meshwork` escapes it for the terminal, this crate for pages and tables. Stored text
-//! is unchanged.
+//! bidirectional marks. All shown text is escaped at the output: by the command for the terminal,
+//! by this crate for pages and tables. Stored text is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -18,9 +17,6 @@ use serde_json::Value as Json;
 /// assert_eq!(visible("red \u{1b}[31m\n"), "red \\u001b[31m\\n");
 /// assert_eq!(visible("\u{202e}fws.gol"), "\\u202efws.gol");
 /// ```
-///
-/// # Complexity
-/// Time **O(*n*)** in the length of the text; nothing is copied if all of it is visible.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_obeyed)
@@ -53,8 +49,7 @@ pub fn visible_json(value: Json) -> Json {
     }
 }
 
-/// Whether a terminal or a browser interprets a character instead of showing it. These are
-/// controls, direction marks, line separators, zero-width characters and tags.
+/// Whether a character is interpreted and not shown: controls, direction marks, zero widths, tags.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -1,11 +1,9 @@
 //! Measures the winner of a race again, on fresh replications and on a held-out part of a log.
 //!
-//! The winner was chosen because it is the best candidate on the data of the race, so its lead on
-//! these data overestimates its true lead. Here it is compared with the baseline on other data.
-//! Fresh replications use the next seed; the interval of the change comes from a fixed number of
-//! pairs of replications. The held-out part is the end of the log, which the race did not read.
-//! Winner and baseline are each simulated once on this part, from an empty machine, and the
-//! interval of the change comes from batches of the same jobs.
+//! The lead of the winner on the data of the race overestimates its true lead. So it is compared
+//! with the baseline on other data: by a fixed number of pairs of replications with the next seed,
+//! or by one simulation each of the end of the log, which the race did not read. This one begins
+//! with an empty machine, and its interval comes from batches of the same jobs.
 
 use std::sync::Mutex;
 
@@ -29,17 +27,12 @@ const FRESH: u64 = 20;
 /// Largest number of classes of job sizes for which the change from the baseline is reported.
 pub const MAX_CLASSES: usize = 40;
 
-/// Whole logs of the candidates, and the time at which the held-out part of each log begins.
 pub(crate) struct Held {
     begins: Vec<f64>,
-    /// Candidates with their whole logs.
     whole: Vec<Point>,
 }
 
 /// Cuts the end off each candidate's log, so that the race does not read it.
-///
-/// # Errors
-/// If a candidate reads no log, the unit of its clock is unknown, or its log is too short.
 pub(crate) fn hold_out(
     study: &Study,
     request: &ChoiceRequest,
@@ -91,27 +84,21 @@ pub(crate) fn hold_out(
     Ok(Held { begins, whole })
 }
 
-/// Comparison of the winner's metric with the baseline's metric, on one kind of data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gain {
     /// Kind of data: `fresh replications` or `held-out weeks`.
     pub on: &'static str,
-    /// Change of the metric from the baseline to the winner.
-    ///
-    /// It is a fraction of the baseline's metric, or a difference in the metric's unit if the race
-    /// compares raw values and not logarithms.
+    /// Change as a fraction of the baseline's metric, or in its unit on the raw scale.
     pub change: f64,
     /// Ends of the 95 % interval of the change; `None` if there is too little data.
     pub ends: Option<[f64; 2]>,
     pub pairs: u64,
     /// Whether every change in the 95 % interval is in favour of the winner.
     pub is_clear: bool,
-    /// Difference of a metric from the baseline for each class of job sizes; empty on a held-out
-    /// log.
+    /// Change for each class of job sizes; empty on a held-out log.
     pub classes: Vec<ClassChange>,
 }
 
-/// Change of a metric for the jobs of one size class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassChange {
     /// Smallest and largest job size in the class, in processors.
@@ -120,8 +107,6 @@ pub struct ClassChange {
     /// Change as a fraction of the baseline's metric. `ends` are the ends of its 95 % interval.
     pub change: f64,
     pub ends: [f64; 2],
-    /// Whether the whole 95 % interval favours the baseline: the winner is clearly worse for these
-    /// jobs.
     pub loses: bool,
 }
 
@@ -137,7 +122,6 @@ impl ClassChange {
     }
 }
 
-/// Comparison of the winner with the baseline on data that the race has not read.
 pub(crate) struct Confirmation<'a> {
     pub(crate) raced: &'a Raced<'a>,
     pub(crate) inputs: &'a [Option<Input>],
@@ -145,9 +129,8 @@ pub(crate) struct Confirmation<'a> {
 }
 
 impl Confirmation<'_> {
-    /// Runs the comparison and adds the measured gains to `choice`. Returns the store keys of the
-    /// runs: first of fresh replications, then of the held-out log. In both parts they are in order
-    /// of scenario and replication.
+    /// Runs the comparison and adds the measured gains to `choice`; returns the store keys of the
+    /// runs.
     pub(crate) fn run(
         &self,
         runner: &mut Runner<'_>,
@@ -226,9 +209,6 @@ impl Confirmation<'_> {
         Ok(results)
     }
 
-    /// Compares winner and baseline by pairs of fresh replications.
-    ///
-    /// Differences are computed on the race's scale (logarithmic or raw).
     fn fresh(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
         let [ours, theirs] = [&results.runs[0], &results.runs[1]];
@@ -256,7 +236,7 @@ impl Confirmation<'_> {
     /// Compares winner and baseline on the held-out end of the log, by batches of the same jobs.
     fn held_out(&self, results: &Results) -> Option<Gain> {
         let scale = &self.raced.scale;
-        // Do not let either run stand for all replications, since it is the candidate's only run.
+        // Neither run stands for all replications.
         let results = Results { constant: vec![false; 2], ..results.clone() };
         let ratio = ratio(self.raced.study, &results, (0, 1), &scale.metric)?;
         let base = results.runs[1].measured(&scale.metric).next()?.1;
@@ -270,8 +250,7 @@ impl Confirmation<'_> {
         Some(Gain { on: "held-out weeks", change, ends, pairs: 1, is_clear, classes: Vec::new() })
     }
 
-    /// Change from the baseline to the winner for each class of job sizes. It is computed from the
-    /// pairs of replications in which winner and baseline both have jobs of the class.
+    /// Change for each class of job sizes, over pairs of replications with jobs of the class.
     fn classes(&self, ours: &ScenarioRuns, theirs: &ScenarioRuns) -> Vec<ClassChange> {
         let sizes = theirs.sizes();
         let named: Vec<&str> =
@@ -296,8 +275,7 @@ impl Confirmation<'_> {
             let ends = [centre - half, centre + half];
             let loses = if is_highest { ends[1] < 0.0 } else { ends[0] > 0.0 };
             let metric = metric.to_owned();
-            // A class has the name of its largest size, which is a power of two unless sizes are
-            // exact.
+            // A class is named by its largest size, a power of two unless sizes are exact.
             let sizes = [if is_exact { size } else { size / 2 + 1 }, size];
             (base > 0.0).then_some(ClassChange { sizes, metric, change: centre, ends, loses })
         };
@@ -305,9 +283,7 @@ impl Confirmation<'_> {
     }
 }
 
-/// Pairs of values with the same replication number, one value from each of two lists.
-///
-/// An element of a list is a replication number and a value. Both lists are sorted by the number.
+/// Pairs of values with the same replication number, by which both lists are sorted.
 fn paired(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let other = |replication: u64| {
         let at = theirs.binary_search_by_key(&replication, |pair| pair.0).ok()?;

@@ -1,9 +1,8 @@
 //! Chooses the best of many candidates with a statistical guarantee, and with few runs.
 //!
-//! The scenarios of a study's `[sweep]` are the candidates of a [`race`] on one metric. The
-//! ordinary runner makes the runs in rounds that the race requests, and reads and writes the
-//! study's ordinary store. So the same command resumes a stopped race. The winner is then measured
-//! again, see [`confirm`]. [`outcome`] gives the result as data and as sentences.
+//! The scenarios of a study's `[sweep]` are the candidates of a [`race`] on one metric. Its rounds
+//! are run as usual, with the study's ordinary store, so the same command resumes a stopped race.
+//! See [`confirm`] for the second measurement, and [`outcome`] for the result.
 
 pub mod confirm;
 pub mod outcome;
@@ -38,33 +37,22 @@ use race::{Field, MAX_REPLICATIONS, NoValue, RaceRules};
 use request::{Budget, ChoiceRequest, Constraint, Within, must_measure};
 pub use rounds::{RaceRound, ShardOfRound, choose_shard, next_round};
 
-/// Name of the file with the outcome of the choice, in a results folder.
 pub const CHOICE: &str = "choice.json";
 
-/// Name of the file in a results folder that has the study of the winning candidate.
 pub const WINNER: &str = "winner.toml";
 
-/// Number of pairs of runs to compare before a candidate may be dropped, by the scale of the race.
-///
-/// The first number is for the logarithmic scale. The second is for the raw scale, which needs more
-/// pairs because its values are skewed.
+/// Minimum number of pairs of runs before a candidate is dropped, on logarithmic and raw scales.
 pub const LEAST_PAIRS: [u64; 2] = [20, 40];
 
-/// Options for making a choice among the candidates of a study.
 pub struct ChooseOptions<'a> {
     pub request: ChoiceRequest,
-    /// Results folder; `None` writes no files.
     pub out: Option<PathBuf>,
-    /// Number of threads; 0 stands for one per processor.
     pub threads: usize,
-    /// Limit on the memory of concurrent runs in bytes; `None` for no limit.
     pub max_memory: Option<u64>,
-    /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Identifier of the program's build. Runs that another build has stored are repeated.
     pub build: String,
-    /// Function that is called before every run. If it returns `true`, the race stops with the
-    /// outcome so far.
+    /// Called before every run; `true` stops the race with the outcome so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Whether result tables of another study in the folder may be replaced.
     pub replace: bool,
@@ -85,23 +73,16 @@ impl Default for ChooseOptions<'_> {
     }
 }
 
-/// Scale on which the metric of candidates is compared: logarithmic or raw.
-///
-/// Smaller values on the scale are always better: if larger values of the metric are better, the
-/// scale reverses their sign.
+/// Scale, logarithmic or raw, on which candidates are compared, so that smaller values are better.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) metric: String,
-    /// Whether larger values of the metric are better.
     pub(crate) is_highest: bool,
     pub(crate) raw: bool,
 }
 
 impl Scale {
     /// Converts a value of the metric to this scale, on which smaller values are better.
-    ///
-    /// # Errors
-    /// If the scale is logarithmic and the value is not positive.
     pub(crate) fn of(&self, value: f64) -> Result<f64, NotPositive> {
         let value = match self.raw {
             true => value,
@@ -111,25 +92,20 @@ impl Scale {
         Ok(if self.is_highest { -value } else { value })
     }
 
-    /// Converts a distance on the logarithmic scale to a relative difference. A distance on the raw
-    /// scale is returned unchanged.
     pub(crate) fn distance(&self, difference: f64) -> f64 {
         if self.raw { difference } else { libm::expm1(difference) }
     }
 
-    /// Converts a difference on this scale to a change of the metric, positive if the metric
-    /// increases.
+    /// Converts a difference on this scale to a change, positive if the metric increases.
     pub(crate) fn change(&self, difference: f64) -> f64 {
         // The sum turns a negative zero into zero.
         self.distance(if self.is_highest { -difference } else { difference }) + 0.0
     }
 }
 
-/// Error: a value has no logarithm, because it is not positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotPositive(f64);
 
-/// Inputs of a race: study, candidates, scale, rules and options.
 pub(crate) struct Raced<'a> {
     pub(crate) study: &'a Study,
     pub(crate) points: &'a [Point],
@@ -191,7 +167,6 @@ impl Field for Columns<'_> {
     }
 }
 
-/// A choice that is ready to run: its options and its study were checked.
 struct Setup {
     points: Vec<Point>,
     inputs: Vec<Option<Input>>,
@@ -276,8 +251,6 @@ impl Setup {
         })
     }
 
-    /// Scenarios, input files and spans of logs, which a sweep stores in its results folder at the
-    /// start.
     fn prepared(&self, study: &Study) -> Prepared {
         Prepared {
             points: self.points.clone(),
@@ -306,11 +279,6 @@ impl Setup {
 }
 
 /// Races the scenarios of a study, measures the winner again, and writes the outcome.
-///
-/// # Errors
-/// If the study, its inputs or the folder are invalid, if the study has no candidates, if a value
-/// cannot be converted to the scale, or if no candidate can be chosen. Finished runs stay in the
-/// folder.
 pub fn choose(study: &Study, options: &ChooseOptions<'_>) -> Result<ChoiceOutcome, Refused> {
     let setup = Setup::of(study, options)?;
     let mut warnings = Vec::new();
@@ -414,9 +382,7 @@ fn must_have_candidates(study: &Study) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Returns an error if the study's log gives every replication the same jobs.
-///
-/// The replications would all be equal, and count as a single observation.
+/// Refuses replications of a log with the same jobs, which count as a single observation.
 fn must_differ_by_replication(study: &Study, points: &[Point]) -> Result<(), Refused> {
     let same = |point: &Point| point.windows.is_none() && has_same_jobs(&point.scenario);
     let Some(index) = points.iter().position(same) else { return Ok(()) };
@@ -460,12 +426,10 @@ pub(crate) fn with(
     Ok(Point { swept: point.swept.clone(), scenario, windows: point.windows.clone() })
 }
 
-/// Clock of a scenario, which gives the unit in which its times are printed.
 pub(crate) fn clock(study: &Study, point: &Point) -> Clock {
     Clock::of(study, &point.scenario, None)
 }
 
-/// Arrival times of the jobs in a scenario's log, which determine where the held-out part begins.
 pub(crate) use windows::arrivals;
 
 #[cfg(test)]

@@ -14,11 +14,9 @@ use crate::study::expand::Point;
 use crate::study::set::assignment;
 use crate::study::{Refused, Study, same};
 
-/// Options of a choice among candidates, as texts that are not parsed yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceRequest {
-    /// Indifference zone: a percentage such as `2%`, or, on the raw scale, a number in the metric's
-    /// unit.
+    /// Indifference zone: a percentage such as `2%`, or a number in the metric's unit.
     pub within: String,
     /// Confidence level of the guarantee: `95%` or `0.95`.
     pub confidence: String,
@@ -32,11 +30,9 @@ pub struct ChoiceRequest {
     pub baseline: Vec<String>,
     /// Metric of the race; `None` for the first metric that the study measures.
     pub metric: Option<String>,
-    /// Second metric, whose means are reported to show the trade-off.
     pub second: Option<String>,
     /// Whether candidates are compared by differences of the metric (the raw scale), not by ratios.
     pub raw: bool,
-    /// Number of candidates above which a screening reduces their number before the race.
     pub screen_above: usize,
 }
 
@@ -57,7 +53,6 @@ impl Default for ChoiceRequest {
     }
 }
 
-/// Limit of a race: a number of runs, or a time after which it stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     Runs(u64),
@@ -69,11 +64,9 @@ pub enum Budget {
 pub enum Within {
     /// Indifference zone as a fraction of the best candidate's metric.
     Share(f64),
-    /// Indifference zone in units of the metric.
     Units(f64),
 }
 
-/// Names of time units in options, with their lengths in seconds.
 const UNITS: [(&[&str], f64); 5] = [
     (&["s", "sec", "second", "seconds"], 1.0),
     (&["m", "min", "minute", "minutes"], 60.0),
@@ -147,10 +140,7 @@ impl ChoiceRequest {
         words
     }
 
-    /// Parses the indifference zone.
-    ///
-    /// # Errors
-    /// If the text is neither a percentage nor a positive number.
+    /// Parses the indifference zone: a percentage or a positive number.
     pub(super) fn within(&self) -> Result<Within, Refused> {
         let text = &self.within;
         let given = share(text).filter(|given| *given > 0.0);
@@ -164,10 +154,7 @@ impl ChoiceRequest {
         }
     }
 
-    /// Probability that the guarantee fails: 1 minus the confidence level.
-    ///
-    /// # Errors
-    /// If the confidence level is not between 50 % and 100 %.
+    /// Error probability: 1 minus the confidence level, which is at least 50 %.
     pub(super) fn alpha(&self) -> Result<f64, Refused> {
         let text = &self.confidence;
         share(text).filter(|given| (0.5..1.0).contains(given)).map(|given| 1.0 - given).ok_or_else(
@@ -179,10 +166,6 @@ impl ChoiceRequest {
         )
     }
 
-    /// Parses the limit of the race.
-    ///
-    /// # Errors
-    /// If the text is neither a number of runs nor a time.
     pub fn budget(&self) -> Result<Option<Budget>, Refused> {
         let Some(text) = &self.budget else { return Ok(None) };
         if let Some(runs) = text.parse().ok().filter(|runs| *runs > 0) {
@@ -196,10 +179,7 @@ impl ChoiceRequest {
         })
     }
 
-    /// Length in seconds of the last part of a log, which is held out from the race.
-    ///
-    /// # Errors
-    /// If the text is not a time.
+    /// Length in seconds of the held-out last part of a log.
     pub(super) fn hold_out(&self) -> Result<Option<f64>, Refused> {
         let Some(text) = &self.hold_out else { return Ok(None) };
         seconds(text).map(Some).ok_or_else(|| {
@@ -208,9 +188,6 @@ impl ChoiceRequest {
     }
 
     /// Index of the baseline: from `--baseline`, or else from the study's `[compare]`.
-    ///
-    /// # Errors
-    /// If a setting is not in the sweep, or the settings do not identify exactly one candidate.
     pub(super) fn baseline(
         &self,
         study: &Study,
@@ -264,27 +241,20 @@ impl ChoiceRequest {
     }
 }
 
-/// Constraint on the mean of a metric: an upper or a lower limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// Text of the option that gives the constraint.
     pub text: String,
     pub metric: String,
     /// Whether the limit is an upper limit; otherwise it is a lower limit.
     pub is_upper: bool,
-    /// Limit in the metric's own unit.
     pub limit: f64,
     /// Factor from the unit in the option's text to the metric's own unit.
     pub(super) unit: f64,
-    /// Name of the unit in the option's text; empty if there is none.
     pub(super) unit_name: String,
 }
 
 impl Constraint {
     /// Parses a constraint such as `p95_wait <= 4 h` or `utilization >= 80 %`.
-    ///
-    /// # Errors
-    /// If the text is not a constraint, or its unit is unknown or does not suit the metric.
     pub(super) fn read(
         text: &str,
         study: &Study,
@@ -342,8 +312,7 @@ impl Constraint {
         if self.is_upper { value - self.limit } else { self.limit - value }
     }
 
-    /// Text of the metric's value, which breaks the limit by `excess`, in the unit of the option's
-    /// text.
+    /// Value that breaks the limit by `excess`, in the unit of the option's text.
     pub(super) fn shown(&self, excess: f64) -> String {
         let value = if self.is_upper { self.limit + excess } else { self.limit - excess };
         let number = crate::findings::number::significant(value / self.unit, 4);
@@ -357,10 +326,7 @@ pub(super) fn measured(scenario: &Scenario) -> Option<Vec<&str>> {
     Some(names.iter().filter_map(name_of).collect())
 }
 
-/// Checks that a scenario measures a metric.
-///
-/// # Errors
-/// If there is no such metric, or the study names only other metrics.
+/// Checks that a metric exists, and that a scenario measures it.
 pub(super) fn must_measure(
     study: &Study,
     scenario: &Scenario,

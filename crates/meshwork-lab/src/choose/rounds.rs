@@ -17,9 +17,7 @@ use crate::sweep::name::attempt;
 use crate::sweep::shard::begin;
 
 impl Raced<'_> {
-    /// Runs rounds until the race is decided, or until the budget does not allow another round.
-    ///
-    /// The result also says whether the budget ended the race.
+    /// Runs rounds until the race is decided, or the budget ends it; the result says which.
     pub(super) fn race(
         &self,
         runner: &Runner<'_>,
@@ -58,15 +56,11 @@ impl Raced<'_> {
     }
 
     /// Lets the race read the replications that all surviving candidates have run.
-    ///
-    /// On the raw scale, a relative indifference zone is computed from the first results. Until
-    /// there are enough of them, the race reads no further.
     fn advance(&self, race: &mut Race, runs: &[ScenarioRuns]) {
         let field = Columns { raced: self, runs };
         let have = race.racing().iter().map(|&own| runs[own].len() as u64).min().unwrap_or(0);
         if let (Within::Share(share), true) = (self.within, race.within().is_nan()) {
-            // The zone is computed from the first pairs only, so that it does not depend on later
-            // results.
+            // Only the first pairs determine the zone.
             while race.seen() < have && race.pairs() + 1 < race.least() {
                 race.advance(&field, race.seen() + 1);
             }
@@ -79,9 +73,7 @@ impl Raced<'_> {
         race.advance(&field, have);
     }
 
-    /// State of the race after all stored runs, and the stored runs of each candidate.
-    ///
-    /// `find` returns the results of a run with the given key, if it is stored.
+    /// State of the race after all stored runs, and these runs; `find` looks a run up by key.
     fn known(
         &self,
         find: &mut dyn FnMut(&str) -> Option<RunFindings>,
@@ -109,10 +101,7 @@ impl Raced<'_> {
         }
     }
 
-    /// Smallest absolute mean of the metric among the survivors, over the first `pilot`
-    /// replications.
-    ///
-    /// A relative indifference zone is a fraction of this mean.
+    /// Smallest absolute mean of the metric among survivors, over `pilot` replications.
     fn least_mean(&self, race: &Race, runs: &[ScenarioRuns], pilot: u64) -> f64 {
         let mean = |own: usize| {
             let column = runs[own].column(&self.scale.metric);
@@ -123,22 +112,16 @@ impl Raced<'_> {
     }
 }
 
-/// Next round of a race: runs that the shards of a sweep can divide among themselves.
 pub struct RaceRound {
-    /// Runs of the round that are not stored yet, with their estimated costs.
     pub deal: Deal,
-    /// Whether no run is left to make.
-    ///
-    /// This is so if the race is decided, or if the store has all replications that the race may
-    /// use.
     pub is_over: bool,
 }
 
 impl Raced<'_> {
-    /// Next round of the race, given the stored runs. `find` looks up a stored run by its key.
+    /// Next round of the race, given the stored runs, which `find` returns by key.
     ///
-    /// Once candidates can be dropped, a round adds half as many replications as the survivors have
-    /// run. So there are fewer but larger rounds than in a race in one process.
+    /// It adds half as many replications as the survivors have run: fewer and larger rounds than in
+    /// one process.
     fn round(
         &self,
         inputs: &[Option<Input>],
@@ -166,10 +149,7 @@ impl Raced<'_> {
     }
 }
 
-/// Plans the next round of a race. If `writes` is `true`, a new results folder is prepared.
-///
-/// # Errors
-/// If the study, its inputs or the folder are invalid.
+/// Plans the next round of a race. If `writes`, a new results folder is prepared.
 pub fn next_round(
     study: &Study,
     options: &ChooseOptions<'_>,
@@ -186,32 +166,20 @@ pub fn next_round(
     Ok(raced.round(&setup.inputs, &options.build, &mut |key| archive.findings(key)))
 }
 
-/// Result of running one shard of a round.
 pub struct ShardOfRound {
     pub shard: Shard,
-    /// Whether no run is left to make.
-    ///
-    /// This is so if the race is decided, or if the store has all replications that the race may
-    /// use.
+    /// Whether the race is decided, or the store has all replications that it may use.
     pub is_over: bool,
-    /// Number of runs in the round, over all shards.
     pub round: u64,
-    /// Number of runs of this shard that have ended successfully.
+    /// Number of successful runs of this shard.
     pub done: u64,
     pub stopped: bool,
-    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
     /// Errors of failed runs and of writing results, one sentence each.
     pub failures: Vec<String>,
 }
 
 /// Runs one shard of a race's next round, which follows from the stored runs in `runs.jsonl`.
-///
-/// After all shards have ended, `meshwork collect` merges their runs, as does `meshwork choose`
-/// without `--shard`. The next round can then be divided among shards.
-///
-/// # Errors
-/// If the study, its inputs or the folder are invalid. In that case nothing has run.
 pub fn choose_shard(
     study: &Study,
     options: &ChooseOptions<'_>,

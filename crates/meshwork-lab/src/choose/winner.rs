@@ -31,7 +31,6 @@ fn scenario_of(study: &Study, point: &Point) -> Table {
     table
 }
 
-/// Text of a study with only one candidate: the study of the race without its sweep.
 pub(super) fn study_file(study: &Study, point: &Point) -> String {
     // Leave out the folder, which may be temporary, so that equal studies give equal texts.
     let file = Path::new(&study.file).file_name().unwrap_or_default().display();
@@ -53,9 +52,7 @@ const PLUGINS: [(&str, &str); 4] = [
 /// `SchedulerType` that Slurm uses if `slurm.conf` gives none.
 const BACKFILL: &str = "sched/backfill";
 
-/// Parameters of the scheduler `slurm` that have no line in `slurm.conf`.
-///
-/// Each comes with a text on what determines the setting in Slurm instead.
+/// Parameters of the scheduler `slurm` without a line in `slurm.conf`, and the setting's source.
 const ELSEWHERE: [(&str, &str); 5] = [
     ("bf_rounding", "the version of Slurm decides"),
     ("PriorityWeightSite", "the site factor of jobs counts in full"),
@@ -64,17 +61,14 @@ const ELSEWHERE: [(&str, &str); 5] = [
     ("qos", "`sacctmgr modify qos NAME set priority=PRIORITY`"),
 ];
 
-/// Name and parameters of a scheduler.
 struct GivenScheduler<'a> {
     name: &'a str,
-    /// Parameters of the scheduler that the study gives.
     given: BTreeSet<&'a str>,
     /// All parameters of the scheduler, with defaults for those that the study does not give.
     all: &'a Value,
 }
 
 impl<'a> GivenScheduler<'a> {
-    /// Reads the scheduler of a candidate from its scenario, both without and with defaults.
     fn of(scenario: &'a Table, filled: &'a Table) -> Option<GivenScheduler<'a>> {
         let all = filled.get("scheduler")?;
         let given = scenario.get("scheduler").and_then(Value::as_table);
@@ -98,9 +92,8 @@ impl<'a> GivenScheduler<'a> {
 
     /// Text of a `slurm.conf` changed so that Slurm schedules like this scheduler.
     ///
-    /// Sets `SchedulerType`, the scheduler's parameters that are in `keys`, and `PriorityType` if
-    /// the scheduler has weights. `included` is the text of the included files. It is not changed,
-    /// and gives the values of keys that `text` does not set.
+    /// The text `included` of included files only gives the values of keys that `text` does not
+    /// set.
     fn put_into(&self, text: &str, included: &str, keys: &BTreeSet<&str>) -> String {
         let mut text = text.to_owned();
         let value_of =
@@ -153,7 +146,6 @@ impl<'a> GivenScheduler<'a> {
     }
 }
 
-/// Text of a value in `slurm.conf`.
 fn plain(value: &Value) -> String {
     match value {
         Value::Boolean(flag) => if *flag { "YES" } else { "NO" }.to_owned(),
@@ -167,7 +159,6 @@ fn value_of(text: &str, key: &str) -> Option<String> {
     lines(text).iter().rev().find_map(|line| line.get(key).map(str::to_owned))
 }
 
-/// Sets the line of a key in a `slurm.conf`, or adds it at the end.
 fn put_line(text: &mut String, key: &str, value: &str) {
     let all = lines(text);
     let is_own =
@@ -186,12 +177,11 @@ fn put_line(text: &mut String, key: &str, value: &str) {
     *text = rows.join("\n") + "\n";
 }
 
-/// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner.
+/// Changes of `slurm.conf` and of `topology.yaml` from the baseline to the winner, as unified
+/// diffs.
 ///
-/// The result has a unified diff of each file, and after them the keys that differ but have no line
-/// in Slurm's files. If the study names no `slurm.conf`, only the lines that set the scheduler are
-/// compared. The result is empty if the winner is the baseline, or if the machine is not read from
-/// Slurm files.
+/// The keys without a line in Slurm's files follow. Without a `slurm.conf`, only the lines of the
+/// scheduler are compared.
 pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) -> Vec<String> {
     let study = raced.study;
     let [ours, theirs] = [winner, reference].map(|own| &raced.points[own]);
@@ -258,8 +248,7 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
         lines.extend(change);
     } else if old != new {
         lines.push("slurm.conf:".to_owned());
-        // Leave out the head of the diff: file names and a position, which mean nothing without a
-        // file.
+        // The head of the diff means nothing without a file.
         lines.extend(change.skip(3));
     }
     let [topology, old_topology] = [&own, &other].map(|scenario| name(scenario, "slurm"));
@@ -291,7 +280,6 @@ pub(super) fn slurm_lines(raced: &Raced<'_>, winner: usize, reference: usize) ->
 mod tests {
     use super::*;
 
-    /// Changed lines of a `slurm.conf`, after the parameters of a scheduler were put into it.
     fn change(conf: &str, scheduler: &str) -> String {
         change_beside("", conf, scheduler)
     }

@@ -1,11 +1,10 @@
 //! Meaning of clock values: the unit of time, and the date at which a log begins.
 //!
-//! The model counts time in units of the workload's own clock and does not know their meaning. A
-//! log in the Standard Workload Format counts seconds, and its header may give the date at which
-//! its clock is 0. Models of such logs, and tables whose submissions are dates, count seconds too.
-//! If the clock is known to count seconds, the key `time_unit` of a study is the unit in which
-//! times are *shown*; otherwise it is the unit that the clock counts. Stored and written times are
-//! always in units of the clock.
+//! The model counts time in units of the workload's own clock and does not know their meaning. Logs
+//! in the Standard Workload Format, their models, and tables with dates count seconds. If the clock
+//! is known to count seconds, the key `time_unit` of a study is the unit in which times are
+//! *shown*; otherwise it is the unit that the clock counts. Stored and written times are always in
+//! units of the clock.
 
 use meshwork::scenario::Scenario;
 use meshwork::workload::swf::Header;
@@ -15,22 +14,17 @@ use crate::date::written;
 use crate::findings::statistics::Interval;
 use crate::study::Study;
 
-/// Units of time that a study's key `time_unit` accepts, with their lengths in seconds.
 const UNITS: [(&str, f64); 4] =
     [("seconds", 1.0), ("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0)];
 
-/// Names of the units of time.
 pub const UNIT_NAMES: [&str; 4] = ["seconds", "minutes", "hours", "days"];
 
 /// Date at which the clock of a log is 0, from its header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogStart {
-    /// Start of the log in seconds since 1970-01-01 UTC, from the header's `UnixStartTime`.
     pub unix: i64,
-    /// Offset of the log's local time from UTC in seconds: the header's `TimeZone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
-    /// Name of the time zone: the header's `TimeZoneString`, such as `US/Pacific`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }
@@ -51,14 +45,12 @@ impl LogStart {
         })
     }
 
-    /// Date of clock time 0, given in seconds since 1970-01-01 UTC and without a time zone.
     #[must_use]
     pub fn at(unix: f64) -> LogStart {
         LogStart { unix: unix as i64, offset: None, zone: None }
     }
 
-    /// Label of the time zone in which dates are shown. It is the name of the log's time zone, or
-    /// `local time` if only the offset from UTC is known, or else `UTC`.
+    /// Label of the log's time zone, `local time` if only the offset is known, or else `UTC`.
     #[must_use]
     pub fn place(&self) -> String {
         match (self.offset, &self.zone) {
@@ -68,8 +60,7 @@ impl LogStart {
         }
     }
 
-    /// Date and time of day of an instant, given in seconds on the log's clock. It is in local time
-    /// if the offset from UTC is known, else in UTC.
+    /// Date and time of an instant in seconds on the log's clock, in local time if it is known.
     ///
     /// ```
     /// use meshwork_lab::findings::clock::LogStart;
@@ -89,17 +80,12 @@ impl LogStart {
 
 /// Unit of the clock of a scenario, and unit in which times are shown.
 ///
-/// In the data of a page this is the object `clock`: a time `t` of the clock is shown as `t /
-/// factor`, in `unit`s, so that an axis says "wait, hours". If `unit` is `null`, the unit of the
-/// clock is unknown, and times have no unit. If `start` is present, the instant `t` of the clock is
-/// the date `start.unix + t` in seconds since 1970-01-01 UTC. Dates are shown in local time, which
-/// is `offset` seconds ahead of UTC, or without `offset` in UTC. `zone` is the name of the time
-/// zone, for labels.
+/// In the data of a page this is `clock`: a time `t` is shown as `t / factor`, in `unit`s if known.
+/// With `start`, `t` is the date `start.unix + t` in seconds since 1970-01-01 UTC, shown in local
+/// time, which is `offset` seconds ahead.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Clock {
-    /// Unit in which times are shown: `seconds`, `minutes`, `hours` or `days`.
-    ///
-    /// `None` if the unit of the clock is unknown.
+    /// Shown unit: `seconds`, `minutes`, `hours` or `days`; `None` if the clock's unit is unknown.
     pub unit: Option<&'static str>,
     /// Number of units of the clock in one shown unit.
     pub factor: f64,
@@ -122,7 +108,6 @@ impl Clock {
         let workload = &table["workload"];
         let is_log = workload.get("name").and_then(|name| name.as_str()) == Some("swf");
         let asked = UNITS.into_iter().find(|(unit, _)| study.time_unit.as_deref() == Some(unit));
-        // Only inputs with dates have a start.
         let has_dates = is_log || start.is_some();
         let is_in_seconds = has_dates || scenario.is_in_seconds();
         let (unit, factor) = match asked {
@@ -136,10 +121,7 @@ impl Clock {
         Clock { unit, factor, start: start.filter(|_| is_as_logged).cloned() }
     }
 
-    /// Common clock for several scenarios whose numbers are shown side by side.
-    ///
-    /// If their clocks have different units, shown times have no unit. If their clocks begin at
-    /// different dates, shown instants have no date.
+    /// Common clock for scenarios side by side, without the unit or the date if these differ.
     #[must_use]
     pub fn shared(clocks: impl IntoIterator<Item = Clock>) -> Clock {
         let mut clocks = clocks.into_iter();
@@ -153,10 +135,7 @@ impl Clock {
         shared
     }
 
-    /// Length of the shown unit in seconds, and the date of clock time 0.
-    ///
-    /// The date is local time in seconds since 1970. The result is `None` if the unit or the date
-    /// is unknown.
+    /// Length of the shown unit in seconds, and local date of clock time 0, in seconds since 1970.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, i64)> {
         let start = self.start.as_ref()?;
@@ -164,15 +143,13 @@ impl Clock {
         Some((seconds, start.unix.saturating_add(start.offset.unwrap_or(0))))
     }
 
-    /// Length of one unit of the clock in seconds; `None` if it is unknown.
     #[must_use]
     pub fn unit_seconds(&self) -> Option<f64> {
         let (_, seconds) = UNITS.into_iter().find(|(unit, _)| self.unit == Some(unit))?;
         Some(seconds / self.factor)
     }
 
-    /// Factor that converts a metric's value from units of the clock to the unit in which times are
-    /// shown. `unit` is the unit of the metric, such as `time` or `jobs per time`.
+    /// Factor from units of the clock to the shown unit, for a metric in `unit`, such as `time`.
     pub(crate) fn scale(&self, unit: &str) -> f64 {
         match unit {
             "time" => 1.0 / self.factor,
@@ -181,8 +158,7 @@ impl Clock {
         }
     }
 
-    /// Converts a metric's value from units of the clock to the unit in which times are shown.
-    /// `unit` is the unit of the metric, such as `time` or `jobs per time`.
+    /// Converts a metric's value to the shown unit; `unit` is the metric's own, such as `time`.
     #[must_use]
     pub fn shown(&self, value: Interval, unit: &str) -> Interval {
         let scaled = |number: Option<f64>| number.map(|number| number * self.scale(unit));
@@ -217,7 +193,6 @@ mod tests {
     use super::*;
     use crate::study::expand::expand;
 
-    /// Clock of a study with this workload. `start` is the date of clock time 0, if known.
     fn clock(workload: &str, unit: &str, start: Option<f64>) -> Clock {
         let text = format!(
             "{unit}\nworkload = {workload}\nmachine = {{ topology = 'flat', processors = 8 }}\nmeasure.jobs = 9"

@@ -9,29 +9,20 @@ use meshwork::scenario::Scenario;
 use crate::findings::statistics::Interval;
 use crate::findings::summary::{Means, Summary};
 
-/// Metrics that have a column only if the study names them, because few studies need them.
-///
-/// Some of these metrics are counts. If such a count is not 0, a note reports it.
+/// Metrics that have a column only if the study names them; a note reports counts that are not 0.
 const ON_REQUEST: [&str; 5] = ["refused", "unusable", "queueing_delay", "carried_load", "size"];
 
-/// Metrics that tables show as columns, and the reasons why other metrics have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Metrics that have a column, in the order of the columns.
     pub names: Vec<String>,
-    /// Metrics left out as uninformative, each with the reason.
     pub left_out: Vec<String>,
 }
 
 impl Shown {
-    /// Selects the metrics that the study names in `measure.metrics` of `scenario`.
-    ///
-    /// If the study names none, all measured metrics are selected except those shown only on
-    /// request, and except shares that are 0 or equal to another share in all scenarios.
+    /// Selects the metrics that the study names, or all that are informative.
     #[must_use]
     pub fn of(summary: &Summary, scenario: Option<&Scenario>) -> Shown {
         let rows = &summary.rows;
-        // A scenario without a finished run has no metrics at all.
         let metrics = rows.iter().map(|row| &row.metrics).find(|metrics| !metrics.is_empty());
         let all: Vec<&str> = metrics.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         let is_named = |scenario: &Scenario| scenario.table()["measure"].get("metrics").is_some();
@@ -64,7 +55,6 @@ impl Shown {
     }
 }
 
-/// Names of the metrics for which higher values are better.
 pub const HIGHEST: [&str; 10] = [
     "utilization",
     "utilization_asked",
@@ -78,12 +68,10 @@ pub const HIGHEST: [&str; 10] = [
     "jain_wait",
 ];
 
-/// Descriptions of metrics, from the catalogue with which a study was read.
 #[derive(Clone, Default)]
 pub struct Meanings(Vec<&'static MetricEntry>);
 
 impl Meanings {
-    /// Collects the descriptions of the metrics in a catalogue.
     #[must_use]
     pub fn of(catalogue: &Catalogue) -> Meanings {
         Meanings(catalogue.list())
@@ -94,13 +82,11 @@ impl Meanings {
         self.0.iter().copied().find(|metric| metric.about.name == name)
     }
 
-    /// Unit of a metric; empty if the metric is unknown.
     #[must_use]
     pub fn unit(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.unit)
     }
 
-    /// One-line description of a metric; empty if the metric is unknown.
     #[must_use]
     pub fn summary(&self, name: &str) -> &'static str {
         self.entry(name).map_or("", |metric| metric.about.summary)

@@ -8,13 +8,8 @@ use crate::findings::statistics::{Interval, Method, half_width_of_batches, mean}
 use crate::run::{Batches, Results, ScenarioRuns};
 use crate::study::{Baseline, Study, same};
 
-/// Index of the scenario with which the scenario at `index` is compared.
-///
-/// It differs from the scenario at `index` only in the compared key, of which it has the baseline's
-/// value. The result is `None` if the scenario at `index` has the baseline's value itself.
-///
-/// Scenarios are in the order of the cross product of the swept values, so the index is computed
-/// from the numbers of values.
+/// Index of the scenario that differs only in the compared key, of which it has the baseline's
+/// value.
 pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Option<usize> {
     let at = study.sweep.iter().position(|axis| axis.key == baseline.key)?;
     let stride: usize = study.sweep[at + 1..].iter().map(|axis| axis.values.len()).product();
@@ -27,30 +22,21 @@ pub(crate) fn partner(study: &Study, index: usize, baseline: &Baseline) -> Optio
     Some(index - ours * stride + theirs * stride)
 }
 
-/// Ratio of a metric's mean in one scenario to its mean in another scenario with the same jobs. The
-/// 95 % interval is computed by Fieller's method: it contains a ratio *r* if the difference between
-/// the first mean and *r* times the second mean is not significant. So it contains 1 exactly if
-/// [`paired`] finds no significant difference, except that an interval without an upper end may
-/// contain a gap around 1, if the second mean itself does not differ significantly from 0.
+/// Ratio of a metric's mean in one scenario to its mean in another scenario with the same jobs.
+///
+/// By Fieller's method, the 95 % interval contains a ratio *r* if the difference between the first
+/// mean and *r* times the second mean is not significant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) mean: f64,
-    /// Lower and upper end of the 95 % interval. The upper end is infinite if the ratio has no
-    /// upper bound. `None` means too little data.
+    /// Ends of the 95 % interval; `None` for too little data. The upper end may be infinite.
     pub(crate) ends: Option<[f64; 2]>,
-    /// Difference of the means, in units of the clock, with its 95 % interval.
     pub(crate) difference: Interval,
-    /// Mean in the second scenario, over the same runs.
     pub(crate) base: f64,
 }
 
 impl Ratio {
-    /// Whether the interval of the ratio is at most twice as wide as the interval of the
-    /// difference.
-    ///
-    /// For this comparison, the difference is divided by the second mean, `base`. The interval of a
-    /// ratio is wide if `base` itself is hardly known, although the difference may be known well.
-    /// If the interval has no upper end, it is informative if its lower end is above 1.
+    /// Whether the interval is at most twice as wide as that of the difference, divided by `base`.
     pub(crate) fn is_informative(&self) -> bool {
         let Some([low, high]) = self.ends else { return true };
         if high.is_infinite() {
@@ -60,11 +46,7 @@ impl Ratio {
         high - low <= 4.0 * half / self.base
     }
 
-    /// Change that the ratio expresses, in percent, with the lower and the upper end of its
-    /// interval.
-    ///
-    /// A ratio of 1.2 is a change of 20 %. If the interval of the ratio says too little, the ends
-    /// are computed from the interval of the difference. An infinite upper end is `None`.
+    /// Change in percent, with the ends of its interval: a ratio of 1.2 is a change of 20 %.
     pub(crate) fn percent(&self) -> (f64, Option<f64>, Option<f64>) {
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let of_difference = || {
@@ -81,18 +63,11 @@ impl Ratio {
     }
 }
 
-/// Relative difference up to which two means count as equal.
 pub(crate) const ROUNDING: f64 = 1e-12;
 
-/// Number of bisection steps that find one end of an interval.
 const HALVINGS: usize = 32;
 
-/// Computes the [`Ratio`] of a non-negative metric's means in two scenarios, first to second.
-///
-/// `None` if the metric was not measured, or has the mean 0 in the second scenario.
-///
-/// # Complexity
-/// **O(n)** for *n* runs.
+/// Ratio of a non-negative metric's means in two scenarios, first to second. **O(n)** for *n* runs.
 pub(crate) fn ratio(
     study: &Study,
     results: &Results,
@@ -104,12 +79,7 @@ pub(crate) fn ratio(
     Pairs::of(ours, theirs, Rule::of(study), metric).ratio()
 }
 
-/// Differences of all metrics between two scenarios, paired by run. The scenarios are given by
-/// index. A difference is the value of the first scenario minus the value of the second one, and is
-/// also given as a fraction of the second scenario's mean.
-///
-/// # Complexity
-/// **O(n)** for each metric of *n* runs.
+/// Differences of all metrics between two scenarios by index, paired by run. **O(n)** per metric.
 #[must_use]
 pub(super) fn paired(
     study: &Study,
@@ -123,7 +93,6 @@ pub(super) fn paired(
     }
 }
 
-/// Whether two scenarios refused equally many jobs in each pair of runs.
 pub(super) fn refuse_alike(results: &Results, ours: usize, theirs: usize) -> bool {
     let (Some(ours), Some(theirs)) = (Side::of(results, ours), Side::of(results, theirs)) else {
         return true;
@@ -132,7 +101,6 @@ pub(super) fn refuse_alike(results: &Results, ours: usize, theirs: usize) -> boo
     pairs(ours, theirs).into_iter().all(|(a, b)| refused(ours, a) == refused(theirs, b))
 }
 
-/// One of two compared scenarios: its runs, and whether a single run stands for all replications.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     runs: &'a ScenarioRuns,
@@ -146,10 +114,8 @@ impl Side<'_> {
     }
 }
 
-/// Pairs of runs with the same replication number. Runs are given as indices into the successful
-/// runs of each scenario.
+/// Pairs of runs with the same replication number, as indices into the successful runs.
 fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
-    // A run that stands for all replications is paired with each run of the other scenario.
     if ours.constant && ours.runs.ended() == 1 {
         return (0..theirs.runs.ended()).map(|b| (0, b)).collect();
     }
@@ -170,11 +136,10 @@ fn pairs(ours: Side<'_>, theirs: Side<'_>) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Values of a metric in two scenarios, paired by run and by batch of the same jobs.
 struct Pairs {
     runs: Vec<(f64, f64)>,
-    /// Pairs of values from batches of the same jobs; `None` if unused. They are used for a single
-    /// pair of runs, or if a run stands for all replications, but never for windows of a log.
+    /// Pairs of batches of the same jobs, for a single run on one side; `None` for windows of a
+    /// log.
     batches: Option<Vec<(f64, f64)>>,
     rule: Rule,
 }
@@ -202,7 +167,6 @@ impl Pairs {
         self.runs.iter().map(|(_, b)| *b).collect()
     }
 
-    /// Difference of the first mean and `ratio` times the second mean, with its 95 % interval.
     fn interval(&self, ratio: f64) -> Interval {
         let minus = |pairs: &[(f64, f64)]| -> Vec<f64> {
             pairs.iter().map(|(a, b)| a - ratio * b).collect()
@@ -215,8 +179,7 @@ impl Pairs {
         Interval { mean: mean(&values), half_width, replications, method }
     }
 
-    /// Ratio of the first scenario's mean to the second one's, with its interval. It is `None` if
-    /// the second mean is not positive, or the first is negative.
+    /// Ratio of the means; `None` if the second is not positive, or the first is negative.
     fn ratio(&self) -> Option<Ratio> {
         let (own, base) = (self.interval(0.0).mean?, mean(&self.bases())?);
         if base <= 0.0 || own < 0.0 {
@@ -272,11 +235,7 @@ fn differences(
     metrics.collect()
 }
 
-/// Values of a metric in two runs, paired by batches of the same jobs.
-///
-/// A run with many jobs has larger batches, because neighbouring batches are merged during the run.
-/// If the two runs have batches of different sizes, the smaller batches are merged to the size of
-/// the larger ones. Batches that only one of the runs has are left out.
+/// Values in two runs, paired by batches of the same jobs, which have the size of the larger ones.
 fn paired_batches(
     ours: (&ScenarioRuns, usize),
     theirs: (&ScenarioRuns, usize),
@@ -312,8 +271,7 @@ mod tests {
     use crate::run::Run;
     use crate::run::store::{RunFindings, RunMetric};
 
-    /// Ends of Fieller's interval of a ratio of means, the roots of a quadratic equation. `None` if
-    /// the interval is unbounded.
+    /// Ends of Fieller's interval, the roots of a quadratic equation; `None` if it is unbounded.
     fn roots(runs: &[(f64, f64)]) -> Option<[f64; 2]> {
         let count = runs.len() as f64;
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / count;

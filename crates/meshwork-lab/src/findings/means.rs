@@ -5,13 +5,10 @@ use crate::findings::summary::{Means, OwnerRow, SizeRow};
 use crate::run::{Class, ScenarioRuns};
 use crate::study::{Replications, Study};
 
-/// Method that gives the interval of a mean over the runs of a scenario.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
-    /// The interval is computed from runs that are independent replications.
     Replications,
-    /// The interval is computed from runs that are windows of a log. The number is the time between
-    /// the starts of consecutive windows, divided by the length of a window.
+    /// Windows of a log, with the time between their starts divided by their length.
     Windows(f64),
 }
 
@@ -23,8 +20,7 @@ impl Rule {
         }
     }
 
-    /// Mean of `values`, one for each run, with its interval. If there is only one run, the
-    /// interval comes from `batches`, the values of its batches of jobs.
+    /// Mean of `values`, one for each run; the interval of a single run comes from its `batches`.
     pub(super) fn interval(self, values: &[f64], batches: &[f64]) -> Interval {
         let Rule::Windows(stride) = self else { return interval(values, batches) };
         let half_width = half_width_of_windows(values, stride);
@@ -33,7 +29,6 @@ impl Rule {
     }
 }
 
-/// Means of every metric of a scenario over its runs.
 pub(super) fn means(runs: &ScenarioRuns, rule: Rule) -> Means {
     let of = |name: &str| {
         let values: Vec<f64> = runs.measured(name).map(|(_, value)| value).collect();
@@ -44,8 +39,7 @@ pub(super) fn means(runs: &ScenarioRuns, rule: Rule) -> Means {
     runs.metrics().map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// Results for each class of job sizes, smallest first. A mean is only over those replications that
-/// have jobs of the class.
+/// Results by job size, smallest first, over those replications that have jobs of the size.
 pub(super) fn by_size(runs: &ScenarioRuns, rule: Rule) -> Vec<SizeRow> {
     let mut classes = runs.sizes();
     classes.sort_by_key(|class| *class.kind);

@@ -11,20 +11,12 @@ use crate::run::{Results, ScenarioRuns, has_same_jobs};
 use crate::study::expand::Point;
 use crate::study::{Axis, Replications, Study};
 
-/// Addition to the title of a table of differences, if some scenarios refused unequally many jobs.
-///
-/// The difference between two such scenarios has [`Difference::same_jobs`] `false`.
-///
-/// [`Difference::same_jobs`]: crate::findings::summary::Difference::same_jobs
 pub const UNLIKE_JOBS: &str =
     "; without a mark where the two scenarios refused different numbers of jobs";
 
-/// Largest number of scenarios that a note names.
 const MAX_NAMED: usize = 4;
 
-/// Warnings that change the meaning of the numbers, to be shown before them.
-///
-/// Each is one sentence without a full stop.
+/// Warnings that change the meaning of the numbers, each one sentence without a full stop.
 #[must_use]
 pub fn warnings(
     study: &Study,
@@ -57,10 +49,7 @@ pub fn warnings(
     warnings
 }
 
-/// Mean number of refused jobs with each value of one swept key, as text.
-///
-/// An example is ` (allocator = slurm refused 468, naive 0)`. The key is the one on which the
-/// number depends most. The text is empty if all values refused equally many.
+/// Mean number of refused jobs by value of a key: ` (allocator = slurm refused 468, naive 0)`.
 fn by_value(study: &Study, results: &Results) -> String {
     let mut most: Option<(f64, Vec<(f64, String)>, &str)> = None;
     let mut stride = 1;
@@ -93,8 +82,7 @@ fn by_value(study: &Study, results: &Results) -> String {
     format!(" ({})", words.join(", "))
 }
 
-/// Note on a count of events, such as `in each run, 3 to 7 jobs were refused`. It is `None` if the
-/// count is 0 in all runs.
+/// Note on a count, such as `in each run, 3 to 7 jobs were refused`; `None` if it is always 0.
 fn counted(
     results: &Results,
     of: fn(&ScenarioRuns) -> &[u64],
@@ -122,10 +110,6 @@ fn name_of(value: &Value) -> Option<&str> {
 }
 
 /// Note on allocators that gain nothing from contiguity, if the study has any.
-///
-/// Allocators that give jobs contiguous nodes shorten messages, but with an ideal network this
-/// gains nothing. Contiguity then only costs waiting time, so a comparison with other allocators
-/// misleads.
 pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<String> {
     let is_swept = |axis: &Axis| axis.key == "allocator" && axis.values.len() > 1;
     if !study.sweep.iter().any(is_swept) {
@@ -149,8 +133,7 @@ pub(crate) fn of_ideal_networks(study: &Study, points: &[Point]) -> Option<Strin
     })
 }
 
-/// Note on the first metric if its half width exceeds its mean, in studies that run a log only
-/// once.
+/// Note on the first metric if its half width exceeds its mean, in studies of a single log.
 fn of_wide_intervals(study: &Study, points: &[Point], summary: &Summary) -> Option<String> {
     if study.replications != Replications::Fixed(1) {
         return None;
@@ -229,8 +212,7 @@ pub fn notes(study: &Study, points: &[Point], results: &Results, summary: &Summa
     notes
 }
 
-/// Phrase that says which scenarios a note is about, such as ` in 9 of 12 scenarios`. It is empty
-/// if the note is about all scenarios.
+/// Scenarios of a note, such as ` in 9 of 12 scenarios`; empty if these are all.
 fn place(study: &Study, points: &[Point], chosen: &[usize]) -> String {
     if chosen.len() == points.len() {
         return String::new();

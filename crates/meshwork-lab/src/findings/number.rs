@@ -1,21 +1,14 @@
 //! Formatting of numbers with a sensible number of digits.
 
-/// A formatted number, with the half width of its confidence interval if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rounded {
-    /// The number; `-` if nothing was measured.
     pub mean: String,
     pub half_width: Option<String>,
-    /// Text to be shown directly after the number, such as a mark that refers to a note.
     pub suffix: String,
 }
 
 impl Rounded {
-    /// Formats a measured number. It has as many decimals as are needed to show two significant
-    /// digits of the half width. Without a half width it has five significant digits.
-    ///
-    /// Digits before the decimal point are always written, so that a number is never rounded
-    /// coarser than to a whole number.
+    /// Formats a number with as many decimals as two significant digits of the half width need.
     #[must_use]
     pub fn new(mean: Option<f64>, half_width: Option<f64>) -> Rounded {
         let Some(mean) = mean else {
@@ -25,8 +18,7 @@ impl Rounded {
             return Rounded { mean: significant(mean, 5), ..Rounded::default() };
         };
         let decimals = if half_width > 0.0 { decimals(half_width, 2) } else { 0 };
-        // Tiny: the interval is mere rounding error, or the numbers are too small to be written
-        // out.
+        // Tiny: mere rounding error, or too small to be written out.
         let is_tiny = decimals > 9 || half_width > 0.0 && decimals + magnitude(mean).max(0) > 12;
         let (mean, half_width) = match half_width {
             0.0 => (significant(mean, 5), "0".to_owned()),
@@ -40,7 +32,6 @@ impl Rounded {
         Rounded { mean, half_width: Some(half_width), suffix: String::new() }
     }
 
-    /// Puts a plus sign in front of a positive number.
     #[must_use]
     pub fn signed(mut self) -> Rounded {
         let is_number = self.mean.starts_with(|c: char| c.is_ascii_digit());
@@ -51,14 +42,17 @@ impl Rounded {
     }
 }
 
-/// Formats a number with `digits` significant digits, without trailing zeros after the decimal
-/// point.
+/// Formats a number with `digits` significant digits, without trailing zeros.
 #[must_use]
 pub fn significant(number: f64, digits: i32) -> String {
     if number.abs() > 0.0 && magnitude(number) < -5 {
         return scientific(number, digits as usize);
     }
-    let text = fixed(number, if number.abs() > 0.0 { decimals(number, digits) } else { 0 });
+    trimmed(fixed(number, if number.abs() > 0.0 { decimals(number, digits) } else { 0 }))
+}
+
+/// Removes zeros at the end of the decimals, unless an exponent follows them.
+pub(super) fn trimmed(text: String) -> String {
     if text.contains('.') && !text.contains('e') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -66,13 +60,11 @@ pub fn significant(number: f64, digits: i32) -> String {
     }
 }
 
-/// Formats a count, with commas between thousands from five digits on.
 #[must_use]
 pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }
 
-/// Formats a count with the noun for what is counted, as in `1 run` or `2 runs`.
 #[must_use]
 pub fn plural(number: u64, what: &str) -> String {
     let end = if number == 1 { "" } else { "s" };

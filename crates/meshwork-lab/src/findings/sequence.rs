@@ -1,8 +1,7 @@
 //! Confidence sequences: intervals for a mean that may be looked at after every new value.
 //!
-//! An ordinary interval that is looked at after every value misses the mean sooner or later. With
-//! the given probability, all intervals of a confidence sequence cover the mean, so that one may
-//! look, stop and continue at any time. An interval consists of all means that a test does not
+//! With the given probability, all intervals of a confidence sequence cover the mean, so that one
+//! may look, stop and continue at any time. An interval consists of all means that a test does not
 //! reject. The test statistic is the likelihood ratio of Student's *t* against a normal mixture of
 //! standardised means,
 //!
@@ -11,22 +10,17 @@
 //! where *S* is the sum of the deviations of *n* values from the tested mean, and *V* the sum of
 //! their squares. *E* is a martingale if the mean is the tested one. Then, by Ville's inequality,
 //! the probability that *E* ever exceeds 1/α is at most α. The values are assumed to be normal;
-//! tests of this module measure the coverage for skewed values.
+//! tests measure the coverage for skewed values.
 //!
-//! # Reference
-//! Lai, *On confidence sequences*, Annals of Statistics 4, 1976; Wang & Ramdas, *Anytime-valid
+//! See Lai, *On confidence sequences*, Annals of Statistics 4, 1976; Wang & Ramdas, *Anytime-valid
 //! t-tests and confidence sequences for Gaussian means with unknown variance*, 2023.
 
 use std::f64::consts::LN_2;
 
-/// Precision c² of the normal mixture of means, as a number of observations. At the small α of a
-/// race, this value makes the interval narrowest after some 20 to 100 values.
+/// Precision c² of the mixture; the interval of a race is then narrowest after 20 to 100 values.
 const MIXTURE: f64 = 1.0;
 
-/// Half width of the confidence sequence after `count` values, in standard deviations. `alpha` is
-/// the error probability.
-///
-/// The standard deviation has divisor *n*. The half width is infinite for too few values.
+/// Half width of the confidence sequence in standard deviations (with divisor *n*).
 pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
     let all = count + MIXTURE;
     let level = libm::exp((2.0 * libm::log(alpha) + libm::log(MIXTURE / all)) / count);
@@ -42,7 +36,6 @@ pub(crate) fn factor(count: f64, alpha: f64) -> f64 {
 pub struct RunningMoments {
     count: f64,
     mean: f64,
-    /// Sum of squared deviations of the values from their mean.
     scatter: f64,
 }
 
@@ -55,13 +48,11 @@ impl RunningMoments {
         self.scatter += off * (value - self.mean);
     }
 
-    /// Number of values that the sequence has so far.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count as u64
     }
 
-    /// Mean of the values; 0 without values.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.mean
@@ -73,8 +64,7 @@ impl RunningMoments {
         if self.count < 2.0 { 0.0 } else { self.scatter / (self.count - 1.0) }
     }
 
-    /// Half width of the confidence sequence after these values, with the error probability
-    /// `alpha`. The half width is infinite for too few values, and 0 if all values are equal.
+    /// Half width of the sequence with error probability `alpha`; infinite for too few values.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::RunningMoments;
@@ -87,11 +77,7 @@ impl RunningMoments {
         self.half_width_by(factor(self.count, alpha))
     }
 
-    /// Half width of the confidence sequence. The given `factor` is this width in standard
-    /// deviations.
-    ///
-    /// The caller computes `factor` by the function [`factor`], once for all sequences with equally
-    /// many values.
+    /// Half width of the confidence sequence, whose width in standard deviations is `factor`.
     pub(crate) fn half_width_by(&self, factor: f64) -> f64 {
         if self.count < 2.0 || factor.is_infinite() {
             return f64::INFINITY;
@@ -99,8 +85,6 @@ impl RunningMoments {
         factor * (self.scatter / self.count).sqrt()
     }
 
-    /// Lower and upper end of the confidence sequence after these values. The error probability is
-    /// `alpha`.
     #[must_use]
     pub fn ends(&self, alpha: f64) -> [f64; 2] {
         let half = self.half_width(alpha);
@@ -119,24 +103,19 @@ impl FromIterator<f64> for RunningMoments {
 /// Test of which of two compared sides has the smaller values. It may be looked at after every
 /// pair.
 ///
-/// A side wins a pair of values if its value is the smaller one. Only the numbers of won pairs
-/// count, so that no distribution of the values is assumed. The statistic *E* is the mean of
-/// likelihood ratios, weighted by Jeffreys' prior. Each ratio compares a possible probability of
-/// winning with ½, which is the probability of winning if the sides are alike.
+/// Only the numbers of won pairs count, so that no distribution is assumed; equal pairs are left
+/// out. The statistic *E* is the mean, weighted by Jeffreys' prior, of likelihood ratios of a
+/// probability of winning to ½:
 ///
-/// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won. Equal pairs are left out.
+/// *E* = 2^n · B(s + ½, n − s + ½) / B(½, ½) for *s* of *n* pairs won.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wins {
-    /// Number of pairs of values in which the first of the two compared sides won.
     pub won: u64,
-    /// Number of pairs of values in which the first of the two compared sides lost.
     pub lost: u64,
-    /// Number of pairs of equal values.
     pub equal: u64,
 }
 
 impl Wins {
-    /// Counts a pair of values, of which the smaller one wins.
     pub fn push(&mut self, ours: f64, theirs: f64) {
         match ours.total_cmp(&theirs) {
             std::cmp::Ordering::Less => self.won += 1,
@@ -145,8 +124,7 @@ impl Wins {
         }
     }
 
-    /// Upper bound on the probability of a lead of this size or more, if both sides are equally
-    /// good. It is 1/*E*, at most 1, and holds at any time.
+    /// Bound 1/*E* on the probability of such a lead if both sides are equally good, at any time.
     ///
     /// ```
     /// use meshwork_lab::findings::sequence::Wins;
@@ -174,8 +152,7 @@ mod tests {
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Logarithm of the test statistic *E*, computed from its formula for some values and a tested
-    /// mean.
+    /// Logarithm of the test statistic *E*, computed from its formula.
     fn evidence(values: &[f64], tested: f64) -> f64 {
         let n = values.len() as f64;
         let s: f64 = values.iter().map(|x| x - tested).sum();
@@ -203,8 +180,6 @@ mod tests {
         }
     }
 
-    /// Compares *E* with a likelihood ratio whose mixture over mean and scale is integrated
-    /// numerically.
     #[test]
     fn the_martingale_is_the_mixture_that_it_is_said_to_be() {
         let values = [0.3_f64, 1.1, -0.4, 2.0];
@@ -231,9 +206,7 @@ mod tests {
         assert!(((mixture / null).ln() - evidence(&values, 0.0)).abs() < 1e-3);
     }
 
-    /// Share of 2,000 random sequences in which some interval misses the true mean 0.
-    ///
-    /// Intervals after fewer than `first` values do not count.
+    /// Share of 2,000 random sequences whose intervals, from the `first` on, miss the mean 0.
     fn missed(name: &str, first: u64, most: u64, draw: impl Fn(&mut Stream) -> f64) -> f64 {
         let once = |run| {
             let (mut stream, mut moments) = (Stream::new(5, run, name), RunningMoments::default());
@@ -292,8 +265,7 @@ mod tests {
 
     #[test]
     fn wins_by_an_independent_sum() {
-        // Integrate the mixture numerically for few pairs: ∫ 2^n p^s (1 - p)^(n - s) dBeta(½, ½),
-        // where p = sin²(θ) and θ is uniform.
+        // Integrate ∫ 2^n p^s (1 - p)^(n - s) dBeta(½, ½), where p = sin²(θ) and θ is uniform.
         let parts = 200_000;
         for (won, lost) in [(3_u64, 0_u64), (7, 2), (10, 10)] {
             let mean = (0..parts)

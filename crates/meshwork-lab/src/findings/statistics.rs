@@ -2,23 +2,17 @@
 
 use std::sync::OnceLock;
 
-/// Confidence level of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Method that gives the half-width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The interval comes from independent replications.
     Replications,
-    /// The interval comes from batches of one run. For a difference, the batches have the same jobs
-    /// in both runs.
+    /// Batches of one run, or of the same jobs in both runs of a difference.
     BatchMeans,
-    /// The interval comes from windows of one log.
     Windows,
 }
 
 impl Method {
-    /// Name of the method in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -29,10 +23,8 @@ impl Method {
     }
 }
 
-/// A mean and half the width of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Mean of the values; `None` if nothing was measured.
     pub mean: Option<f64>,
     /// Half the width of the interval; `None` if there is too little data.
     pub half_width: Option<f64>,
@@ -51,8 +43,7 @@ impl Interval {
     /// Factor by which the data must grow so that the interval excludes 0, if the mean does not
     /// change.
     ///
-    /// Half widths shrink with the square root of the amount of data. Returns `None` if the
-    /// interval excludes 0 already, or if the mean is 0 or the half width unknown.
+    /// `None` if it excludes 0 already, or if it is unknown.
     ///
     /// ```
     /// use meshwork_lab::operator::paired::interval;
@@ -68,11 +59,10 @@ impl Interval {
     }
 }
 
-/// Mean of values of independent replications, with its Student-t interval. If there is a single
-/// replication, the interval comes from `batches`, the values of its batches of jobs.
+/// Mean of values of independent replications, with its Student-t interval.
 ///
-/// The mean of a single run is the run's value and not the mean of its batches. For a ratio, such
-/// as a mean over jobs, the two differ slightly, and the run's value is the better estimate.
+/// The interval of a single replication comes from `batches`. Its mean is the run's value, which
+/// for a ratio is better than the mean of its batches.
 ///
 /// ```
 /// use meshwork_lab::findings::statistics::interval;
@@ -95,14 +85,12 @@ pub fn interval(values: &[f64], batches: &[f64]) -> Interval {
     }
 }
 
-/// Arithmetic mean; `None` for no values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// *t* · *s* / √*n*: half the width of the 95 % interval of the mean; `None` for fewer than 2
-/// values.
+/// *t* · *s* / √*n*, half the width of the 95 % interval; `None` for fewer than 2 values.
 #[must_use]
 pub fn half_width(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
@@ -118,15 +106,12 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
 
 /// Half the width of the 95 % interval of the mean of consecutive batches.
 ///
-/// A queue that is long at the end of a batch is long at the beginning of the next batch. So
-/// batches are not independent, and *t* · *s* / √*n* is too narrow. Batches are modelled as an
-/// autoregressive process of first order. Let *ρ* be the correlation of consecutive batches,
+/// Batches are not independent, and *t* · *s* / √*n* is too narrow. They are modelled as an
+/// autoregressive process of first order: let *ρ* be the correlation of consecutive batches,
 /// corrected for its bias in short series, and at least 0. Then *n* batches are equivalent to *n*
-/// (1 − *ρ*) / (1 + *ρ*) independent ones. If they are equivalent to fewer than 4, the quantile *t*
-/// is that of 4 batches, but the standard error is computed with the smaller number.
+/// (1 − *ρ*) / (1 + *ρ*) independent ones. For fewer than 4, the quantile *t* is that of 4 batches.
 ///
-/// # Reference
-/// Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; for the bias: Marriott & Pope,
+/// See Law, *Simulation Modeling and Analysis*, 2015, section 9.5.3; for the bias: Marriott & Pope,
 /// *Bias in the estimation of autocorrelations*, Biometrika 41, 1954.
 #[must_use]
 pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
@@ -137,7 +122,7 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
     Some(t_quantile(degrees) * error)
 }
 
-/// Variant of [`half_width_of_batches`] for another confidence level.
+/// Variant of [`half_width_of_batches`] for another confidence level, between 0 and 1.
 ///
 /// ```
 /// use meshwork_lab::findings::statistics::{half_width_of_batches, half_width_of_batches_at};
@@ -145,9 +130,6 @@ pub fn half_width_of_batches(batches: &[f64]) -> Option<f64> {
 /// let wide = half_width_of_batches_at(&batches, 0.99).unwrap();
 /// assert!(wide > half_width_of_batches(&batches).unwrap());
 /// ```
-///
-/// # Panics
-/// If the confidence does not lie between 0 and 1.
 #[must_use]
 pub fn half_width_of_batches_at(batches: &[f64], confidence: f64) -> Option<f64> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
@@ -174,22 +156,16 @@ fn error_of_batches(batches: &[f64]) -> Option<(f64, u64)> {
     Some(((squares / (count - 1.0) / worth).sqrt(), degrees))
 }
 
-/// Smallest number of batches whose correlation is estimated. Fewer batches count as independent.
+/// Smallest number of batches whose correlation is estimated, instead of 0.
 const MIN_BATCHES: usize = 8;
 
-/// Largest estimate of the correlation of consecutive batches. A higher estimate is reduced to it,
-/// since such a correlation cannot be told from a trend.
+/// Largest correlation of consecutive batches; a higher one cannot be told from a trend.
 const MAX_CORRELATION: f64 = 0.9;
 
-/// Half the width of the 95 % interval of the mean over windows of one log. `stride` is the time
-/// between the starts of consecutive windows, divided by the length of a window.
+/// Half the width of the 95 % interval of the mean over windows of one log.
 ///
-/// Overlapping windows share jobs: the effective number of windows is then the number that would
-/// fit into the same time without overlap, as in overlapping batch means.
-///
-/// # Reference
-/// Meketon & Schmeiser, *Overlapping batch means: something for nothing?*, Winter Simulation
-/// Conference 1984.
+/// `stride` is the time between the starts of windows, divided by their length. Overlapping windows
+/// count as in Meketon & Schmeiser, *Overlapping batch means*, WSC 1984.
 #[must_use]
 pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
     if stride >= 1.0 {
@@ -210,16 +186,6 @@ pub fn half_width_of_windows(windows: &[f64], stride: f64) -> Option<f64> {
 /// Largest number of degrees of freedom for which the quantile of Student's t is computed exactly.
 const MAX_EXACT: usize = 1000;
 
-/// The 97.5 % quantile of Student's t distribution.
-///
-/// Beyond 1000 degrees of freedom, it is computed by the Cornish–Fisher expansion around the normal
-/// quantile, with an error below 10⁻¹².
-///
-/// # Reference
-/// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.5.
-///
-/// # Panics
-/// If `degrees` is 0.
 #[must_use]
 pub fn t_quantile(degrees: u64) -> f64 {
     static EXACT: [OnceLock<f64>; MAX_EXACT + 1] = [const { OnceLock::new() }; MAX_EXACT + 1];
@@ -234,10 +200,7 @@ fn exact_quantile(degrees: u64) -> f64 {
     quantile(degrees, CONFIDENCE)
 }
 
-/// Two-sided quantile of Student's t distribution: the half width of its central interval. A value
-/// lies in that interval with the probability `confidence`.
-///
-/// It is found by bisection of [`within`], down to adjacent floating-point numbers.
+/// Half width of the central interval of Student's t distribution with a probability.
 pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while within(degrees, above) < confidence {
@@ -253,11 +216,7 @@ pub(crate) fn quantile(degrees: u64, confidence: f64) -> f64 {
     }
 }
 
-/// Probability that a value of Student's t distribution lies between `-t` and `t`. Uses the finite
-/// sum for integer degrees of freedom.
-///
-/// # Reference
-/// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 1964, 26.7.3 and 26.7.4.
+/// Probability that a value of Student's t distribution lies between `-t` and `t`.
 fn within(degrees: u64, t: f64) -> f64 {
     let tangent = t / (degrees as f64).sqrt();
     let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
@@ -313,8 +272,7 @@ mod tests {
         ] {
             assert!((t_quantile(degrees) - table).abs() < 5.1e-4, "{degrees}");
         }
-        // Closed forms: with one degree of freedom, the distribution is that of Cauchy; with two,
-        // the quantile is a square root.
+        // With one degree of freedom, the distribution is that of Cauchy; two have a closed form.
         let cauchy = (std::f64::consts::PI * 0.475).tan();
         assert!((t_quantile(1) - cauchy).abs() < 1e-9);
         let two = 0.95 * (2.0 / (1.0_f64 - 0.95 * 0.95)).sqrt();
@@ -346,8 +304,7 @@ mod tests {
         assert_eq!((nothing.mean, nothing.half_width, nothing.replications), (None, None, 0));
     }
 
-    /// Waits of the same jobs in two queues with one server each, by Lindley's recursion. The
-    /// second server is faster by the factor `speed`.
+    /// Waits of the same jobs in two queues by Lindley's recursion; `speed` is the second server's.
     fn two_queues(
         stream: &mut meshwork::rng::Stream,
         load: f64,
@@ -385,8 +342,7 @@ mod tests {
             naive += u32::from(off <= half_width(&batches).unwrap());
             clear += u32::from(mean(&batches).unwrap() > half);
         }
-        // The nominal coverage is 95 %, and slightly less with skewed waits. Intervals that treat
-        // batches as independent cover less.
+        // The nominal coverage is 95 %; intervals of independent batches would cover less.
         assert!((435..=490).contains(&covered), "{covered} of 500");
         assert!(naive + 8 < covered, "{naive} against {covered}");
         assert!(clear > 450, "the star is there where it should be: {clear}");

@@ -1,36 +1,30 @@
 //! Test for a queue that grows over the whole run, so that means mostly reflect the run's length.
 //!
 //! The statistic is Kendall's τ of a run (Mann, *Nonparametric tests against trend*, Econometrica
-//! 13, 1945). Each pair of the run's batches of jobs is compared by the length of the queue that
-//! their jobs met on arrival. τ is the share of pairs in which the queue of the later batch was
-//! longer, minus the share in which it was shorter. The test of Mann and Kendall assumes
-//! independent batches, but the batches of a queue are correlated. So τ is compared with its
-//! distribution at critical load, where exactly as much work arrives as can be done. At that load,
-//! an initially empty queue of any jobs tends to reflected Brownian motion, and τ does not depend
-//! on the scale of the queue. So this distribution is the same for all machines. Below critical
-//! load, fewer queues are reported to grow.
+//! 13, 1945), over the queue lengths that the run's batches of jobs met on arrival. As the batches
+//! are correlated, τ is compared with its distribution at critical load, where exactly as much work
+//! arrives as can be done. There, an initially empty queue of any jobs tends to reflected Brownian
+//! motion, so this distribution is the same for all machines. Below critical load, fewer queues are
+//! reported to grow.
 
-/// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches. With more
-/// batches the exact threshold is slightly lower. The value is simulated; a test of this module
-/// repeats the simulation.
+/// Threshold that τ exceeds in one of twenty runs at critical load, with 20 batches.
 const LIMIT: f64 = 0.87;
 
 /// Mean of Kendall's τ over runs at critical load; `DEVIATION` is its standard deviation.
 const MEAN: f64 = 0.37;
 const DEVIATION: f64 = 0.345;
 
-/// The 95 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.645;
 
-/// Smallest number of jobs that a run must have for its queue to be judged. In a shorter run, the
-/// queue of any machine still grows from its empty start.
+/// Number of jobs below which the queue of any machine grows from its empty start.
 pub const MIN_JOBS: u64 = 100;
 
-/// Smallest number of batches that a run must have for its queue to be judged.
 const MIN_BATCHES: usize = 10;
 
-/// Kendall's τ of a series; `None` for fewer than ten values. It is 1 if every later value is
-/// higher, −1 if every later one is lower; pairs of equal values count for neither.
+/// Kendall's τ of a series; `None` for fewer than ten values. **O(n²)** for *n* batches, some 40.
+///
+/// 1 if every later value is higher, −1 if every later one is lower; equal values count for
+/// neither.
 ///
 /// ```
 /// use meshwork_lab::findings::trend::tau;
@@ -38,9 +32,6 @@ const MIN_BATCHES: usize = 10;
 /// assert_eq!(tau(&rising), Some(1.0));
 /// assert_eq!(tau(&rising[..5]), None);
 /// ```
-///
-/// # Complexity
-/// **O(n²)** for *n* batches, some 40 in practice.
 #[must_use]
 pub fn tau(series: &[f64]) -> Option<f64> {
     if series.len() < MIN_BATCHES {
@@ -60,9 +51,7 @@ pub fn tau(series: &[f64]) -> Option<f64> {
     Some(balance as f64 / pairs as f64)
 }
 
-/// Whether the queue of a scenario grows over the whole run, tested with Kendall's τ of each run.
-///
-/// The significance level is 5 % at critical load, and smaller below it.
+/// Whether the queue of a scenario grows, at the significance level of 5 % at critical load.
 #[must_use]
 pub fn is_growing(taus: &[f64]) -> bool {
     match taus {
@@ -82,9 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Simulates a queue with one server. Returns Kendall's τ of the queue lengths of its batches.
-    ///
-    /// The queue length of a batch is the mean length that its jobs met on arrival.
+    /// Kendall's τ of the mean queue lengths by batch, from a simulated queue with one server.
     fn run(stream: &mut Stream, load: f64, jobs: usize, batches: usize) -> f64 {
         let (mut in_system, mut met) = (0_u32, Vec::with_capacity(jobs));
         while met.len() < jobs {
@@ -102,7 +89,6 @@ mod tests {
         tau(&means).unwrap()
     }
 
-    /// Number of simulated scenarios, out of `scenarios`, whose queue is reported to grow.
     fn raised(load: f64, jobs: usize, replications: usize, scenarios: usize) -> usize {
         let mut stream = Stream::new(1, replications as u64, "trend");
         let mut scenario = || {

@@ -1,8 +1,7 @@
 //! Shared parameters whose values differ between compared strategies.
 //!
-//! A sweep over strategies compares each with its default parameters, which may differ. For
-//! example, by default first fit does not turn a requested block, but adaptive scan does. The
-//! differences are therefore shown with the results.
+//! Defaults may differ: first fit does not turn a requested block, but adaptive scan does. So the
+//! differences are shown with the results.
 
 use std::fmt;
 
@@ -14,10 +13,8 @@ use toml::{Table, Value};
 use crate::findings::words::short;
 use crate::study::expand::Point;
 
-/// A parameter of several compared strategies with different values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlike {
-    /// Swept key, such as `allocator`.
     pub key: String,
     pub parameter: String,
     /// Each value of the parameter with the strategies that have it, in the order of the sweep.
@@ -25,8 +22,7 @@ pub struct Unlike {
 }
 
 impl fmt::Display for Unlike {
-    /// Formats the parameter as one line: `rotation: never for first_fit, if_needed for
-    /// adaptive_scan`.
+    /// One line: `rotation: never for first_fit, if_needed for adaptive_scan`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.parameter)?;
         for (index, (value, names)) in self.values.iter().enumerate() {
@@ -43,10 +39,6 @@ impl fmt::Display for Unlike {
 }
 
 /// Parameters that differ between the strategies compared in a sweep of a key such as `allocator`.
-///
-/// The swept keys and the strategies are taken in the order of the sweep. A parameter that is
-/// itself swept is left out, since tables have a column for it. Parameters of equal name are not
-/// compared if their values are of different types.
 #[must_use]
 pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
     let Some(first) = points.first() else { return Vec::new() };
@@ -56,7 +48,6 @@ pub fn unlike(catalogue: &Catalogue, points: &[Point]) -> Vec<Unlike> {
         .collect()
 }
 
-/// Family of strategies whose entries a swept key names; `None` for keys that name no strategies.
 fn family(key: &str) -> Option<&'static Family> {
     match key {
         "allocator" => Some(&alloc::FAMILY),
@@ -70,10 +61,8 @@ fn family(key: &str) -> Option<&'static Family> {
     }
 }
 
-/// A catalogue, and a family of strategies whose entries it has.
 type List<'a> = (&'a Catalogue, &'static Family);
 
-/// A strategy of the sweep: its label in the table, and its resolved parameters.
 struct Compared<'a> {
     label: String,
     table: &'a Table,
@@ -101,8 +90,7 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
             }
             let having = having(family, &compared, &kind);
             done.push(kind);
-            // Two forms of one strategy are not reported, because their labels already tell them
-            // apart.
+            // The labels of two forms of one strategy already tell them apart.
             let differ = having.iter().any(|(own, value)| {
                 having
                     .iter()
@@ -120,8 +108,7 @@ fn in_family(key: &str, family: List<'_>, points: &[Point]) -> Vec<Unlike> {
     found
 }
 
-/// The strategies that are the values of a swept key, without duplicates, in the order of the
-/// sweep.
+/// Distinct strategies that are values of a swept key, in the order of the sweep.
 fn compared<'a>(key: &str, points: &'a [Point]) -> Vec<Compared<'a>> {
     let mut distinct: Vec<(&Value, &Table)> = Vec::new();
     for point in points {
@@ -142,14 +129,11 @@ fn name(table: &Table) -> Option<&str> {
     table.get("name")?.as_str()
 }
 
-/// Parameters that a strategy's entry in the catalogue declares. `table` is the strategy with its
-/// name and all its parameters.
 fn declared((catalogue, family): List<'_>, table: &Table) -> impl Iterator<Item = &'static Param> {
     let entry = name(table).and_then(|name| family.find_in(catalogue, "", name).ok());
     family.common.iter().chain(entry.map_or(&[][..], |about| about.params))
 }
 
-/// Strategies that have a parameter of this name and kind, each with the value of the parameter.
 fn having<'a>(
     family: List<'_>,
     compared: &'a [Compared<'a>],
@@ -167,7 +151,6 @@ fn having<'a>(
     compared.iter().filter_map(|strategy| Some((strategy, value(strategy)?))).collect()
 }
 
-/// Labels of strategies, grouped by their values of a parameter.
 fn grouped(having: Vec<(&Compared<'_>, String)>) -> Vec<(String, Vec<String>)> {
     let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for (strategy, value) in having {

@@ -5,9 +5,7 @@ use toml::{Table, Value};
 use crate::findings::summary::shown;
 use crate::study::{Study, same};
 
-/// Short forms of the values of a swept key. A component is shown as its name with its parameters,
-/// a machine as its topology and size, and a path as the name of its file. Values that would have
-/// the same short form are written in full.
+/// Short forms of the values of a swept key: names with parameters, sizes, or names of files.
 #[must_use]
 pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
     let brief: Vec<String> = values.iter().map(|value| one(key, value)).collect();
@@ -19,9 +17,7 @@ pub fn short(key: &str, values: &[&Value]) -> Vec<String> {
         .collect()
 }
 
-/// Shortest ends of paths that differ from each other, cut only at slashes, such as `bf30.conf`.
-///
-/// Equal paths are written in full.
+/// Shortest distinct ends of paths, cut at slashes, such as `bf30.conf`. Equal paths are in full.
 ///
 /// ```
 /// use meshwork_lab::findings::words::short_paths;
@@ -44,7 +40,6 @@ pub fn short_paths(paths: &[String]) -> Vec<String> {
     paths.iter().map(short).collect()
 }
 
-/// Label of a scenario in tables: its swept keys with short values.
 #[must_use]
 pub fn short_label(study: &Study, swept: &[(String, Value)]) -> String {
     let word = |(key, value): &(String, Value)| {

@@ -5,57 +5,45 @@
 //!
 //! 1. *Contrasted* keys are those whose values the study compares, in a claim or in `[compare]`.
 //! 2. A key with at least three numbers runs along the plot, or else a key with at least three
-//!    blocks, such as `machine.dims`. Of several such keys, an uncontrasted one is preferred to a
-//!    contrasted one, then one with more values, then the last one. Without such a key the plot has
-//!    bars, along the uncontrasted key with most values.
-//! 3. A key with more names (values that are no numbers) than there are colours runs along the plot
-//!    before any other key, because a plot can have any number of rows. Of several such keys, a
-//!    contrasted one is preferred. In this case, no key has colours.
-//! 4. Of the remaining keys with up to ten values, one has colours. A contrasted key is preferred,
+//!    blocks, such as `machine.dims`. Uncontrasted keys are preferred, then keys with more values,
+//!    then later ones. Without such a key the plot has bars, along the uncontrasted key with most
+//!    values.
+//! 3. A key with more names than there are colours runs along the plot before any other key,
+//!    because a plot can have any number of rows; a contrasted one is preferred. In this case, no
+//!    key has colours.
+//! 4. Of the remaining keys with up to ten values, one has colours: a contrasted key if possible,
 //!    then the key with most values.
 //! 5. Of the remaining keys with up to six values, one has panels, chosen in the same way.
-//! 6. The reader of the page can select any other key to run along the plot. In such a view,
-//!    colours and panels are assigned again to the other keys, by rules 4 and 5. If no key has few
-//!    enough values for panels, a key with up to 24 values has panels.
+//! 6. The reader of the page can select any other key to run along the plot. Colours and panels are
+//!    then assigned by rules 4 and 5, with up to 24 panels if need be.
 
 use toml::Value;
 
 use crate::findings::words::short;
-use crate::study::{ClaimCheck, Relation, Study, SweptValues};
+use crate::study::{ClaimCheck, Relation, Study, SweptValues, number};
 
-/// Maximum number of values of a key that has a colour per value.
 const MAX_COLOURS: usize = 10;
 
-/// Maximum number of values of a key that has a panel per value.
 const MAX_PANELS: usize = 6;
 
-/// Maximum number of panels of a view in which the user has put another key on the x axis.
-///
-/// The default view has at most [`MAX_PANELS`] panels, one for each value of a key.
+/// Maximum number of panels of a view with another key on the x axis than the default one.
 const MAX_TURNED: usize = 24;
 
-/// Maximum ratio of the largest to the smallest absolute value on an axis with 0 or negative
-/// numbers.
-///
-/// A larger ratio would need a logarithmic scale, which cannot show these numbers.
+/// Maximum ratio of absolute values on an axis that must be linear, since it has numbers up to 0.
 const MAX_RATIO: f64 = 50.0;
 
-/// Minimum number of values of a key for which the points along it are joined to a line.
+/// Minimum number of values for which points are joined to a line.
 const MIN_OF_A_LINE: usize = 3;
 
-/// A swept key with its values, as a possible axis of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// Dotted path of the key, as in `workload.load`.
     pub(super) key: String,
-    /// Values of the swept key, as short texts.
     pub(super) labels: Vec<String>,
     pub(super) kind: Kind,
     /// Whether the study compares the values of the key: in a claim, or in `[compare]`.
     pub(super) contrasted: bool,
 }
 
-/// Kind of an axis's values: numbers, values with an order, or names without one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Numbers(Vec<f64>),
@@ -64,21 +52,19 @@ pub(super) enum Kind {
     Names,
 }
 
-/// Role of each axis in a plot. Axes are given by index.
+/// Role of each axis, given by index, in a plot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Index of the axis that is drawn along the plot (as x axis); `None` if no key is swept.
     pub(super) along: Option<usize>,
-    /// Index of the axis whose values have colours; `None` if there are no colours.
+    /// Index of the axis with a colour per value.
     pub(super) colour: Option<usize>,
-    /// Index of the axis whose values have panels; `None` if there is a single panel.
+    /// Index of the axis with a panel per value.
     pub(super) panel: Option<usize>,
-    /// Indices of the axes whose values the user selects in the page.
+    /// Indices of the axes with a selector in the page.
     pub(super) chosen: Vec<usize>,
 }
 
 impl Axis {
-    /// Swept keys of a study, as possible axes.
     pub(super) fn all(study: &Study) -> Vec<Axis> {
         let contrasted = contrasted(study);
         let axis = |axis: &crate::study::Axis| {
@@ -97,7 +83,7 @@ impl Axis {
         self.labels.len()
     }
 
-    /// Indices of the values that a scenario has, one for each axis. Scenarios are numbered from 1.
+    /// Index of a scenario's value on each axis; scenarios are numbered from 1.
     pub(super) fn places(axes: &[Axis], scenario: usize) -> Vec<usize> {
         let mut rest = scenario - 1;
         let mut places = vec![0; axes.len()];
@@ -109,10 +95,6 @@ impl Axis {
     }
 
     /// Numbers of an axis that is drawn to scale; `None` if its values are shown as categories.
-    ///
-    /// Values are categories if they are names, or fewer than three numbers. Numbers of a wide
-    /// range are categories if some are 0 or negative, because a logarithmic scale cannot show
-    /// them.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         let Kind::Numbers(numbers) = &self.kind else { return None };
         let sizes = || numbers.iter().map(|number| number.abs()).filter(|&size| size > 0.0);
@@ -122,13 +104,12 @@ impl Axis {
         (self.is_line() && !(is_far && has_others)).then_some(numbers)
     }
 
-    /// Whether the values of the axis can be joined to a line.
     pub(super) fn is_line(&self) -> bool {
         self.kind != Kind::Names && self.count() >= MIN_OF_A_LINE
     }
 }
 
-/// Writes a whole number without its decimals: `5.0` becomes `5`. Other labels stay as they are.
+/// Writes a whole number without its decimals: `5.0` becomes `5`.
 fn whole(label: String) -> String {
     match label.strip_suffix(".0") {
         Some(whole) if whole.parse::<i64>().is_ok() => whole.to_owned(),
@@ -137,8 +118,7 @@ fn whole(label: String) -> String {
 }
 
 impl Layout {
-    /// Assigns a role to each axis that has several values. The axis `along`, if given, is the x
-    /// axis.
+    /// Assigns a role to each axis with several values; `along`, if given, is the x axis.
     pub(super) fn of(axes: &[Axis], along: Option<usize>) -> Layout {
         let mut rest: Vec<usize> =
             (0..axes.len()).filter(|&i| axes[i].count() > 1 && Some(i) != along).collect();
@@ -169,9 +149,7 @@ impl Layout {
         Layout { along, colour, panel, chosen: rest }
     }
 
-    /// Layouts for views in which the user has put another key on the x axis.
-    ///
-    /// There is one layout for each key that is not on the x axis of this layout.
+    /// Layouts for views with another x axis, one for each other key.
     pub(super) fn turned(&self, axes: &[Axis]) -> Vec<Layout> {
         let drawn = [self.along, self.colour, self.panel].into_iter().flatten();
         let all: Vec<usize> = drawn.chain(self.chosen.iter().copied()).collect();
@@ -194,8 +172,7 @@ impl Layout {
     }
 }
 
-/// Removes and returns the axis of `rest` with the highest rank, among those that `will_do`
-/// accepts. Of several axes with this rank, it is the last.
+/// Removes and returns the last axis of `rest` with the highest rank that `will_do` accepts.
 fn take<R: Ord>(
     rest: &mut Vec<usize>,
     will_do: impl Fn(&usize) -> bool,
@@ -207,11 +184,6 @@ fn take<R: Ord>(
 }
 
 fn kind(values: &[Value]) -> Kind {
-    let number = |value: &Value| match value {
-        Value::Integer(n) => Some(*n as f64),
-        Value::Float(n) => Some(*n),
-        _ => None,
-    };
     let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
     match numbers {
         Some(numbers) => Kind::Numbers(numbers),
@@ -220,7 +192,6 @@ fn kind(values: &[Value]) -> Kind {
     }
 }
 
-/// Keys whose values the study compares, in a claim or in `[compare]`.
 fn contrasted(study: &Study) -> Vec<String> {
     let mut keys: Vec<String> = study.compare.iter().map(|compare| compare.key.clone()).collect();
     for claim in &study.claims {

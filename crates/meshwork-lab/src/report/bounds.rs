@@ -10,7 +10,6 @@ use crate::findings::columns::Meanings;
 use crate::findings::statistics::Interval;
 use crate::study::{ClaimCheck, Relation, Test, same};
 
-/// Adds to the plots of a metric the bounds that claims set for this metric.
 pub(super) fn mark(
     figures: &mut [Figure],
     judgements: &[Judgement],
@@ -50,10 +49,7 @@ pub(super) fn mark(
 
 const NOTHING: Interval = Interval { mean: None, half_width: None, replications: 0, method: None };
 
-/// Bounds that a claim sets in a cell, each with a flag that is true for an upper bound.
-///
-/// A cell is one of the combinations of swept values for which the claim is checked. Bounds are in
-/// the unit of the claim's metric.
+/// Bounds that a claim sets in a cell, with a flag for upper bounds, in the unit of its metric.
 fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     match (&test.relation, cell.to) {
         (Relation::Bounds { to, above, below, by_difference, .. }, base) => {
@@ -72,7 +68,6 @@ fn bounds(test: &Test, cell: &ClaimCell) -> Vec<(f64, bool)> {
     }
 }
 
-/// One cell of a claim, with what is needed to find the position of the cell's bound in a plot.
 struct Own<'a> {
     study: &'a crate::study::Study,
     axes: &'a [Axis],
@@ -81,8 +76,7 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Index of a swept key's value in the cell of the claim; `None` if the cell fixes no value of
-    /// the key.
+    /// Index of a swept key's value in the cell; `None` if the cell fixes no value of the key.
     fn place(&self, key: &str) -> Option<usize> {
         let at = self.study.sweep.iter().position(|axis| axis.key == key)?;
         let (Relation::Bounds { of, .. } | Relation::Extreme { of, .. }) = &self.test.relation
@@ -96,14 +90,12 @@ impl Own<'_> {
         self.study.sweep[at].values.iter().position(|other| same(other, value))
     }
 
-    /// Label of the value that a swept key has in the cell in which the claim is checked.
     fn label(&self, key: &str) -> Option<&str> {
         let axis = self.axes.iter().find(|axis| axis.key == key)?;
         let place = self.place(key).or((axis.count() == 1).then_some(0))?;
         Some(&axis.labels[place])
     }
 
-    /// Bound of the claim as drawn in a view; `None` if the view does not show the claim's cell.
     fn bound(
         &self,
         view: &FigureView,

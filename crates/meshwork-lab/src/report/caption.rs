@@ -1,11 +1,9 @@
-//! Captions of plots.
-
 use super::figures::title;
 use super::views::{FigureView, Series, Style};
 use crate::findings::columns::Meanings;
 use crate::findings::number::plural;
 
-/// Caption of a view. `with` describes the values of the selectors, such as the load.
+/// Caption of a view. `with` describes the values of the selectors.
 pub(super) fn sentence(
     meanings: &Meanings,
     baseline: Option<&str>,

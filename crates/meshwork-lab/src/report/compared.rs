@@ -1,5 +1,3 @@
-//! Page that compares topologies on the jobs of a site.
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use meshwork::job::Cause;
 
@@ -13,10 +11,9 @@ use crate::operator::compare::{Comparison, JobGroup, ReplayMeasure};
 use crate::operator::unmodelled::caveats;
 use crate::visible::visible_text;
 
-/// Width of a plot in pixels, close to that of a phone.
 const WIDTH: f64 = 420.0;
 
-/// Causes of waiting with their texts in the legend, in the order in which a bar stacks them.
+/// Causes of waiting with their texts in the legend, in the order of the stacked bars.
 const CAUSES: [(Cause, &str); 4] = [
     (Cause::Nodes, "too few nodes were free"),
     (Cause::Shape, "enough were free, but in no shape that it may have"),
@@ -24,10 +21,6 @@ const CAUSES: [(Cause, &str); 4] = [
     (Cause::Reserved, "nodes were reserved for others"),
 ];
 
-/// Makes a standalone page of a comparison of topologies. It has a summary sentence for each
-/// topology, the mean waits split by cause, the differences in percent, a table of all measures,
-/// the mean waits by group of jobs, and maps of how much each node was used. `names` are the
-/// displayed names of the topologies.
 #[must_use]
 pub fn compared(comparison: &Comparison, names: &[String]) -> String {
     let title = "Configurations compared";
@@ -79,12 +72,10 @@ fn about(comparison: &Comparison, names: &[String]) -> String {
     text
 }
 
-/// Index of a measure in `ReplayMeasure::ALL`.
 fn place(measure: ReplayMeasure) -> usize {
     ReplayMeasure::ALL.iter().position(|&other| other == measure).unwrap_or_default()
 }
 
-/// Unit of time, as its length in seconds and its name.
 type TimeUnit = (f64, &'static str);
 
 /// Unit in which times up to `longest` seconds are readable.
@@ -97,13 +88,10 @@ fn time_unit(longest: f64) -> TimeUnit {
     }
 }
 
-/// Formats a duration, given in seconds, in a unit of time.
 fn lasting(seconds: f64, (size, unit): TimeUnit) -> String {
     format!("{} {unit}", significant(seconds / size, 3))
 }
 
-/// Sentence on how a topology changes the mean wait. The flag is true if the change is significant,
-/// or if no job starts under all topologies.
 fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String, bool) {
     let value = |which: usize, measure| comparison.values[which][place(measure)].unwrap_or(0.0);
     let difference = &comparison.differences[number - 1];
@@ -176,7 +164,6 @@ fn headline(comparison: &Comparison, names: &[String], number: usize) -> (String
     (text, wait.excludes_zero())
 }
 
-/// Plot of the wait under each topology, as a bar whose parts are the causes of waiting.
 fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     let value = |own: &[Option<f64>], measure| own[place(measure)].unwrap_or(0.0);
     let longest = comparison.values.iter().map(|own| value(own, ReplayMeasure::Wait));
@@ -207,9 +194,7 @@ fn waits(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Plot with the differences of all measures from the first topology, in percent.
-///
-/// All measures have one scale. Measures without a difference are left out.
+/// Plot with the differences of all measures from the first topology, in percent of it.
 fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     let base = &comparison.values[0];
     let measures: Vec<usize> = (0..ReplayMeasure::ALL.len())
@@ -278,7 +263,6 @@ fn differences(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Name of a measure, without its unit.
 fn name_of(measure: ReplayMeasure) -> String {
     let title = measure.title().trim().split(',').next().unwrap_or_default();
     match measure {
@@ -336,7 +320,7 @@ fn table(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Formats a difference in percent of `base`, which is the value under the first topology.
+/// Formats a difference in percent of `base`, the value under the first topology.
 fn percent(difference: Option<f64>, base: Option<f64>) -> String {
     match (difference, base) {
         (Some(difference), Some(base)) if base > 0.0 => {
@@ -355,7 +339,6 @@ fn shown(interval: &Interval) -> String {
     format!("{}{half}", rounded.mean)
 }
 
-/// Mean waits by requested nodes and by user under each topology.
 fn groups(comparison: &Comparison, names: &[String]) -> Markup {
     let of = |by: &str| -> Vec<&JobGroup> {
         comparison.groups.iter().filter(|group| group.by == by).collect()
@@ -418,7 +401,6 @@ fn maps(comparison: &Comparison, names: &[String]) -> Markup {
     }
 }
 
-/// Lists how each topology's configuration file differs, line by line, from the first topology's.
 fn changes(comparison: &Comparison, names: &[String]) -> Markup {
     html! {
         @for (name, change) in names.iter().skip(1).zip(&comparison.changes) {

@@ -9,20 +9,15 @@ use super::views::{Dates, EQUAL, Figure, FigureChoice, FigureView, Key, Scale, S
 use crate::findings::clock::Clock;
 use crate::watch::recording::Timeline;
 
-/// Largest number of lines of a plot, each in a colour of its own.
 const MAX_LINES: usize = sample::MAX;
 
-/// Largest number of time intervals into which a line is divided.
-///
-/// With more intervals, lines would be so noisy that they cover each other.
+/// Maximum number of time intervals of a line; with more, noisy lines cover each other.
 const MAX_SPANS: usize = 100;
 
 const DAY: f64 = 86_400.0;
 
-/// Largest time that is shown in seconds: two days.
 const MAX_SECONDS: f64 = 2.0 * DAY;
 
-/// Rounds a number to six significant digits, as many as a plot can show.
 fn brief(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
@@ -40,31 +35,23 @@ fn spans(run: &Timeline, means: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
     (begins.collect(), means.iter().chain(means.last()).copied().collect())
 }
 
-/// Runs that are drawn in one plot, with a line each.
 struct Lines<'a> {
-    /// Indices of the values that are selected in the page, one for each key with a selector.
     at: Vec<usize>,
     runs: Vec<&'a Timeline>,
-    /// Name of each run in the legend.
     names: Vec<String>,
-    /// Index of each run's colour.
     colours: Vec<usize>,
 }
 
-/// Division of runs among the plots of a figure.
 struct Division<'a> {
     /// Key in which the runs of each plot differ; `None` for a single run.
     key: Option<Key>,
-    /// Part of the caption with the values that all runs share.
     shared: String,
-    /// Number of values that the study gives to `key`, if it sweeps `key`.
+    /// Number of values of `key` in the study, if it is swept.
     values: Option<usize>,
-    /// Selectors of further keys in which runs differ.
     choices: Vec<FigureChoice>,
     plots: Vec<Lines<'a>>,
 }
 
-/// Plots of the waits in `runs`, and of utilization and queue over time; empty without data.
 pub(super) fn figures(
     runs: &[Timeline],
     axes: &[Axis],
@@ -195,8 +182,7 @@ pub(super) fn figures(
 }
 
 impl Lines<'_> {
-    /// Series of points for the lines. `of` gives the points of a run. Runs with equal points share
-    /// a line.
+    /// Points of each line, as `of` returns them. Runs with equal points share a line.
     fn series(&self, of: &dyn Fn(&Timeline) -> (Vec<f64>, Vec<f64>)) -> Vec<Series> {
         let mut series: Vec<Series> = Vec::new();
         for (number, run) in self.runs.iter().enumerate() {
@@ -220,10 +206,7 @@ impl Lines<'_> {
 }
 
 impl<'a> Division<'a> {
-    /// Divides runs into plots by the values of all keys that vary, except the compared key.
-    ///
-    /// So the runs of a plot differ only in the compared key. If a scenario has several runs, or
-    /// some combinations of values are missing, a single plot shows all runs.
+    /// Divides runs into plots whose runs differ only in the compared key.
     fn new(runs: &'a [Timeline], axes: &[Axis]) -> Division<'a> {
         let places: Vec<Vec<usize>> =
             runs.iter().map(|run| Axis::places(axes, run.scenario as usize)).collect();
@@ -266,7 +249,6 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// One plot with all runs, named by their scenarios.
     fn in_one(runs: &'a [Timeline]) -> Division<'a> {
         let name = |run: &Timeline| {
             let of_scenario = runs.iter().filter(|other| other.scenario == run.scenario);
@@ -293,7 +275,6 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// Part of a caption: each value of the key has a line, or only some of the values have one.
     fn each(&self, shown: usize) -> String {
         match (&self.key, self.values) {
             (Some(key), Some(all)) if shown < all => {

@@ -1,6 +1,4 @@
-//! Facts about the request of a study in words.
-//!
-//! They are about the machine, the jobs, the number of runs, and the command to repeat the study.
+//! Facts about the request of a study: machine, jobs, number of runs, and command to repeat it.
 
 use serde::Serialize;
 use toml::{Table, Value};
@@ -15,22 +13,18 @@ use crate::study::asked::EXPERIMENT;
 use crate::study::papers::sources;
 use crate::study::{Replications, Study};
 
-/// A fact about the request of a study, with a label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     pub name: String,
     pub text: String,
 }
 
-/// Maximum number of messages of failed runs that a section of the report lists.
 const MAX_FAILURES: usize = 100;
 
-/// Note that a study was run in its quick form, which is made by the settings in its table
-/// `[quick]`.
+/// Note that a study was run with the settings of its table `[quick]`.
 pub(super) const QUICK: &str = "Run in its quick form, which is smaller than the paper's: a verdict says less than that of the \
                                 whole study.";
 
-/// Facts about the request of a study, in reading order.
 pub(super) fn facts(content: &Content) -> Vec<Fact> {
     let Content { study, points, .. } = content;
     let mut facts = Vec::new();
@@ -95,7 +89,6 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
     facts
 }
 
-/// Text with the number of scenarios, and the numbers of finished, failed and missing runs.
 fn runs(content: &Content) -> String {
     let scenarios = content.points.len() as u64;
     let runs = || content.results.runs.iter();
@@ -131,8 +124,7 @@ fn runs(content: &Content) -> String {
     text
 }
 
-/// Description of a component, such as the scheduler, in the first scenario. If the component is
-/// swept, the text lists its values.
+/// Component, such as the scheduler, in the first scenario, or its values if it is swept.
 fn component(study: &Study, key: &str, value: &Value) -> String {
     varied(study, key).unwrap_or_else(|| {
         let text = short(key, &[value]).concat();
@@ -179,7 +171,6 @@ fn measured(study: &Study, table: &Table) -> String {
     words.join("; ")
 }
 
-/// Command that repeats the study.
 pub(super) fn command(content: &Content) -> String {
     let Content { study, asked, .. } = content;
     let mut settings = &asked.settings[..];
@@ -210,15 +201,12 @@ pub(super) fn command(content: &Content) -> String {
     command
 }
 
-/// Settings that the user gave in addition to those of the study's table `[quick]`.
-///
-/// `None` if the study was not run with the settings of this table.
+/// User's settings beyond those of the table `[quick]`; `None` if this table was not used.
 fn beyond_quick(content: &Content) -> Option<&[String]> {
     let quick = &content.study.quick;
     if quick.is_empty() { None } else { content.asked.settings.strip_prefix(&quick[..]) }
 }
 
-/// Quotes a word for the shell if necessary.
 pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -228,13 +216,12 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// Warnings that a reader of the report must know to read the numbers of the study correctly.
+/// Warnings without which the numbers of the study would be misread.
 pub(super) fn warnings(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     sentences(&crate::findings::notes::warnings(study, points, results, summary))
 }
 
-/// Capitalises notes and adds full stops.
 fn sentences(notes: &[String]) -> Vec<String> {
     let sentence = |note: &String| {
         let mut letters = note.chars();
@@ -244,7 +231,6 @@ fn sentences(notes: &[String]) -> Vec<String> {
     notes.iter().map(sentence).collect()
 }
 
-/// Notes that are printed after the numbers of the study.
 pub(super) fn notes(content: &Content, summary: &Summary) -> Vec<String> {
     let Content { study, points, results, .. } = content;
     let mut notes = sentences(&crate::findings::notes::notes(study, points, results, summary));

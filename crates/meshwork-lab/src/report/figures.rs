@@ -1,6 +1,4 @@
-//! Selects the figures of a report.
-//!
-//! They show means against swept keys, jobs by size, and differences from baselines.
+//! Selects the figures of a report: means, jobs by size, and differences from baselines.
 
 use std::collections::BTreeSet;
 
@@ -18,21 +16,16 @@ use crate::run::Results;
 use crate::study::expand::Point;
 use crate::study::{ClaimCheck, Replications, Study};
 
-/// Minimum ratio of largest to smallest number for a scale to be logarithmic.
 const SPREAD: f64 = 20.0;
 
-/// Maximum number of metrics that have a figure of their own because claims are about them.
 const MAX_CLAIMED: usize = 3;
 
-/// Maximum number of points in all figures of a section, which limits the size of a page.
 const MAX_POINTS: usize = 100_000;
 
-/// Maximum number of points that a section has in views with another x axis than the default one.
+/// Maximum number of points of a section in views with another x axis than the default one.
 const MAX_TURNED: usize = 8_000;
 
-/// Specification of a figure: its metrics, axes, and where its numbers come from.
 struct Plan<'a> {
-    /// Name of the section of the report.
     name: &'a str,
     clock: &'a Clock,
     meanings: &'a Meanings,
@@ -40,28 +33,20 @@ struct Plan<'a> {
     heading: String,
     axes: &'a [Axis],
     layout: Layout,
-    /// Index of the axis whose values have colours in all figures of the section, if there is one.
+    /// Index of the axis with a colour per value in all figures of the section.
     coloured: Option<usize>,
     expected: Option<u64>,
     metrics: Vec<String>,
     differences: Option<String>,
-    /// Function that returns the ratio of a metric to its value in the baseline, if there is a
-    /// baseline. Its arguments are the metric, and the index of the scenario's value on each axis.
+    /// Function from a metric, and the scenario's value on each axis, to the ratio to the baseline.
     ratio: &'a dyn Fn(&str, &[usize]) -> Option<Ratio>,
-    /// Index of the initially selected value of each axis.
+    /// Initially selected value of each axis, by index.
     first: &'a [usize],
-    /// Function that returns the mean or difference of a metric in a scenario, with its interval.
-    /// Its arguments are the same as those of `ratio`.
+    /// Function from a metric, and the scenario's value on each axis, to the mean or difference.
     find: &'a dyn Fn(&str, &[usize]) -> Option<Interval>,
-    /// Function that returns whether a scenario has a single run by design.
     once: &'a dyn Fn(&[usize]) -> bool,
 }
 
-/// Makes all figures of a study.
-///
-/// Up to three metrics about which the study makes claims have a figure each. All other metrics
-/// share a figure with a selector. Further figures show jobs by size, and the differences from each
-/// baseline.
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -86,6 +71,23 @@ pub(super) fn all(
     let no_ratio = |_: &str, _: &[usize]| None;
     let mut plans = Vec::new();
     let mean = |metric: &str, at: &[usize]| Some(value(&row(at)?.metrics, metric));
+    let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
+        name,
+        clock,
+        meanings: &summary.meanings,
+        id: format!("{section}-{part}"),
+        heading: heading.to_owned(),
+        axes: &axes,
+        layout: layout.clone(),
+        coloured,
+        expected,
+        metrics,
+        differences: None,
+        ratio: &no_ratio,
+        first: &first,
+        find: &mean,
+        once: &once,
+    };
     if layout.along.is_some() {
         let claimed: Vec<String> = claimed(study)
             .into_iter()
@@ -95,23 +97,6 @@ pub(super) fn all(
         let others: Vec<String> =
             shown.iter().filter(|metric| !claimed.contains(metric)).cloned().collect();
         let heading = if claimed.is_empty() { "Results" } else { "Other metrics" };
-        let plan = |part: &str, heading: &str, metrics: Vec<String>| Plan {
-            name,
-            clock,
-            meanings: &summary.meanings,
-            id: format!("{section}-{part}"),
-            heading: heading.to_owned(),
-            axes: &axes,
-            layout: layout.clone(),
-            coloured,
-            expected,
-            metrics,
-            differences: None,
-            ratio: &no_ratio,
-            first: &first,
-            find: &mean,
-            once: &once,
-        };
         for metric in claimed {
             plans.push(plan(&metric, &title(&metric), vec![metric.clone()]));
         }
@@ -135,22 +120,14 @@ pub(super) fn all(
     };
     if !sizes.is_empty() {
         plans.push(Plan {
-            name,
-            clock,
-            meanings: &summary.meanings,
-            id: format!("{section}-sizes"),
-            heading: "By size of the jobs".to_owned(),
             axes: &with_sizes,
             layout: Layout::of(&with_sizes, Some(axes.len())),
             coloured: None,
             // Not every replication has jobs of every size.
             expected: None,
-            metrics: claimed_first(study, rows),
-            differences: None,
-            ratio: &no_ratio,
-            first: &first,
             find: &of_size,
             once: &|_| false,
+            ..plan("sizes", "By size of the jobs", claimed_first(study, rows))
         });
     }
     let differences: Vec<_> = (0..study.compare.len())
@@ -175,22 +152,13 @@ pub(super) fn all(
     for (number, (find, ratio)) in differences.iter().zip(&ratios).enumerate() {
         let baseline = &study.compare[number];
         let value = short(&baseline.key, &[&baseline.value]).concat();
+        let heading = format!("Differences from {} = {value}", word(&baseline.key));
+        let part = format!("differences-{number}");
         plans.push(Plan {
-            name,
-            clock,
-            meanings: &summary.meanings,
-            id: format!("{section}-differences-{number}"),
-            heading: format!("Differences from {} = {value}", word(&baseline.key)),
-            axes: &axes,
-            layout: layout.clone(),
-            coloured,
-            expected,
-            metrics: shown.clone(),
             differences: Some(value),
             ratio,
-            first: &first,
             find,
-            once: &once,
+            ..plan(&part, &heading, shown.clone())
         });
     }
     let (mut left, mut turned) = (MAX_POINTS, MAX_TURNED);
@@ -211,7 +179,6 @@ pub(super) fn claimed(study: &Study) -> Vec<String> {
     counts.into_iter().map(|(metric, _)| metric).collect()
 }
 
-/// Metrics that are measured by job size, beginning with the metrics that claims are about.
 fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     let claimed = claimed(study);
     let first = rows.iter().flat_map(|row| &row.by_size).next();
@@ -223,19 +190,17 @@ fn claimed_first(study: &Study, rows: &[SummaryRow]) -> Vec<String> {
     names
 }
 
-/// Index of a scenario in the order of the sweep, given the index of its value on each axis.
+/// Index of a scenario in the sweep, given the index of its value on each axis.
 pub(super) fn index(axes: &[Axis], at: &[usize]) -> usize {
     axes.iter().zip(at).fold(0, |index, (axis, &at)| index * axis.count() + at)
 }
 
-/// Capitalises a name and puts spaces between its words.
 pub(super) fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Puts the first letter of a heading in lower case for use within a sentence.
 fn lowered(heading: &str) -> String {
     let mut letters = heading.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
@@ -243,8 +208,8 @@ fn lowered(heading: &str) -> String {
 
 /// Makes a figure; `None` if there is nothing to draw.
 ///
-/// `left` is the number of points that may still be added to the section. `turned` is the number of
-/// points that may still be added in views whose x axis is not the default one.
+/// `left` is the number of points left for the section, `turned` that for views with another x
+/// axis.
 fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figure> {
     let mut choices = Vec::new();
     let metrics: Vec<&String> = plan
@@ -262,8 +227,8 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     }
     let mut layouts = plan.layout.turned(plan.axes);
     layouts.insert(0, plan.layout.clone());
-    // The first metrics get views with each key along the plot, as long as half of the remaining
-    // points suffice; the other half is left to later figures.
+    // The first metrics get views with each key along the plot, for half of the remaining points;
+    // the other half is left to later figures.
     let points: usize = plan.axes.iter().map(Axis::count).product::<usize>() * (layouts.len() - 1);
     let all_ways = metrics.len().min((*turned / 2).checked_div(points).unwrap_or(0));
     *turned -= all_ways * points;
@@ -326,8 +291,7 @@ fn figure(plan: &Plan<'_>, left: &mut usize, turned: &mut usize) -> Option<Figur
     (!views.is_empty()).then_some(Figure { id, heading, choices, views })
 }
 
-/// Removes the options of selectors that no view has, such as the difference of a baseline from
-/// itself.
+/// Removes options of selectors that no view has, such as a baseline's difference from itself.
 fn offer_what_is_there(choices: &mut [FigureChoice], views: &mut [FigureView]) {
     for (place, choice) in choices.iter_mut().enumerate() {
         let there: BTreeSet<usize> = views.iter().filter_map(|view| view.at[place]).collect();
@@ -349,10 +313,7 @@ impl Plan<'_> {
     }
 }
 
-/// Label of a swept key, such as `load` for `workload.load`.
-///
-/// The names of some tables, such as `workload` and `machine`, are left out. The names of others
-/// are kept: `allocator.rotation` becomes `allocator rotation`.
+/// Label of a swept key: `load` for `workload.load`, but `allocator rotation`.
 pub(super) fn word(key: &str) -> String {
     match key {
         "machine.dims" => "machine size".to_owned(),
@@ -365,8 +326,7 @@ pub(super) fn word(key: &str) -> String {
     }
 }
 
-/// All combinations of values of the axes `of`, each as one index per axis of `axes`. Axes that are
-/// not among `of` have index 0.
+/// All combinations of values of the axes `of`; the other axes have index 0.
 pub(super) fn every<'a>(
     axes: &'a [Axis],
     of: &'a [usize],
@@ -386,7 +346,7 @@ fn found(plan: &Plan<'_>, metric: &str, at: &[usize]) -> Option<Interval> {
     (plan.find)(metric, at).filter(|interval| interval.mean.is_some())
 }
 
-/// Makes a view of a metric. `fixed` gives the values of the axes that the page's selectors set.
+/// Makes a view of a metric; `fixed` gives the values that the selectors set.
 fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> FigureView {
     let Layout { along, colour, panel, .. } = *layout;
     let along = along.unwrap_or_default();
@@ -498,7 +458,7 @@ fn view(plan: &Plan<'_>, layout: &Layout, metric: &str, fixed: &[usize]) -> Figu
     view
 }
 
-/// Whether numbers are spread so widely that a linear scale would hide the small ones.
+/// Whether a linear scale would hide the small ones of some numbers.
 pub(super) fn is_wide<'a>(numbers: impl Iterator<Item = &'a f64> + Clone) -> bool {
     let least = numbers.clone().copied().fold(f64::INFINITY, f64::min);
     let most = numbers.copied().fold(0.0, f64::max);

@@ -15,31 +15,23 @@ use crate::run::{Results, ScenarioRuns};
 use crate::study::Study;
 use crate::study::expand::Point;
 
-/// Largest number of equally good values that a sentence names.
 const MAX_NAMED: usize = 6;
 
-/// Maximum number of metrics that are named in the sentence on metrics with another best value.
 const MAX_METRICS: usize = 4;
 
-/// Maximum number of settings of a page's selectors that get a summary sentence of their own.
 const MAX_SETTINGS: usize = 200;
 
-/// Summary sentence at the top of a section of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SummarySentence {
     pub text: String,
-    /// Whether the difference that the sentence states is significant.
     pub is_clear: bool,
-    /// Setting for which the sentence holds: keys of the selectors of the first figure, with
-    /// values.
+    /// Keys and values of the selectors of the first figure for which the sentence holds.
     pub at: Vec<(String, String)>,
 }
 
-/// Best scenarios in a comparison, and their lead over the next best.
 struct Lead {
-    /// Indices of the best scenario and of all scenarios that equal it.
     best: Vec<usize>,
-    /// Next best scenario, and the best mean divided by that scenario's; `None` if all are equal.
+    /// Next best scenario, and the best mean divided by its mean; `None` if all are equal.
     next: Option<(usize, Ratio)>,
 }
 
@@ -49,7 +41,6 @@ impl Lead {
     }
 }
 
-/// Scenarios ranked by one metric.
 struct Contest<'a> {
     study: &'a Study,
     results: &'a Results,
@@ -59,8 +50,7 @@ struct Contest<'a> {
     is_highest: bool,
 }
 
-/// Summary sentences, one for each setting of the page's selectors, beginning with the initial
-/// setting. Empty if nothing is swept or measured.
+/// Summary sentences, one for each setting of the selectors, beginning with the initial one.
 pub(super) fn findings(
     study: &Study,
     points: &[Point],
@@ -93,12 +83,10 @@ pub(super) fn findings(
     settings.iter().filter_map(finding).collect()
 }
 
-/// Values that a sentence names together with their key, since alone they would read as plain
-/// words.
+/// Values that are named with their key, since alone they would read as plain words.
 const PLAIN_WORDS: [&str; 10] =
     ["none", "never", "always", "true", "false", "first", "last", "all", "auto", "exact"];
 
-/// Question of which value of a swept key is best. The summary sentences answer it.
 struct Question<'a> {
     study: &'a Study,
     points: &'a [Point],
@@ -116,8 +104,7 @@ impl Question<'_> {
         Contest { study, results, summary, clock, metric, is_highest: HIGHEST.contains(&metric) }
     }
 
-    /// Indices of the scenarios to compare, one for each value of the question's key. All other
-    /// keys have the values `fixed`.
+    /// Scenario with each value of the question's key; all other keys have the values `fixed`.
     fn scenarios(&self, fixed: &[usize]) -> Vec<usize> {
         let mut at = fixed.to_vec();
         let of = |value: usize| {
@@ -127,11 +114,7 @@ impl Question<'_> {
         (0..self.axes[self.along].count()).map(of).collect()
     }
 
-    /// Chooses the setting for the first summary sentence.
-    ///
-    /// It is `at`, unless all scenarios of `at` that are to be compared have equal values. In that
-    /// case it is the first setting in which they differ, if there is one. The keys `chosen`, which
-    /// the page's selectors set, keep their values.
+    /// First setting in which the scenarios differ, beginning with `at`; `at` if there is none.
     fn first_setting(&self, metric: &str, at: Vec<usize>, chosen: &[usize]) -> Vec<usize> {
         let differ = |at: &[usize]| {
             let lead = self.contest(metric).lead(&self.scenarios(at));
@@ -150,7 +133,6 @@ impl Question<'_> {
         settings.find(|other| differ(other)).unwrap_or_else(|| at.clone())
     }
 
-    /// Name of a scenario in a sentence about the scenarios `among`.
     fn name(&self, among: &[usize], scenario: usize) -> String {
         let axis = &self.axes[self.along];
         let place = among.iter().position(|&other| other == scenario).unwrap_or_default();
@@ -162,9 +144,7 @@ impl Question<'_> {
         }
     }
 
-    /// Indices of all swept keys with several values except the compared key, and a name for them.
-    ///
-    /// The name is for their combinations, such as `combinations of load and seed`.
+    /// Other swept keys, and a name such as `combinations of load and seed` for their combinations.
     fn others(&self) -> (Vec<usize>, String) {
         let is_other = |&i: &usize| i != self.along && self.axes[i].count() > 1;
         let others: Vec<usize> = (0..self.axes.len()).filter(is_other).collect();
@@ -177,8 +157,6 @@ impl Question<'_> {
     }
 
     /// Sentence on the best scenarios in one setting, and whether their lead is significant.
-    ///
-    /// If `nowhere` is given, this text of [`Question::nowhere`] is used as the sentence.
     fn answer(&self, metric: &str, at: &[usize], nowhere: Option<&str>) -> Option<(String, bool)> {
         let (axes, contest) = (self.axes, self.contest(metric));
         let axis = &axes[self.along];
@@ -223,8 +201,6 @@ impl Question<'_> {
     }
 
     /// Lists the keys `others` with their values, as in `load = 0.4, scheduler = easy`.
-    ///
-    /// `at` has the index of a value for each axis.
     fn place(&self, others: &[usize], at: &[usize]) -> String {
         let word = |&axis: &usize| {
             let Axis { key, labels, .. } = &self.axes[axis];
@@ -233,11 +209,7 @@ impl Question<'_> {
         others.iter().map(word).collect::<Vec<_>>().join(", ")
     }
 
-    /// Sentence that scenarios do not differ significantly in any setting, with the largest
-    /// difference.
-    ///
-    /// The difference is that between the best and the worst scenario of a setting. `None` if
-    /// scenarios differ significantly in some setting, or if some runs are too few to say.
+    /// Sentence that scenarios differ significantly in no setting, with the largest difference.
     fn nowhere(&self, metric: &str) -> Option<String> {
         let (contest, (others, of)) = (self.contest(metric), self.others());
         if compared(self.axes) != Some(self.along) {
@@ -270,9 +242,6 @@ impl Question<'_> {
         ))
     }
 
-    /// Sentence on the difference of the best scenarios from the baseline.
-    ///
-    /// `None` if `text` already states the difference, or if the baseline is among the best.
     fn compared_with_baseline(
         &self,
         contest: &Contest<'_>,
@@ -295,9 +264,7 @@ impl Question<'_> {
         Some(format!(" {verb} {}.", contest.apart(&ratio, &format!("{words}, the baseline"))))
     }
 
-    /// Sentence on jobs that one scenario refused and another one ran; otherwise empty.
-    ///
-    /// A mean over fewer jobs may be low because the hardest jobs are missing.
+    /// Sentence on jobs that one scenario refused and another ran, without which a mean may be low.
     fn refusals(&self, lead: &Lead, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let refused = |scenario: usize| {
             let counts = self.results.runs.get(scenario).map_or(&[][..], ScenarioRuns::refused);
@@ -322,9 +289,7 @@ impl Question<'_> {
         }
     }
 
-    /// Sentence on metrics for which another value of the key is best than for the first metric.
-    ///
-    /// All metrics that it names share this best value.
+    /// Sentence on metrics for which another value of the key, the same for all of them, is best.
     fn elsewhere_best(
         &self,
         first: &Contest<'_>,
@@ -361,17 +326,13 @@ impl Contest<'_> {
     }
 
     /// Ratio of the metric's means in two scenarios, computed from pairs of runs.
-    ///
-    /// It is `None` if the pairs and the means disagree on which scenario has the larger mean.
-    /// This may happen while runs are missing.
     fn ratio(&self, one: usize, other: usize) -> Option<Ratio> {
         let found = ratio(self.study, self.results, (one, other), self.metric)?;
         let is_below = self.mean(one)? < self.mean(other)?;
         (is_below == (found.mean < 1.0)).then_some(found)
     }
 
-    /// Whether any two of the scenarios differ significantly; `None` if there are too few runs to
-    /// tell.
+    /// Whether any two scenarios differ significantly; `None` if there are too few runs to tell.
     fn differ(&self, scenarios: &[usize]) -> Option<bool> {
         for (place, &one) in scenarios.iter().enumerate() {
             for &other in &scenarios[place + 1..] {
@@ -390,7 +351,7 @@ impl Contest<'_> {
         (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
     }
 
-    /// Indices of the scenarios in `among` that have a mean, from best to worst.
+    /// Scenarios in `among` that have a mean, from best to worst.
     fn ranked(&self, among: &[usize]) -> Vec<usize> {
         let mut ranked: Vec<(f64, usize)> =
             among.iter().filter_map(|&scenario| Some((self.mean(scenario)?, scenario))).collect();
@@ -399,8 +360,7 @@ impl Contest<'_> {
         ranked.into_iter().map(|(_, scenario)| scenario).collect()
     }
 
-    /// Lead of the best scenario; `None` if fewer than two were measured or they cannot be
-    /// compared.
+    /// Lead of the best scenario; `None` if fewer than two have a mean or they cannot be compared.
     fn lead(&self, among: &[usize]) -> Option<Lead> {
         let ranked = self.ranked(among);
         let (&first, _) = ranked.split_first().filter(|(_, rest)| !rest.is_empty())?;
@@ -415,9 +375,6 @@ impl Contest<'_> {
     }
 
     /// Formats a ratio to the mean of `other`: `12 % below easy (95 % interval: 9 to 15 %)`.
-    ///
-    /// If the interval of the ratio is too wide to be useful, the interval of the difference is
-    /// shown.
     fn apart(&self, ratio: &Ratio, other: &str) -> String {
         let side = |ratio: f64| if ratio > 1.0 { "above" } else { "below" };
         let by = format!("{} % {} {other}", percent(ratio.mean), side(ratio.mean));
@@ -443,10 +400,6 @@ impl Contest<'_> {
     }
 
     /// Sentence that the runs do not decide between two means; empty if they do.
-    ///
-    /// They do not decide if the ratio to the mean of `other` has no upper bound and does not
-    /// differ significantly from 1. There is no upper bound exactly if the interval of that mean
-    /// contains 0.
     fn undecided(&self, ratio: &Ratio, other: &str) -> String {
         let is_bounded = ratio.ends.is_none_or(|[_, high]| high.is_finite());
         let metric = title(self.metric).to_lowercase();
@@ -522,8 +475,7 @@ impl Contest<'_> {
         )
     }
 
-    /// Sentence on the values of a numeric key at which the metric is best and worst. The flag is
-    /// true if their difference is significant.
+    /// Sentence on the best and the worst value of a numeric key, and whether they differ clearly.
     fn span(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> Option<(String, bool)> {
         let ranked = self.ranked(among);
         let [best, .., worst] = ranked[..] else { return None };
@@ -559,9 +511,6 @@ impl Contest<'_> {
         Some((text, ratio.is_significant()))
     }
 
-    /// Sentence on the number of settings of the selectors at which the same values are best.
-    ///
-    /// `of` names the settings, such as `values of load`.
     fn elsewhere(
         &self,
         (lead, of): (&Lead, &str),
@@ -605,7 +554,6 @@ impl Contest<'_> {
     }
 }
 
-/// Lists the names of scenarios: `a, b and c`.
 fn listed(scenarios: &[usize], name: &dyn Fn(usize) -> String) -> String {
     let mut names: Vec<String> = scenarios.iter().map(|&scenario| name(scenario)).collect();
     if names.len() > MAX_NAMED {
@@ -623,8 +571,7 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// Formats the difference of a ratio from 1 in percent, with two or three digits. Differences just
-/// below 100 % have more digits.
+/// Formats the difference of a ratio from 1 in percent, with more digits just below 100 %.
 fn percent(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0).abs();
     let left = 100.0 - percent;

@@ -9,20 +9,16 @@ use super::{Content, StoredChoice};
 use crate::cell::plain;
 use crate::findings::summary::shown;
 use crate::run::known;
-use crate::run::store::{Archive, Head, Note, RUNS, RunRecord, SEGMENTS, attempts};
+use crate::run::store::{Archive, Head, RUNS, RunRecord, SEGMENTS, attempts};
 use crate::study::Refused;
 use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::expand::Point;
 use crate::study::papers::{PAPERS, sources};
 use crate::study::stored::Stored;
+use crate::sweep::progress;
 
-/// Messages of failed runs, by index of the scenario and replication.
 type Failures = BTreeMap<(usize, u64), String>;
 
-/// Reads the study of a folder with its runs, without changing anything.
-///
-/// # Errors
-/// One sentence, if the study or the runs cannot be read.
 pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refused> {
     let mut latest = String::new();
     let mut versions: Vec<String> = Vec::new();
@@ -40,12 +36,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     };
     let Stored { study, asked, points, digests } =
         Stored::read(catalogue, folder, || guess(folder))?;
-    let mut failures = failures(folder, &points);
-    for note in attempts(folder, |_, _| {})?.iter().flat_map(|attempt| &attempt.notes) {
-        if let Note::Failed { scenario, replication, message, .. } = note {
-            failures.insert((*scenario, *replication), message.clone());
-        }
-    }
+    let failures = progress::failures(folder, &points, &attempts(folder, |_, _| {})?);
     // Take the runs of the build that last ran the study, whichever build reads them.
     let build = if asked.build.is_empty() { &latest } else { &asked.build };
     let (results, missing) =
@@ -66,8 +57,7 @@ pub(super) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Content, Refu
     })
 }
 
-/// Reconstructs the request of a study from its runs. Folders of older versions need this, since
-/// they do not store the request.
+/// Reconstructs a request from its runs, because folders of older versions do not store it.
 fn guess(folder: &Path) -> StudyRequest {
     let mut guess = StudyRequest::guess();
     let learn = |_: &Head<'_>, line: &[u8]| {
@@ -80,8 +70,7 @@ fn guess(folder: &Path) -> StudyRequest {
     guess
 }
 
-/// Failed runs that `failures.csv` lists, from the last time that the study was run. Lines that
-/// cannot be read are skipped, so that their runs count as not run.
+/// Failed runs in `failures.csv`. Unreadable lines are skipped: their runs count as not run.
 pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     let mut failures = Failures::new();
     let Ok(mut reader) = csv::Reader::from_path(folder.join("failures.csv")) else {
@@ -104,11 +93,7 @@ pub(crate) fn failures(folder: &Path, points: &[Point]) -> Failures {
     failures
 }
 
-/// Folders of studies: `folder` itself if it holds a study, else its subfolders that hold one.
-/// Studies of papers come first, in the order of papers and figures. All others follow by name.
-///
-/// # Errors
-/// One sentence, if there is no study.
+/// Folders of studies, those of papers first: `folder` itself, else its subfolders.
 pub(super) fn studies(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     let shown = folder.display();
     if !folder.is_dir() {
@@ -157,7 +142,7 @@ fn inner_folders(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     Ok(folders)
 }
 
-/// Index of each built-in study in the order of papers and figures, by the study's name.
+/// Index of each built-in study in the order of papers and figures, by name.
 fn order() -> BTreeMap<String, usize> {
     let names: Vec<&str> =
         sources().map(|(file, _)| file.strip_suffix(".toml").unwrap_or(file)).collect();

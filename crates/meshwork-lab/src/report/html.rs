@@ -7,28 +7,24 @@ use super::{ClaimLine, Overview, PaperLine, Report, ReportTable, Section, machin
 use crate::findings::number::plural;
 use crate::visible::visible_text;
 
-/// Style sheets for the page, for the map of the machine, and for the progress of a live page.
 pub(crate) static STYLES: [&str; 3] = [
     include_str!("../../assets/report/report.css"),
     include_str!("../../assets/machine/machine.css"),
     include_str!("../../assets/live/live.css"),
 ];
 
-/// Script of the page, bundled from the modules in `assets`.
 static SCRIPT: &str = include_str!("../../assets/dist/page.js");
 
-/// HTML elements in which the script of a live page shows the progress.
 static LIVE: &str = include_str!("../../assets/live/live.html");
 
-/// Content security policy of a page: nothing may be fetched.
+/// Security policy of a page: nothing may be fetched.
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-/// Content security policy of a live page, which may send requests to its own server.
+/// Security policy of a live page, which may send requests to its own server.
 const LIVE_POLICY: &str = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; \
                            style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// HTML head of a page, with a content security policy.
 pub(crate) fn head(title: &str, policy: &str, styles: &[&str]) -> Markup {
     html! {
         head {
@@ -75,7 +71,6 @@ pub(super) fn page(report: &Report, is_live: bool) -> String {
     visible_text(&markup.into_string()).into_owned()
 }
 
-/// Main part of the page, between its head and its footer.
 pub(super) fn results(report: &Report) -> Markup {
     let is_alone = report.sections.len() == 1;
     // The title of the page already names the paper.
@@ -95,8 +90,7 @@ pub(super) fn results(report: &Report) -> Markup {
     }
 }
 
-/// Table of contents of a page with several sections. Each entry tells how many claims of the
-/// section have each verdict.
+/// Table of contents of several sections, with the number of claims of each verdict.
 fn contents(report: &Report) -> Markup {
     let before =
         |index: usize| index.checked_sub(1).and_then(|i| report.sections[i].paper.as_ref());
@@ -120,7 +114,6 @@ fn contents(report: &Report) -> Markup {
     }
 }
 
-/// Authors of the paper of a section.
 fn authors<'a>(report: &'a Report, section: &'a Section) -> &'a str {
     let key = section.paper.as_deref().unwrap_or_default();
     let mut papers = report.overview.iter().flat_map(|overview| &overview.papers);
@@ -136,7 +129,7 @@ fn short_title(report: &Report, section: &Section) -> String {
     }
 }
 
-/// Text that counts the claims of a section by verdict, such as `2 borne out`.
+/// Counts of a section's claims by verdict, such as `2 borne out`.
 fn verdicts(section: &Section) -> Markup {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for claim in &section.claims {
@@ -213,7 +206,6 @@ fn overview_table(overview: &Overview, report: &Report) -> Markup {
     }
 }
 
-/// Collapsed list of the claims that are not borne out, with the reasons.
 fn without_borne_out(overview: &Overview, report: &Report) -> Markup {
     let borne_out = overview.verdicts.first();
     let others = |paper: &PaperLine| -> Vec<(usize, usize)> {
@@ -237,12 +229,11 @@ fn without_borne_out(overview: &Overview, report: &Report) -> Markup {
     }
 }
 
-/// HTML id of a claim.
 fn claim_id(section: &Section, claim: usize) -> String {
     format!("{}-claim-{}", section.id, claim + 1)
 }
 
-/// Link to the first claim of a paper that has the verdict `verdict`; empty if no claim has it.
+/// Link to the first claim of a paper with a verdict; empty if no claim has it.
 fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     let found = paper.claims.iter().find(|(.., own)| own == verdict);
     found.map_or_else(String::new, |(section, claim, _)| {
@@ -250,7 +241,6 @@ fn first_claim(paper: &PaperLine, verdict: &str, report: &Report) -> String {
     })
 }
 
-/// HTML of a claim that is shown outside its section.
 fn claim_there(report: &Report, section: usize, claim: usize) -> Markup {
     let section = &report.sections[section];
     let source = html! { a href={ "#" (section.id) } { (section.title) } };
@@ -308,7 +298,7 @@ fn section_html(section: &Section, is_alone: bool) -> Markup {
     }
 }
 
-/// Heading within a section. It is one level higher if the section is the only one of the page.
+/// Heading within a section, one level higher if the section is the only one of the page.
 pub(super) fn heading(is_alone: bool, text: &str) -> Markup {
     html! { @if is_alone { h3.small { (text) } } @else { h4 { (text) } } }
 }
@@ -321,8 +311,7 @@ fn source(claim: &ClaimLine) -> Markup {
     html! { @if let Some(source) = &claim.source { span.source { (source) } } }
 }
 
-/// HTML of a claim. With an `id`, it also lists the combinations of swept values for which the
-/// claim was checked.
+/// Claim; with an `id`, also the combinations of swept values for which it was checked.
 fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup {
     let with_cells = id.is_some();
     html! {
@@ -349,7 +338,6 @@ fn claim_html(claim: &ClaimLine, source: &Markup, id: Option<String>) -> Markup 
     }
 }
 
-/// HTML of a table, collapsed below its title unless `is_open`.
 fn table_html(table: &ReportTable, id: &str, is_open: bool) -> Markup {
     let caption = sentence(&table.caption);
     let is_number = |column: usize| table.rows.first().is_some_and(|row| row[column].number);
@@ -393,19 +381,16 @@ fn table_html(table: &ReportTable, id: &str, is_open: bool) -> Markup {
     }
 }
 
-/// Replaces the spaces around `±` and before `%` by spaces at which no line breaks.
+/// Makes the spaces around `±` and before `%` non-breaking.
 fn unbroken(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}").replace(" %", "\u{a0}%")
 }
 
-/// Maximum width of a character in a table, in pixels.
 const CHARACTER: usize = 8;
 
-/// Space between two columns of a table, in pixels.
 const BETWEEN: usize = 23;
 
-/// CSS for a table that is too wide for its container. Each row of the table becomes a block that
-/// shows each number next to its column name, so that no horizontal scrolling is needed.
+/// CSS that turns each row of a table too wide for its container into a block.
 fn narrow(table: &ReportTable, id: &str) -> String {
     // `beside` is the class with which the script measures the full width of the columns.
     let own = format!("[id=\"{id}\"]:not(.beside)");
@@ -434,7 +419,6 @@ fn narrow(table: &ReportTable, id: &str) -> String {
     )
 }
 
-/// Allows line breaks between the words of a long name.
 fn breakable(name: &str) -> Markup {
     html! {
         @for part in name.split_inclusive(['_', '.']) {

@@ -3,14 +3,12 @@
 use super::{Report, html};
 
 impl Report {
-    /// Results as HTML: the part of the page between its head and its footer.
     #[must_use]
     pub fn results(&self) -> String {
         html::results(self).into_string()
     }
 
-    /// HTML page of a running study, with space for live progress. Its script may send requests
-    /// only to the server of the page.
+    /// Page of a running study. Its script may send requests only to the server of the page.
     #[must_use]
     pub fn live(&self) -> String {
         html::page(self, true)

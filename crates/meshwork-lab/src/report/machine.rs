@@ -17,23 +17,20 @@ use crate::watch::recording::{
     Recording, RecordingError, RecordingWindow, Subject, Timeline, kept,
 };
 
-/// Maximum number of timelines (courses of runs over time) in a plot. More lines could not be told
-/// apart.
+/// Maximum number of timelines in a plot: more lines could not be told apart.
 const GLANCES: usize = 12;
 
 /// Default maximum number of scenarios whose runs are replayed.
 const MAPS: usize = 4;
 
-/// Maximum size of all recordings in a page, in characters, unless the user selected the runs.
+/// Maximum number of characters of all recordings in a page, unless the user selected the runs.
 const ROOM: usize = 4 << 20;
 
 /// Selection of the runs that a page replays event by event, and of the jobs in each replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Maps {
-    /// Runs as scenario and replication, both from 1. If the list is empty, the first replications
-    /// of the compared scenarios are replayed.
+    /// Scenario and replication of each run, from 1.
     pub runs: Vec<(u64, u64)>,
-    /// Part of each run that is replayed: its start, and its number of jobs.
     pub window: RecordingWindow,
 }
 
@@ -44,31 +41,20 @@ impl Default for Maps {
 }
 
 impl Maps {
-    /// A selection without runs.
     #[must_use]
     pub fn none() -> Maps {
         Maps { runs: Vec::new(), window: RecordingWindow { from: 0.0, jobs: 0 } }
     }
 }
 
-/// Recorded runs of a study.
 #[derive(Default)]
 pub(super) struct Recorded {
-    /// Recordings that the page replays event by event.
     pub(super) recordings: Vec<Recording>,
-    /// One sentence for each selected run that cannot be shown.
     pub(super) without: Vec<String>,
-    /// Values of runs over time, for plots with one line per run.
     pub(super) timelines: Vec<Timeline>,
 }
 
-/// Makes recordings of the runs that `maps` selects, and timelines of more runs.
-///
-/// There is a timeline of each selected run, and of one stored run of each other scenario. A
-/// selected run without a stored recording is simulated again. Simulations run in parallel.
-///
-/// # Errors
-/// If a selected run does not exist.
+/// Makes recordings of the runs that `maps` selects, and timelines of one run per scenario.
 pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Recorded, Refused> {
     if maps.window.jobs == 0 {
         return Ok(Recorded::default());
@@ -121,8 +107,6 @@ pub(super) fn record(content: &Content, folder: &Path, maps: &Maps) -> Result<Re
     Ok(Recorded { recordings, without, timelines })
 }
 
-/// Timelines of recorded runs that are not among `chosen`, at most one for each scenario. Each is
-/// of the scenario's first replication.
 fn further(
     content: &Content,
     folder: &Path,
@@ -155,7 +139,6 @@ fn further(
     kept.par_iter().filter_map(seen).collect()
 }
 
-/// The stored run of a replication of a scenario, if it was successful.
 fn run(
     content: &Content,
     archive: &Archive,
@@ -172,7 +155,6 @@ fn name(scenario: usize, replication: u64, title: &str) -> String {
     format!("Scenario {}{title}{replication}", scenario + 1)
 }
 
-/// Runs selected by the user or by default, each with the index of its scenario.
 fn chosen(
     content: &Content,
     archive: &Archive,
@@ -187,7 +169,6 @@ fn chosen(
     maps.runs.iter().map(|&run| one(content, archive, run)).collect()
 }
 
-/// Finds the stored run with the given numbers of a scenario and a replication, both from 1.
 fn one(
     content: &Content,
     archive: &Archive,
@@ -209,9 +190,6 @@ fn one(
 }
 
 /// Stored run of the study in `folder`, found by scenario and replication, both from 1.
-///
-/// # Errors
-/// One sentence, if there is no such study or run, or if the folder has several studies.
 pub(crate) fn stored_run(
     catalogue: &Catalogue,
     folder: &Path,
@@ -228,8 +206,7 @@ pub(crate) fn stored_run(
     )))
 }
 
-/// HTML element for the map of the machine in a section. It is empty if the section has neither a
-/// recording nor a note on why there is none.
+/// Element for the map of the machine; empty without a recording or a note on its absence.
 pub(super) fn html(section: &Section, is_alone: bool) -> Markup {
     let title = format!("{}-machine", section.id);
     html! {

@@ -10,7 +10,6 @@ pub(super) fn embedded(value: Json) -> PreEscaped<String> {
     PreEscaped(visible_json(value).to_string().replace('<', "\\u003c"))
 }
 
-/// Capitalises a text and adds a full stop.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.trim().chars();
     let mut text: String =
@@ -21,7 +20,7 @@ pub(super) fn sentence(text: &str) -> String {
     text
 }
 
-/// Makes HTML of a text, with parts in backticks as code.
+/// Shows parts of a text in backticks as code.
 fn coded(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // An unpaired backtick is kept as it is.
@@ -35,7 +34,6 @@ fn coded(text: &str) -> Markup {
     }
 }
 
-/// HTML list of sentences; empty without sentences.
 pub(super) fn list(class: &str, lines: &[String]) -> Markup {
     html! {
         @if !lines.is_empty() { ul class=(class) { @for line in lines { li { (coded(line)) } } } }

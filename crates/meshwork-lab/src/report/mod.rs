@@ -1,12 +1,11 @@
 //! Reports on studies: plots, tables and claims in a single HTML file.
 //!
-//! [`Report::read`] makes a report of a folder that `meshwork run --out` wrote, or of a folder of
-//! such folders, as `meshwork reproduce` writes; [`Report::of`] makes a report of studies in
-//! memory, finished or not. [`Report::html`] is a pure function of the report. Every number comes
-//! from the [`Summary`] that also writes `summary.csv`.
+//! [`Report::read`] reads a folder that `meshwork run --out` or `meshwork reproduce` wrote;
+//! [`Report::of`] takes studies in memory, finished or not. [`Report::html`] is a pure function of
+//! the report. Every number comes from the [`Summary`] that also writes `summary.csv`.
 //!
-//! [`Section::figures`] is the input of the page's script: `drawFigures(root, data)` in
-//! `assets/report/figures.js` takes [`Report::data`] and may be called again with new data.
+//! The page's script, `drawFigures(root, data)` in `assets/report/figures.js`, takes
+//! [`Report::data`] and may be called again with new data.
 
 mod axes;
 mod bounds;
@@ -59,32 +58,24 @@ pub(crate) use sample::sample;
 pub use tables::{ReportTable, TableCell};
 pub use views::{Bound, Dates, Figure, FigureChoice, FigureView, Key, Scale, Series, Style};
 
-/// Maximum number of rows of a table in the page. The CSV file in the same folder has all rows.
+/// Maximum number of rows of a table in the page; the CSV file has all.
 const MAX_ROWS: usize = 2000;
 
-/// Width in pixels of a figure in an SVG file.
 const FIGURE_WIDTH: f64 = 720.0;
 
-/// Input of a section: a study, its request, and its runs so far.
 pub struct Content {
     pub study: Study,
     pub asked: StudyRequest,
     pub points: Vec<Point>,
     pub results: Results,
-    /// Number of runs that the study needs and that are not yet available.
     pub missing: u64,
-    /// Versions of Meshwork that made the runs.
     pub versions: Vec<String>,
-    /// Name of the results folder, if there is one.
     pub folder: Option<String>,
-    /// Notes on the study or on the reading of its runs, one sentence each.
     pub notes: Vec<String>,
-    /// Outcome of `meshwork choose` among the scenarios of the study; `None` if it was not run.
     pub choice: Option<StoredChoice>,
 }
 
 impl Content {
-    /// Clock of the scenario with the index `scenario`, by which its times are shown.
     fn clock_of(&self, scenario: usize) -> Clock {
         let Some(point) = self.points.get(scenario) else { return Clock::default() };
         let path = point.scenario.input_path();
@@ -92,96 +83,59 @@ impl Content {
         Clock::of(&self.study, &point.scenario, input.and_then(|input| input.start.as_ref()))
     }
 
-    /// Clock that all scenarios of the study share, by which times are shown.
     fn clock(&self) -> Clock {
         Clock::shared((0..self.points.len()).map(|scenario| self.clock_of(scenario)))
     }
 }
 
-/// A page of results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     pub title: String,
-    /// Description of the report in a sentence or two.
     pub about: String,
-    /// Verdicts by paper, if there are several sections and at least one is about a paper.
+    /// Verdicts by paper; `None` with a single section, or if no section is about a paper.
     pub overview: Option<Overview>,
-    /// One section per study.
     pub sections: Vec<Section>,
-    /// Unreadable studies, one sentence each.
     pub warnings: Vec<String>,
-    /// Notes on several sections, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A section of a report, on one study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
-    /// HTML id of the section, unique in the page.
     pub id: String,
     pub title: String,
-    /// Question that the study answers.
     pub description: Option<String>,
-    /// Key of the paper that the study is about.
     pub paper: Option<String>,
-    /// Facts about the request of the study.
     pub facts: Vec<Fact>,
-    /// Command that repeats the study.
     pub command: String,
-    /// Text of the study file.
     pub source: String,
-    /// Sentences that sum up the results, one for each setting of the page's selectors.
-    ///
-    /// The sentence for the initial setting comes first. Empty if no key is swept.
+    /// Summary sentences, one for each setting of the selectors, the initial one first.
     pub findings: Vec<SummarySentence>,
-    /// Warnings that change the meaning of the numbers, one sentence each.
+    /// Warnings that change the meaning of the numbers.
     pub warnings: Vec<String>,
-    /// Notes on the study, one sentence each.
     pub notes: Vec<String>,
-    /// Indices of the scenarios whose queue grows over the whole run.
     pub growing: Vec<usize>,
-    /// Failed runs, one sentence each.
     pub failures: Vec<String>,
-    /// Claims of the study's paper, each with the verdict that the runs give.
     pub claims: Vec<ClaimLine>,
     pub figures: Vec<Figure>,
     pub tables: Vec<ReportTable>,
-    /// Common clock of the scenarios: `unit`, `factor` and, if they all read one log, `start`. See
-    /// [`Clock`] for how the page shows a time.
+    /// Common clock of the scenarios; with `start` if they all read one log.
     pub clock: Clock,
-    /// Recordings of runs, for replay.
     pub recordings: Vec<Recording>,
-    /// Reasons why runs cannot be replayed, one sentence each.
     pub without_map: Vec<String>,
-    /// Timelines of runs, for plots with a line per run.
     pub timelines: Vec<Timeline>,
 }
 
-/// A claim with its verdict, as text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimLine {
-    /// Text of the claim.
     pub text: String,
-    /// Place in the paper where the claim stands.
     pub source: Option<String>,
-    /// Verdict, such as `borne out`.
     pub verdict: String,
-    /// Reason for the verdict.
     pub reason: String,
-    /// Result of the claim for each combination of swept values.
-    ///
-    /// It says whether the claim holds (`None`: undecided), and gives the numbers as a text.
+    /// For each combination of swept values, whether the claim holds, if decided, and its numbers.
     pub cells: Vec<(Option<bool>, String)>,
 }
 
 impl Report {
-    /// Makes a report of a results folder, or of a folder that holds several of them. `catalogue`
-    /// has the names that studies may use. If `folder` itself holds a study, the runs in `maps` are
-    /// replayed event by event.
-    ///
-    /// # Errors
-    /// One sentence: there is no study, the study in `folder` itself cannot be read, a selected run
-    /// does not exist, or runs are selected although `folder` only has folders of studies.
     pub fn with_maps_in(
         catalogue: &Catalogue,
         folder: &Path,
@@ -296,7 +250,6 @@ impl Report {
         Report { title, about, overview, sections, warnings: Vec::new(), notes }
     }
 
-    /// Input of the page's script: figures and summary sentences of each section.
     #[must_use]
     pub fn data(&self) -> Json {
         let section = |section: &Section| {
@@ -308,7 +261,6 @@ impl Report {
         json!({ "sections": self.sections.iter().map(section).collect::<Vec<Json>>() })
     }
 
-    /// SVG files of all views of all figures, with names that end in `.svg`.
     #[must_use]
     pub fn figure_files(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
@@ -323,7 +275,6 @@ impl Report {
         files
     }
 
-    /// The whole page, without references to other files.
     #[must_use]
     pub fn html(&self) -> String {
         html::page(self, false)
@@ -387,7 +338,6 @@ impl Section {
         section
     }
 
-    /// Changes the HTML id of the section and of its figures.
     fn rename(&mut self, id: &str) {
         for figure in &mut self.figures {
             figure.id = figure.id.replacen(&self.id, id, 1);
@@ -396,13 +346,11 @@ impl Section {
     }
 }
 
-/// Indices of the scenarios whose queue grows over the whole run.
 fn growing(summary: &Summary) -> Vec<usize> {
     let rows = summary.rows.iter().enumerate();
     rows.filter(|(_, row)| row.growing).map(|(index, _)| index).collect()
 }
 
-/// Converts the times in a summary to the units in which the page shows them.
 fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     let unit = |name: &str| summary.meanings.unit(name);
     let mut shown = summary.clone();
@@ -418,14 +366,11 @@ fn in_units(summary: &Summary, clock: &Clock) -> Summary {
     shown
 }
 
-/// Replaces `Figure` at the beginning of a title by `figure`.
 fn lowered(title: &str) -> String {
     title.strip_prefix("Figure").map_or_else(|| title.to_owned(), |rest| format!("figure{rest}"))
 }
 
-/// Makes the titles of sections unique.
-///
-/// If an earlier section has the same title, words of the section's id are appended to the title.
+/// Makes titles of sections unique by appending words of the id.
 fn title_apart(sections: &mut [Section]) {
     for i in 1..sections.len() {
         let same = sections[..i].iter().filter(|other| other.title == sections[i].title);
@@ -447,7 +392,6 @@ fn title_apart(sections: &mut [Section]) {
     }
 }
 
-/// Moves a note that several sections share to the top: that a study was run in its quick form.
 fn say_once(sections: &mut [Section]) -> Vec<String> {
     if sections.len() < 2 {
         return Vec::new();

@@ -6,7 +6,6 @@ use super::Section;
 use crate::findings::claims::ClaimVerdict;
 use crate::study::papers::PAPERS;
 
-/// Verdicts in column order, for the table of verdicts by paper.
 const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::BorneOut,
     ClaimVerdict::NotBorneOut,
@@ -14,35 +13,25 @@ const VERDICTS: [ClaimVerdict; 4] = [
     ClaimVerdict::NotCheckable,
 ];
 
-/// Table of verdicts by paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overview {
-    /// Names of the table's columns, which are the verdicts.
     pub verdicts: Vec<String>,
-    /// One row for each paper that a section of the report is about.
     pub papers: Vec<PaperLine>,
 }
 
-/// Verdicts on the claims of a paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PaperLine {
-    /// Key of the paper on the command line.
     pub key: String,
     pub authors: String,
     pub title: String,
-    /// Indices of the report's sections about the paper.
     pub sections: Vec<usize>,
-    /// For each verdict, in the column order of the table, the number of claims of this paper.
     pub counts: Vec<usize>,
-    /// All claims of the paper, ordered by verdict. Each is given by the index of its section, the
-    /// index of the claim in this section, and its verdict.
+    /// Section, index in the section and verdict of each claim, ordered by verdict.
     pub claims: Vec<(usize, usize, String)>,
 }
 
 impl Overview {
-    /// Collects the verdicts of a page's sections by paper.
-    ///
-    /// `None` if there is a single section, or if no section is about a paper.
+    /// Collects verdicts by paper; `None` with a single section, or if no section is about a paper.
     pub(super) fn of(sections: &[Section]) -> Option<Overview> {
         if sections.len() < 2 {
             return None;

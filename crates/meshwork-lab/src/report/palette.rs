@@ -6,14 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Section;
 use super::views::{EQUAL, FigureView};
 
-/// Number of colours available for swept values.
 const COLOURS: usize = 10;
 
-/// Index of the colour of each value, by swept key and name of the value.
 type Colours = BTreeMap<(String, String), usize>;
 
-/// Gives each value of a coloured key the same colour in all sections, if possible. Within a
-/// section, the values of a key have different colours as long as there are enough colours.
+/// Gives each value of a coloured key the same colour in all sections, if possible.
 pub(super) fn agree(sections: &mut [Section]) {
     let mut known = Colours::new();
     for section in sections {
@@ -53,7 +50,6 @@ pub(super) fn agree(sections: &mut [Section]) {
     }
 }
 
-/// Values drawn in colours in a view, each as swept key, index of the colour and name of the value.
 fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     if let Some(key) = &view.colour {
         let of = view.series.iter().map(|line| (&*key.key, line.colour, first_name(&line.name)));
@@ -63,7 +59,7 @@ fn coloured(view: &FigureView) -> Vec<(&str, usize, &str)> {
     names.map(|(name, &colour)| (&*view.x.key, colour, &**name)).collect()
 }
 
-/// Name that decides the colour of a line: the first one, if several values share the line.
+/// First name of a line that several values share, which decides its colour.
 fn first_name(name: &str) -> &str {
     name.split(EQUAL).next().unwrap_or(name)
 }

@@ -1,8 +1,7 @@
 //! Part of a report about a choice by `meshwork choose`: race, candidates, effects and trade-off.
 //!
-//! The outcome of a choice is in `choice.json`. Candidates are dropped during the race, so their
-//! numbers of replications differ. The usual figures of a study assume equal numbers; the figures
-//! made in this module replace them.
+//! The outcome is in `choice.json`. Dropped candidates have fewer replications, so these figures
+//! replace the usual ones, which assume equal numbers.
 
 use std::path::Path;
 
@@ -18,19 +17,16 @@ use crate::findings::columns::Meanings;
 use crate::findings::number::{count, significant};
 use crate::run::file::{MAX_RECORDS, read_whole};
 
-/// Maximum number of candidates with a line of their own in the plot of the race.
 const MAX_LINES: usize = 6;
 
-/// Number of lines that must remain for the plot to leave out the candidates dropped first.
+/// Number of lines that must remain without the candidates dropped first.
 const MIN_LINES: usize = 2;
 
 /// Ratio of the largest to the smallest value above which an axis of the trade-off is logarithmic.
 const SPREAD: f64 = 4.0;
 
-/// Maximum number of rows of the table of candidates.
 const MAX_ROWS: usize = 500;
 
-/// Outcome of a choice by `meshwork choose`, as read from a results folder.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct StoredChoice {
     study: String,
@@ -70,10 +66,7 @@ struct StoredCandidate {
     replications: u64,
     mean: Option<f64>,
     second: Option<f64>,
-    /// Difference between the candidate and the chosen one, at several points of the race.
-    ///
-    /// Each entry has the number of pairs of runs so far, the mean difference over these pairs, and
-    /// the lower and the upper end of its interval.
+    /// Pairs of runs, and mean difference from the chosen candidate with its interval's ends.
     course: Vec<(u64, Option<f64>, Option<f64>, Option<f64>)>,
 }
 
@@ -84,14 +77,13 @@ struct StoredEffect {
     effect: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    /// Number of replications from which the mean effect is computed. It is 0 if an older version
-    /// wrote the file.
+    /// Number of replications behind the mean effect; 0 in a file of an older version.
     #[serde(default)]
     replications: u64,
 }
 
 impl StoredChoice {
-    /// Reads the outcome of a choice from a folder; `None` if `folder` has none of this study.
+    /// Reads the outcome of a choice; `None` if `folder` has none of this study.
     pub(super) fn read(folder: &Path, study: &str) -> Option<StoredChoice> {
         let path = folder.join(CHOICE);
         let bytes = read_whole(&path.display().to_string(), &path, MAX_RECORDS).ok()?;
@@ -111,8 +103,6 @@ impl StoredChoice {
     }
 
     /// Candidates from best to worst: the choice, candidates still in the race, and those dropped.
-    ///
-    /// Dropped candidates are grouped by reason. In a group, those dropped later come first.
     fn ranked(&self) -> Vec<&StoredCandidate> {
         let fates = ["racing", "beaten", "unfit", "growing", "failed", "screened"];
         let rank = |own: &StoredCandidate| fates.iter().position(|fate| *fate == own.fate);
@@ -128,7 +118,6 @@ impl StoredChoice {
         all
     }
 
-    /// Indices of the scenarios whose runs the page shows: the chosen candidate and the baseline.
     pub(super) fn sample(&self) -> Vec<usize> {
         let choice = self.choice.as_ref().map(|own| own.scenario);
         let mut both: Vec<usize> = choice.into_iter().chain([self.baseline.scenario]).collect();
@@ -136,7 +125,6 @@ impl StoredChoice {
         both.into_iter().filter_map(|scenario| scenario.checked_sub(1)).collect()
     }
 
-    /// Adds the figures, the table and the sentences about the choice to a section.
     pub(super) fn put_into(&self, section: &mut Section, content: &Content) {
         let (id, clock) = (section.id.clone(), section.clock.clone());
         let meanings = Meanings::of(&content.study.catalogue);
@@ -170,7 +158,7 @@ impl StoredChoice {
         section.command = [command, words.join(" ")].join(" ").trim_end().to_owned();
     }
 
-    /// Figure that shows how much the best candidates differ from the chosen one, with intervals.
+    /// Figure of the differences of the best candidates from the chosen one, with intervals.
     fn race(&self, section: &str, axes: &[Axis]) -> Option<Figure> {
         let mut shown: Vec<&StoredCandidate> = self
             .ranked()
@@ -238,8 +226,7 @@ impl StoredChoice {
         (!is_empty).then(|| figure(section, "race", "The race", Vec::new(), vec![view]))
     }
 
-    /// Figure of the number of candidates left and of the guaranteed bound, over the race. The
-    /// bound is the maximum by which the leader is worse than the best candidate.
+    /// Figure of the number of candidates left, and of the guaranteed bound, over the race.
     fn left(&self, section: &str) -> Option<Figure> {
         let steps = |value: &dyn Fn(&StoredLook) -> Option<f64>| {
             let mut line = Series::default();
@@ -294,7 +281,6 @@ impl StoredChoice {
             .then(|| figure(section, "left", "The course of the race", choices, views))
     }
 
-    /// Figure that shows, for each swept key, the mean effects of its values.
     fn effects(&self, section: &str) -> Option<Figure> {
         let mut keys: Vec<&str> = Vec::new();
         for effect in &self.effects {
@@ -360,7 +346,6 @@ impl StoredChoice {
             .then(|| figure(section, "effects", "What each value does on average", choices, views))
     }
 
-    /// Figure of the trade-off between the metric of the race and a second metric.
     fn trade_off(
         &self,
         section: &str,
@@ -433,7 +418,6 @@ impl StoredChoice {
         }
     }
 
-    /// Table of all candidates with their outcomes.
     fn table(&self, clock: &Clock, meanings: &Meanings) -> ReportTable {
         let names = std::iter::once(&self.metric).chain(&self.second);
         let mut columns =
@@ -488,13 +472,13 @@ impl StoredChoice {
     }
 }
 
-/// Whether numbers are spread so widely that a linear scale would crowd the small ones.
+/// Whether a linear scale would crowd the small ones of some numbers.
 fn is_spread(numbers: &[f64]) -> bool {
     let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     least > 0.0 && numbers.iter().any(|&number| number > SPREAD * least)
 }
 
-/// Short name of a candidate: its values of the keys that are swept over several values.
+/// Short name of a candidate: its values of the keys with several values.
 fn name(own: &StoredCandidate, axes: &[Axis]) -> String {
     let places = Axis::places(axes, own.scenario);
     let values = axes.iter().zip(places).filter(|(axis, _)| axis.count() > 1);
@@ -509,7 +493,6 @@ fn keys(axes: &[Axis]) -> String {
     keys.collect::<Vec<_>>().join(", ")
 }
 
-/// Converts a value of a metric to the unit in which the page shows it.
 fn shown(value: f64, metric: &str, clock: &Clock, meanings: &Meanings) -> f64 {
     value * clock.scale(meanings.unit(metric))
 }

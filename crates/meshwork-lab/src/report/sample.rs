@@ -4,15 +4,13 @@ use super::axes::{Axis, Kind, Layout};
 use super::figures::{every, index};
 use crate::study::Study;
 
-/// Maximum number of scenarios in a sample; in a plot, each has a colour of its own.
+/// Maximum number of scenarios in a sample; in a plot, each has its own colour.
 pub(super) const MAX: usize = 10;
 
-/// Selects the scenarios whose runs are recorded and drawn together.
+/// Selects at most [`MAX`] scenarios whose runs are recorded and drawn together.
 ///
-/// They differ in the key whose values are compared. They also differ in further keys whose values
-/// are names, as long as there are at most [`MAX`] scenarios. All other keys have the values that
-/// [`held`] returns. If no key is compared, the scenarios are spread over the longest axis. A study
-/// with one scenario has a sample of one.
+/// They differ in the compared key, and in further keys of names as far as there is space. If no
+/// key is compared, they are spread over the longest axis.
 pub(crate) fn sample(study: &Study) -> Vec<usize> {
     let axes = Axis::all(study);
     let Some(along) = along(&axes) else { return vec![0] };
@@ -47,9 +45,7 @@ pub(super) fn along(axes: &[Axis]) -> Option<usize> {
     compared(axes).or_else(|| several.max_by_key(|&i| axes[i].count()))
 }
 
-/// Axis whose values the study compares, in a claim or in `[compare]`.
-///
-/// Without such an axis, it is an axis whose values are names.
+/// Axis whose values the study compares, in a claim or in `[compare]`, or else one of names.
 pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     let several = |&i: &usize| axes[i].count() > 1;
     let contrasted = (0..axes.len()).filter(several).filter(|&i| axes[i].contrasted);
@@ -58,15 +54,10 @@ pub(super) fn compared(axes: &[Axis]) -> Option<usize> {
     contrasted.max_by_key(|&i| axes[i].count()).or(drawn).or(names)
 }
 
-/// Index of the value at which each axis except `but` is fixed.
+/// Index of the value at which each axis except `but` is fixed: the first name, or last number.
 ///
-/// An axis whose values have an order is fixed at its last value, which is usually the hardest. An
-/// axis whose values are names is fixed at its first value.
-///
-/// `is_overloaded` returns whether the queue of a scenario grows to the end, so that its waits
-/// depend on the length of the run. Such scenarios are avoided if possible. To this end, one
-/// ordered axis is fixed at the last of its values that has no such scenario. It is the first axis
-/// that has such a value.
+/// Scenarios for which `is_overloaded` are avoided if possible, since their waits depend on the
+/// length of the run.
 pub(super) fn held(axes: &[Axis], but: usize, is_overloaded: &dyn Fn(usize) -> bool) -> Vec<usize> {
     let value = |(i, axis): (usize, &Axis)| match axis.kind {
         _ if i == but => 0,

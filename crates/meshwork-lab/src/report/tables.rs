@@ -14,42 +14,36 @@ use crate::findings::words::short;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Replications, Study};
 
-/// Largest number of scenarios that have a column each in a table with many metrics.
 const MOST_ACROSS: usize = 6;
 
-/// Largest number of metrics with which a table of few scenarios has a column for each of them.
+/// Number of metrics above which a table of few scenarios has a row for each metric.
 const MANY_METRICS: usize = 8;
 
-/// A table in a section of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportTable {
     pub title: String,
     pub caption: String,
-    /// Name of the CSV file in the page's folder that has all numbers of the table.
+    /// CSV file in the page's folder that has all numbers of the table.
     pub file: &'static str,
-    /// Names of columns, with descriptions; the description of a metric includes its unit.
+    /// Names of columns, with descriptions, which include the unit of a metric.
     pub columns: Vec<(String, String)>,
-    /// Number of leading columns that identify a row.
     pub keys: usize,
     pub rows: Vec<Vec<TableCell>>,
-    /// Number of rows that only the CSV file has.
     pub more: usize,
 }
 
-/// A cell of a [`ReportTable`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TableCell {
     pub text: String,
-    /// Whether the text of the cell is a number, which is right-aligned.
+    /// Whether the text is a number, which is right-aligned.
     pub number: bool,
-    /// Whether the cell is highlighted, because it shows a difference whose interval excludes 0.
+    /// Whether the cell shows a difference whose interval excludes 0.
     pub marked: bool,
-    /// Small print below the text of the cell; usually empty.
+    /// Small print below the text; usually empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// Makes all tables of a study.
 pub(super) fn all(
     study: &Study,
     points: &[Point],
@@ -102,11 +96,7 @@ fn of_one(
     }
 }
 
-/// Table with a row per metric and a column per scenario, if there are few scenarios and many
-/// metrics. Any other table is returned unchanged.
-///
-/// The columns of many metrics would not fit side by side. In the turned table, the numbers to
-/// compare are in one row.
+/// Transposes a table of few scenarios and many metrics, which would not fit side by side.
 fn turned(table: ReportTable, (meanings, clock): (&Meanings, &Clock)) -> ReportTable {
     let names = &table.columns[table.keys..];
     let is_few = (2..=MOST_ACROSS).contains(&table.rows.len()) && table.more == 0;
@@ -219,18 +209,7 @@ fn sizes(axes: &[Axis], summary: &Summary) -> Option<ReportTable> {
     let names: Vec<String> = all.first()?.1.metrics.iter().map(|(name, _)| name.clone()).collect();
     let line = |&(index, class): &(usize, &SizeRow)| {
         let mut line = keys(axes, index);
-        line.push(TableCell {
-            text: count(class.size),
-            number: true,
-            marked: false,
-            note: String::new(),
-        });
-        line.push(TableCell {
-            text: count(class.jobs),
-            number: true,
-            marked: false,
-            note: String::new(),
-        });
+        line.extend([class.size, class.jobs].map(|number| cell(count(number), true)));
         line.extend(names.iter().map(|name| number(&value(&class.metrics, name))));
         line
     };
@@ -258,7 +237,6 @@ fn partial(row: &SummaryRow, expected: &Replications) -> Option<String> {
         .then(|| format!("{} of {} so far", count(number), plural(*expected, "replication")))
 }
 
-/// Cells with the values of the swept keys in the scenario `index`.
 fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
     let mut rest = index;
     let mut cells: Vec<TableCell> = axes
@@ -267,12 +245,7 @@ fn keys(axes: &[Axis], index: usize) -> Vec<TableCell> {
         .map(|axis| {
             let text = axis.labels[rest % axis.count()].clone();
             rest /= axis.count();
-            TableCell {
-                text,
-                number: matches!(axis.kind, Kind::Numbers(_)),
-                marked: false,
-                note: String::new(),
-            }
+            cell(text, matches!(axis.kind, Kind::Numbers(_)))
         })
         .collect();
     cells.reverse();
@@ -293,17 +266,16 @@ fn plain(name: &str) -> (String, String) {
     (name.to_owned(), String::new())
 }
 
+fn cell(text: String, number: bool) -> TableCell {
+    TableCell { text, number, marked: false, note: String::new() }
+}
+
 fn word(text: &str) -> TableCell {
-    TableCell { text: text.to_owned(), number: false, marked: false, note: String::new() }
+    cell(text.to_owned(), false)
 }
 
 fn number(interval: &Interval) -> TableCell {
-    TableCell {
-        text: written(&Rounded::new(interval.mean, interval.half_width)),
-        number: true,
-        marked: false,
-        note: String::new(),
-    }
+    cell(written(&Rounded::new(interval.mean, interval.half_width)), true)
 }
 
 fn written(rounded: &Rounded) -> String {
@@ -321,5 +293,5 @@ fn difference(interval: &Interval, share: Option<f64>, same_jobs: bool) -> Table
         let sign = if share > 0.0 { "+" } else { "" };
         format!(" ({sign}{} %)", significant(100.0 * share, 2))
     });
-    TableCell { text: format!("{text}{star}{share}"), number: true, marked, note: String::new() }
+    TableCell { marked, ..cell(format!("{text}{star}{share}"), true) }
 }

@@ -21,8 +21,7 @@ pub fn of(catalogue: &Catalogue) -> String {
     if catalogue.is_standard() { standard() } else { own() }
 }
 
-/// Returns the build of a program whose strategies are all in the model. Compiling the same source
-/// again gives the same build.
+/// Returns the build of a program whose strategies are all in the model.
 ///
 /// ```
 /// assert_eq!(meshwork_lab::run::build::standard().len(), 32);
@@ -33,8 +32,6 @@ pub fn standard() -> String {
 }
 
 /// Returns the build of a program that adds strategies to the model: a digest of the executable.
-///
-/// If the executable cannot be read, returns the build of the model.
 #[must_use]
 pub fn own() -> String {
     let digest = || {

@@ -15,17 +15,13 @@ use crate::run::inputs::Files;
 use crate::run::store::{Archive, RunFindings, RunMetric, RunRecord, StoreError};
 use crate::run::threads::{NoThreads, pool};
 
-/// Outcome of running one stored run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
     Same,
-    /// The results differ. The variant holds the first difference as a sentence.
     Different(String),
-    /// The run could not be repeated. The variant holds the reason.
     Failed(String),
 }
 
-/// Stored run that was run again, with the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedRun {
     pub key: String,
@@ -33,52 +29,37 @@ pub struct CheckedRun {
     pub verdict: CheckVerdict,
 }
 
-/// Result of checking the stored runs of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreCheck {
-    /// Number of runs that the folder holds.
     pub stored: usize,
-    /// Runs that were repeated, ordered by key.
     pub checked: Vec<CheckedRun>,
-    /// Problems of the store that did not stop the check, one sentence each.
     pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// The folder has no readable store.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Threads(#[from] NoThreads),
 }
 
-/// Reason why a stored run cannot be repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RepeatError {
-    /// The run was made by another version of the model. The variant holds that version.
     #[error("it was run by version {0} of the model, and this is version {MODEL_VERSION}")]
     OtherModel(u32),
-    /// The stored scenario cannot be read. The variant holds the error message.
     #[error("its scenario cannot be read ({0})")]
     Unreadable(String),
-    /// The stored scenario is no longer valid. The variant holds the error message.
     #[error("{0}")]
     Refused(String),
     #[error(transparent)]
     Input(#[from] FileError),
-    /// The input of the run has changed. The variant holds the error message.
     #[error("{0}: this file has changed since it was run")]
     Changed(String),
-    /// The stored key differs from the key computed again from the run's scenario and inputs.
     #[error("its key is {stored}, but should be {own}")]
-    OtherKey {
-        stored: String,
-        /// Key of the run, computed again from its scenario and inputs.
-        own: String,
-    },
+    OtherKey { stored: String, own: String },
 }
 
 impl From<Problem> for RepeatError {
@@ -87,13 +68,7 @@ impl From<Problem> for RepeatError {
     }
 }
 
-/// Replays up to `sample` stored runs of a folder on `threads` threads (0: one per processor).
-/// Names of strategies in the runs are looked up in `catalogue`. The sample is the same every time.
-/// It is spread evenly over the sorted keys. Keys are digests, so this is as good as a random
-/// choice.
-///
-/// # Errors
-/// If the folder has no readable store, or the threads cannot be started.
+/// Replays up to `sample` stored runs, spread evenly over the keys, on `threads` threads.
 pub fn check(
     catalogue: &Catalogue,
     folder: &Path,
@@ -116,7 +91,6 @@ pub fn check(
     Ok(StoreCheck { stored, checked, warnings: archive.warnings().to_vec() })
 }
 
-/// Indices of `sample` records, spread evenly over all `stored` records.
 fn sampled(stored: usize, sample: usize) -> impl Iterator<Item = usize> {
     let sample = sample.min(stored);
     (0..sample).map(move |i| (i as u128 * stored as u128 / sample as u128) as usize)
@@ -138,17 +112,10 @@ fn replay(
     let outcome = crate::run::caught(|| {
         scenario.run(record.replication, files, &mut ()).map_err(|error| error.to_string())
     })?;
-    Ok(match first_difference(&record.findings, &RunFindings::of(&outcome)) {
-        None => CheckVerdict::Same,
-        Some(difference) => CheckVerdict::Different(difference),
-    })
+    Ok(first_difference(&record.findings, &RunFindings::of(&outcome))
+        .map_or(CheckVerdict::Same, CheckVerdict::Different))
 }
 
-/// Scenario of a stored run, and the key that the run would have if it were made again.
-///
-/// # Errors
-/// If the run cannot be repeated: another model version made it, or its input is missing or has
-/// changed.
 pub(crate) fn scenario_of(
     catalogue: &Catalogue,
     record: &RunRecord,
@@ -183,7 +150,6 @@ pub(crate) fn scenario_of(
     Ok((scenario, key))
 }
 
-/// First difference between two results, with numbers compared bit for bit.
 fn first_difference(stored: &RunFindings, now: &RunFindings) -> Option<String> {
     let counts = [
         ("finished", stored.finished, now.finished),
@@ -278,16 +244,10 @@ mod tests {
                 value: Some(value),
                 batches: vec![],
             }],
-            by_size: vec![],
-            by_owner: Default::default(),
             finished: 1,
-            refused: 0,
-            unusable: 0,
             end: 1.0,
             speeds: vec![value],
-            batch_jobs: 0,
-            first_batch: 0,
-            queue_trend: None,
+            ..RunFindings::default()
         };
         let (value, next) = (0.1_f64, f64::from_bits(0.1_f64.to_bits() + 1));
         assert_eq!(first_difference(&findings(value), &findings(value)), None);

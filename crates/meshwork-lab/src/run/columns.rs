@@ -1,17 +1,13 @@
-//! Columnar storage of the numbers of many runs.
-//!
-//! Each number takes eight bytes, because the names of metrics are stored only once for all runs.
+//! Columnar storage of the numbers of many runs: eight bytes each, without the names of metrics.
 
 use std::collections::BTreeMap;
 
 /// Number stored for a metric of a row if there was nothing to measure.
 const NOTHING: f64 = f64::NAN;
 
-/// Number stored for a metric that a row does not have at all. It cannot be mistaken for a measured
-/// value, because measured values are always finite.
+/// Number stored for a metric that a row does not have. Measured values are always finite.
 const ABSENT: f64 = f64::INFINITY;
 
-/// Metric values, with one column per metric, and one row per run or per class of jobs in a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Metrics {
     names: Vec<String>,
@@ -20,7 +16,6 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Appends a row, given by the names and values of its metrics.
     pub(super) fn push<'a>(&mut self, row: impl Iterator<Item = (&'a str, Option<f64>)>) {
         for (at, (name, value)) in row.enumerate() {
             // Metrics nearly always come in the same order as in the previous row.
@@ -74,10 +69,9 @@ impl PartialEq for Metrics {
     }
 }
 
-/// Metrics by class of jobs in each run. A class is a job size, a user or another owner.
+/// Metrics by class of jobs (a size or an owner) in each run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes<K: Ord> {
-    /// Map from the common size or owner of a class of jobs to the index of the class.
     numbers: BTreeMap<K, u32>,
     kinds: Vec<K>,
     /// Index of the class of each row.
@@ -101,8 +95,7 @@ impl<K: Ord> Default for Classes<K> {
 }
 
 impl<K: Ord + Clone> Classes<K> {
-    /// Appends the metrics of one class of jobs in a run. Calls must be in ascending order of
-    /// `run`.
+    /// Appends the metrics of a class. Calls must be in ascending order of `run`.
     pub(super) fn push<'a>(
         &mut self,
         run: usize,
@@ -126,7 +119,6 @@ impl<K: Ord + Clone> Classes<K> {
         self.metrics.push(metrics);
     }
 
-    /// Classes of jobs in one run, each with its number of jobs and its metrics.
     pub(super) fn of_run(
         &self,
         run: usize,
@@ -137,8 +129,6 @@ impl<K: Ord + Clone> Classes<K> {
             .map(|row| (&self.kinds[self.of[row] as usize], self.jobs[row], self.metrics.row(row)))
     }
 
-    /// Classes of jobs over all runs, in order of first appearance. A class has a row for each of
-    /// its runs.
     pub(super) fn gathered(&self) -> Vec<Class<'_, K>> {
         let of_kind = |kind| Class {
             kind,
@@ -158,12 +148,9 @@ impl<K: Ord + Clone> Classes<K> {
     }
 }
 
-/// Class of jobs, with its rows in all runs that have jobs of the class.
 #[derive(Clone, Debug)]
 pub struct Class<'a, K> {
-    /// Common property of the jobs: a size, or an owner such as a user or a group.
     pub kind: &'a K,
-    /// Number of jobs of the class in all runs.
     pub jobs: u64,
     rows: Vec<usize>,
     metrics: &'a Metrics,
@@ -184,7 +171,6 @@ impl<'a, K> Class<'a, K> {
         self.rows.iter().filter_map(cell).filter(|(_, value)| value.is_finite())
     }
 
-    /// Measured values of a metric, in order of runs, without missing values.
     #[must_use]
     pub fn values(&self, name: &str) -> Vec<f64> {
         self.measured(name).map(|(_, value)| value).collect()

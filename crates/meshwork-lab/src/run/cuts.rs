@@ -13,22 +13,13 @@ use crate::study::{Refused, Study};
 
 const KEYS: [&str; 2] = ["until", "from"];
 
-/// Checks that at least one job of each log is between the workload's `from` and `until`. Other
-/// problems of a log are reported by the run that reads it.
-///
-/// # Errors
-/// One sentence on the first `from` or `until` that excludes all jobs, with the place of the
-/// setting in the study.
-///
-/// # Complexity
-/// For each distinct workload, the log is read up to the first job that is not excluded.
+/// Checks that at least one job of each log is between the workload's `from` and `until`.
 pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Result<(), Refused> {
     let mut seen = BTreeSet::new();
     for (index, point) in points.iter().enumerate() {
         let workload = &point.scenario.table()["workload"];
         let key = KEYS.into_iter().find(|key| workload.get(key).is_some());
         let Some(key) = key.filter(|_| point.scenario.input_path().is_some()) else { continue };
-        // If windows are the replications, each window has a `from` and an `until` of its own.
         if point.windows.is_some() || !seen.insert(workload.to_string()) {
             continue;
         }
@@ -43,13 +34,11 @@ pub(crate) fn check(study: &Study, points: &[Point], files: &dyn Inputs) -> Resu
     Ok(())
 }
 
-/// Checks that a scenario has at least one job. The error says why the scenario has none.
 fn first_job(scenario: &Scenario, files: &dyn Inputs) -> Result<(), String> {
     let mut jobs = scenario.jobs(0, files).map_err(|error| error.to_string())?;
     jobs.next().map_or(Ok(()), |first| first.map(drop)).map_err(|error| error.0)
 }
 
-/// Scenario with the whole log, without `from` and `until`.
 fn whole(catalogue: &Catalogue, scenario: &Scenario) -> Result<Scenario, Problem> {
     let mut table = scenario.table().clone();
     if let Some(workload) = table.get_mut("workload").and_then(Value::as_table_mut) {

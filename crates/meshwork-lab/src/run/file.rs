@@ -1,92 +1,47 @@
 //! Reading and atomic writing of files, with errors as sentences.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
-/// Reason why a file or a folder cannot be read or written. Messages of operating systems differ,
-/// so common errors have variants with messages of their own.
+/// Reason why a file or a folder cannot be read or written, in the same words on all systems.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The path is a folder instead of a file.
     #[error("{0}: this is a directory, but must be a file")]
     IsFolder(String),
-    /// The file does not exist.
     #[error("{0}: there is no such file")]
     Missing(String),
-    /// There is no permission to read the file.
     #[error("{0}: this file may not be read")]
     NotReadable(String),
-    /// The path is a pipe or a device instead of a regular file.
     #[error("{0}: this is not a regular file, and every run reads it anew")]
     NotRegular(String),
-    /// The path is a device, which cannot be read as a whole because it may never end.
     #[error("{0}: this is a device, but must be a file")]
     Device(String),
-    /// The file is not UTF-8 text.
     #[error("{0}: this file is no text in UTF-8")]
     NotText(String),
-    /// The file is longer than the size limit.
     #[error("{path}: this file is too long: at most {mebibytes} MiB are read of it")]
-    TooLong {
-        path: String,
-        /// Size limit in MiB, which the file exceeds.
-        mebibytes: u64,
-    },
-    /// The file cannot be read for any other reason.
+    TooLong { path: String, mebibytes: u64 },
     #[error("{path}: cannot be read ({why})")]
-    Unread {
-        path: String,
-        /// Message of the operating system.
-        why: String,
-    },
-    /// There is no permission to write the path.
+    Unread { path: String, why: String },
     #[error("{path}: {what} may not be written")]
-    NotWritable {
-        path: String,
-        /// Noun for the path in the message: `this file` or `this folder`.
-        what: &'static str,
-    },
-    /// The disk is full.
+    NotWritable { path: String, what: &'static str },
     #[error("{path}: {what} cannot be written, the disk is full")]
-    Full {
-        path: String,
-        /// Noun for the path in the message: `this file` or `this folder`.
-        what: &'static str,
-    },
-    /// A file exists at a path at which a folder is needed.
+    Full { path: String, what: &'static str },
     #[error("{path}: {what} cannot be made, because a file stands where a folder must be")]
-    InTheWay {
-        path: String,
-        /// Noun for the path in the message: `this file` or `this folder`.
-        what: &'static str,
-    },
-    /// The parent folder does not exist.
+    InTheWay { path: String, what: &'static str },
     #[error("{path}: {what} cannot be written, because its folder does not exist")]
-    NoFolder {
-        path: String,
-        /// Noun for the path in the message: `this file` or `this folder`.
-        what: &'static str,
-    },
-    /// The path cannot be written for any other reason.
+    NoFolder { path: String, what: &'static str },
     #[error("{path}: {what} cannot be written ({why})")]
-    Unwritten {
-        path: String,
-        /// Noun for the path in the message: `this file` or `this folder`.
-        what: &'static str,
-        /// Message of the operating system.
-        why: String,
-    },
+    Unwritten { path: String, what: &'static str, why: String },
 }
 
 impl FileError {
-    /// Makes the error for a file at `path` that cannot be read. `shown` is its name in the
-    /// message.
+    /// Error for a file that cannot be read; `shown` is its name in the message.
     pub(crate) fn reading(shown: &str, path: &Path, error: &io::Error) -> FileError {
         let shown = shown.to_owned();
         match error.kind() {
@@ -101,13 +56,11 @@ impl FileError {
         FileError::TooLong { path: shown.to_owned(), mebibytes: most >> 20 }
     }
 
-    /// Makes the error for a file that cannot be written.
     #[must_use]
     pub fn writing(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this file", error)
     }
 
-    /// Makes the error for a folder that cannot be created.
     #[must_use]
     pub fn making(path: &Path, error: &io::Error) -> FileError {
         FileError::unwritten(path, "this folder", error)
@@ -138,8 +91,6 @@ impl FileError {
 }
 
 /// Existing folder of a path that could not be made; `None` if the folder does not exist.
-///
-/// Some file systems, such as `/proc`, then report a missing file.
 fn closed(path: &Path) -> Option<PathBuf> {
     let path = target(path).unwrap_or_else(|_| path.to_path_buf());
     let path = std::path::absolute(path).ok()?;
@@ -153,8 +104,7 @@ pub(crate) fn temporary(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Number that identifies this process among all processes that write to a file system. A process
-/// id does not suffice: two computers or containers may use the same one.
+/// Identifies this process among all that write to a file system, on any computer or container.
 pub(crate) fn process() -> u64 {
     static NUMBER: OnceLock<u64> = OnceLock::new();
     *NUMBER.get_or_init(|| {
@@ -167,7 +117,6 @@ pub(crate) fn process() -> u64 {
     })
 }
 
-/// The host name, reduced to characters that are safe in file names.
 pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
@@ -177,24 +126,20 @@ pub(crate) fn host() -> String {
     plain(name.trim())
 }
 
-/// Replaces characters that are not safe in file names, such as dots. The result is never empty.
+/// Replaces characters that are not safe in file names. The result is never empty.
 pub(crate) fn plain(word: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let word: String = word.chars().take(40).map(fits).collect();
     if word.is_empty() { "host".to_owned() } else { word }
 }
 
-/// Size limit in bytes of a description, such as the file of a study, a machine or a list.
+/// Size limit in bytes of a description, such as a study, a machine or a list.
 pub const MAX_TEXT: u64 = 64 << 20;
 
-/// Size limit in bytes of a file of records that is read as a whole, such as a history or a state.
+/// Size limit in bytes of a file of records that is read as a whole, such as a history.
 pub const MAX_RECORDS: u64 = 1 << 30;
 
-/// Reads a whole file of at most `most` bytes; `shown` is its name in messages. A pipe is read
-/// until it is closed.
-///
-/// # Errors
-/// If the file cannot be read, is a device, or is too long.
+/// Reads a file of at most `most` bytes; `shown` is its name in messages.
 pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     if is_device(path) {
         return Err(FileError::Device(shown.to_owned()));
@@ -206,10 +151,6 @@ pub fn read_whole(shown: &str, path: &Path, most: u64) -> Result<Vec<u8>, FileEr
     bounded(shown, path, file, most)
 }
 
-/// Reads all bytes of `reader`.
-///
-/// # Errors
-/// If there are more than `most` bytes, or the reader fails.
 pub(crate) fn bounded(
     shown: &str,
     path: &Path,
@@ -237,6 +178,19 @@ fn is_device(_: &Path) -> bool {
     false
 }
 
+pub(crate) fn line_breaks(mut text: impl BufRead) -> io::Result<u64> {
+    let mut count = 0;
+    loop {
+        let buffer = text.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(count);
+        }
+        count += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let read = buffer.len();
+        text.consume(read);
+    }
+}
+
 /// Resolves symbolic links at the end of a path. The resulting path need not exist yet.
 pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
@@ -252,12 +206,10 @@ pub(crate) fn target(path: &Path) -> io::Result<PathBuf> {
 
 /// File that has a temporary name until it is complete.
 ///
-/// A value dropped before [`finish`](Whole::finish) leaves the previous file in place. For a
-/// symbolic link, the target of the link is replaced. A pipe or a device cannot be replaced by a
-/// file, and is written directly.
+/// If it is dropped before [`finish`](Whole::finish), the previous file stays. The target of a
+/// symbolic link is replaced; a pipe or a device is written directly.
 pub(crate) struct Whole {
     file: File,
-    /// Temporary and final name; `None` for a pipe or a device.
     names: Option<(PathBuf, PathBuf)>,
 }
 
@@ -272,7 +224,6 @@ impl Whole {
         Ok(Whole { file: File::create(&temporary)?, names: Some((temporary, path)) })
     }
 
-    /// Syncs the file and renames it to its final name.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let Some((temporary, path)) = &self.names else { return self.file.flush() };
         self.file.sync_all()?;
@@ -300,12 +251,7 @@ impl Drop for Whole {
     }
 }
 
-/// Writes a file atomically: it is written under a temporary name, and then replaces the old file.
-///
-/// For a symbolic link, the target of the link is replaced. A pipe or a device is written directly.
-///
-/// # Errors
-/// If the file cannot be written; the previous file is then still there.
+/// Writes a file atomically, as `Whole` does. The old file survives an error.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = Whole::create(path).and_then(|mut whole| {
         whole.write_all(bytes)?;

@@ -5,21 +5,16 @@ use meshwork::catalogue::Catalogue;
 use crate::run::store::Keys;
 use crate::study::expand::Point;
 
-/// Store keys of the replications of one scenario.
 pub(crate) struct PointKeys<'a> {
     catalogue: &'a Catalogue,
     point: &'a Point,
     digest: Option<String>,
     build: &'a str,
-    /// Part of the key that all replications share.
-    ///
-    /// `None` if each replication is a window of the log, since its scenario then has its own
-    /// dates.
+    /// Part of the key that replications share; `None` if each is a window of the log.
     shared: Option<Keys>,
 }
 
 impl<'a> PointKeys<'a> {
-    /// Keys of the runs of a scenario, given the digest of its input and the build of the program.
     pub(crate) fn of(
         catalogue: &'a Catalogue,
         point: &'a Point,

@@ -1,5 +1,3 @@
-//! Exclusive locks on files that are being written.
-
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -8,21 +6,13 @@ use thiserror::Error;
 
 use crate::run::file::{FileError, host, target};
 
-/// Reason why a file cannot be locked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// The file is locked by another process.
     #[error("{path}: {by} is writing to this file: wait for it to end")]
-    Held {
-        path: String,
-        /// Process id and host of the process that holds the lock.
-        by: String,
-    },
-    /// The path is not a regular file, so it cannot be replaced.
+    Held { path: String, by: String },
     #[error("{0}: this is not a regular file, so nothing can be kept in it")]
     NotRegular(String),
-    /// The lock file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -30,8 +20,7 @@ pub enum LockError {
 /// Exclusive lock on writing a file, released when it is dropped or its process ends.
 ///
 /// The lock is on the file `FILE.lock` in the same folder, since every write replaces the file
-/// itself. Some file systems support no locks; sharing a file on them between processes is at the
-/// user's risk.
+/// itself. Some file systems support no locks.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -39,11 +28,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Locks a file and removes the file's temporary versions left by killed processes.
-    ///
-    /// # Errors
-    /// If another process holds the lock, the path is not a regular file, or the lock file cannot
-    /// be written.
+    /// Locks a file, and removes its temporary versions left by killed processes.
     pub fn of(path: &Path) -> Result<Lock, LockError> {
         let shown = path.display().to_string();
         if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
@@ -89,8 +74,7 @@ impl Lock {
         own.is_ok_and(|own| named.is_ok_and(|named| id(own) == id(named)))
     }
 
-    /// Whether the path of the lock file still leads to the open file. This may be false only on
-    /// Unix, where another process may have replaced the file.
+    /// Only on Unix may another process have replaced the open file.
     #[cfg(not(unix))]
     fn has_its_name(&self) -> bool {
         true
@@ -105,7 +89,7 @@ impl Drop for Lock {
     }
 }
 
-/// Removes temporary files, such as `FILE.17.tmp`, that crashed processes left for a file.
+/// Removes temporary files, such as `FILE.17.tmp`, that crashed processes left.
 fn remove_unfinished(path: &Path) {
     let Some(own) = path.file_name().and_then(|name| name.to_str()) else { return };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

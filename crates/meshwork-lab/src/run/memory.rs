@@ -1,8 +1,7 @@
 //! Estimates of the memory that a study needs, made before it is allocated.
 //!
-//! One line of a study can request more memory than the machine has, and a process that runs out of
-//! memory is killed without a message. So the need is estimated first, and a study whose estimate
-//! exceeds a limit is refused.
+//! A process that runs out of memory is killed without a message. So a study whose estimate exceeds
+//! a limit is refused.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +16,9 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, Windows, count, refused};
 use crate::study::{Refused, Study};
 
-/// Memory in bytes of a scenario with all defaults filled in, as measured on 20,000 scenarios.
+/// Memory in bytes of a scenario with all defaults, as measured on 20,000 scenarios.
 const BYTES_PER_SCENARIO: u64 = 14 << 10;
 
-/// Checks that all scenarios of a study fit in memory at once.
-///
-/// # Errors
-/// One sentence with the estimate, if it exceeds the limit.
 pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
     let scenarios = count(study)?;
     let what = format!("the {scenarios} scenarios of `[sweep]` take");
@@ -34,17 +29,12 @@ pub fn check_count(study: &Study, limit: Option<u64>) -> Result<(), Refused> {
 /// Memory in bytes of a run's result without metrics, as measured on a million runs.
 const BYTES_PER_RUN: u64 = 100;
 
-/// Memory per metric of a run, in bytes, including the spare capacity of a growing column.
+/// Memory in bytes of a run's metric, with the spare capacity of a growing column.
 const BYTES_PER_METRIC: u64 = 16;
 
-/// Number of metrics assumed for a study that names none.
 const USUAL_METRICS: u64 = 20;
 
-/// Checks that the results of all runs fit in memory at once. With `precision`, the maximum number
-/// of replications is assumed.
-///
-/// # Errors
-/// One sentence with the estimate, if it exceeds the limit.
+/// Checks that the results of all runs that may be needed fit in memory at once.
 pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Result<(), Refused> {
     let of_point = |point: &Point| {
         let replications = point.windows.as_ref().map_or(study.most_replications(), Windows::count);
@@ -62,13 +52,7 @@ pub fn check_results(study: &Study, points: &[Point], limit: Option<u64>) -> Res
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Checks that tables of jobs and shuffled logs fit in memory, into which they are read as a whole.
-///
-/// # Errors
-/// If the jobs do not fit, or a file cannot be read.
-///
-/// # Complexity
-/// The file of each such workload is read once; none of its content is kept.
+/// Checks that tables of jobs and shuffled logs fit in memory. Each file is read once.
 pub fn check_inputs(
     study: &Study,
     points: &[Point],
@@ -101,11 +85,7 @@ pub fn check_inputs(
     Ok(())
 }
 
-/// Checks that concurrent runs fit in memory. Each is assumed to be as large as the study's largest
-/// run.
-///
-/// # Errors
-/// One sentence with the estimate, if it exceeds the limit.
+/// Checks that concurrent runs fit in memory, each as large as the study's largest run.
 pub fn check_runs(
     study: &Study,
     points: &[Point],
@@ -125,7 +105,6 @@ pub fn check_runs(
         .map_err(|sentence| Refused(format!("{}: {sentence}", study.file)))
 }
 
-/// Error: the estimated need for memory exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{what} about {} of memory, which is more than the {} of `--max-memory`{}",
@@ -134,16 +113,13 @@ pub fn check_runs(
 pub struct TooMuch {
     /// Subject and verb with which the error message begins, such as `a run takes`.
     pub what: String,
-    /// Estimated need in bytes.
     pub bytes: u64,
-    /// Limit in bytes that the estimate exceeds.
     pub limit: u64,
     /// Whether a single run would fit, so that only the number of concurrent runs is too high.
     pub at_once: bool,
 }
 
-/// Number of runs that are in progress at once, if `runs` runs are made on `threads` threads. Zero
-/// `threads` stand for one thread per processor.
+/// Number of concurrent runs; zero `threads` stand for one thread per processor.
 #[must_use]
 pub fn at_once(threads: usize, runs: u64) -> u64 {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -151,12 +127,7 @@ pub fn at_once(threads: usize, runs: u64) -> u64 {
     runs.min(threads as u64).max(1)
 }
 
-/// Checks that one run of `bytes` bytes, and `at_once` such runs together, are within the limit.
-///
-/// `what` begins the error message.
-///
-/// # Errors
-/// If one run or all together exceed the limit.
+/// Checks one run of `bytes` bytes, and `at_once` such runs together; `what` begins the message.
 pub fn refuse_at_once(
     limit: Option<u64>,
     bytes: u64,
@@ -169,10 +140,7 @@ pub fn refuse_at_once(
         .map_err(|error| TooMuch { at_once: true, ..error })
 }
 
-/// Checks that a number of bytes is within the limit; `what` begins the error message.
-///
-/// # Errors
-/// If the number exceeds the limit.
+/// Checks a number of bytes against the limit; `what` begins the message.
 pub fn refuse_above(limit: Option<u64>, bytes: u64, what: &str) -> Result<(), TooMuch> {
     match limit {
         Some(limit) if bytes > limit => {

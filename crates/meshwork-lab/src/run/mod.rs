@@ -38,31 +38,24 @@ pub(crate) use runs::Batches;
 pub use runs::ScenarioRuns;
 pub use threads::NoThreads;
 
-/// Progress of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunProgress {
     /// Number of ended runs, including failed runs and runs taken from the store.
     pub done: u64,
     /// Number of runs that the study needs. With `precision`, it may grow whenever a run ends.
     pub total: u64,
-    /// Number of runs taken from the store.
     pub reused: u64,
     pub failed: u64,
-    /// Sum of the completed shares of all unfinished runs, each from 0 to 1. A run with an unknown
-    /// end counts as 0.
+    /// Sum of the completed shares of unfinished runs, each from 0 to 1.
     pub begun: f64,
     /// Number of jobs finished in all runs so far, not counting runs taken from the store.
     pub jobs: u64,
 }
 
-/// A finished or failed run of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Key of the run in the store.
     pub key: String,
-    /// Replication number, from 0.
     pub replication: u64,
-    /// Results of a finished run, or the error message of a failed one.
     pub result: Result<RunFindings, String>,
 }
 
@@ -75,6 +68,5 @@ pub trait Watcher: Sync {
     fn observer(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>>;
 }
 
-/// Function that runs one replication of a scenario and reports events to an observer.
 pub type Simulate<'a> =
     dyn Fn(&Scenario, u64, &mut dyn Observer) -> Result<Outcome, String> + Sync + 'a;

@@ -14,39 +14,26 @@ use crate::run::store::{Note, Store};
 use crate::run::threads::{NoThreads, pool};
 use crate::run::{Run, RunProgress};
 
-/// Unit of work of a single process: one run, or all runs of a scenario.
-///
-/// It is a whole scenario if the number of replications depends on results.
+/// Unit of work of a process: one run, or all runs of a scenario whose number depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
-    /// Index of the scenario, from 0.
     pub scenario: usize,
-    /// Replication number; `None` stands for all replications that the scenario needs.
     pub replication: Option<u64>,
 }
 
-/// Outcome of running some units of a study.
 #[derive(Clone, Debug)]
 pub struct Worked {
     pub progress: RunProgress,
     pub stopped: bool,
-    /// Error of the store, after which it accepts no more runs.
     pub store_error: Option<String>,
-    /// Failed runs, each as index of the scenario, replication and error message.
+    /// Index of the scenario, replication and error message of each failed run.
     pub failures: Vec<(usize, u64, String)>,
 }
 
-/// Interval between the heartbeats that a working process writes into the store.
 pub const BEAT: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
-    /// Runs only the given units of a study, and puts their results into the store. A unit is one
-    /// run, or all runs of a scenario. Units missing from the store come first, in the given order.
-    /// Stored units are read last, which may take a while for a million runs. Meanwhile the process
-    /// writes heartbeats into the store.
-    ///
-    /// # Errors
-    /// If the threads cannot be started.
+    /// Runs only the given units of a study, and puts their results into the store.
     pub fn work(&self, threads: usize, units: &[Unit]) -> Result<Worked, NoThreads> {
         let pool = pool(threads)?;
         let shared = Shared::new(self);
@@ -54,7 +41,7 @@ impl Runner<'_> {
         let (ended, is_over) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Move the receiver into this thread, so that it is dropped when the thread ends.
+                // The receiver must be dropped when the thread ends.
                 let is_over = is_over;
                 while is_over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
                     if let Some(store) = &self.store {
@@ -86,7 +73,6 @@ impl Runner<'_> {
 }
 
 impl Shared<'_, '_> {
-    /// Splits units of the study into those with runs that the store lacks, and all others.
     fn apart(&self, units: &[Unit]) -> [Vec<Unit>; 2] {
         let store = self.runner.store.as_ref().filter(|store| !locked(store).is_empty());
         let Some(store) = store else { return [units.to_vec(), Vec::new()] };
@@ -98,7 +84,6 @@ impl Shared<'_, '_> {
         [fresh.concat(), stored.concat()]
     }
 
-    /// Splits units of one scenario into those with runs that the store lacks, and all others.
     fn apart_of_one(&self, store: &Mutex<Store>, units: &[Unit]) -> (Vec<Unit>, Vec<Unit>) {
         let scenario = units[0].scenario;
         let keys = self.runner.keys(scenario);
@@ -111,7 +96,6 @@ impl Shared<'_, '_> {
         })
     }
 
-    /// Runs one unit of the study: one run, or all runs of a scenario.
     fn unit(&self, unit: Unit) {
         let is_full = || self.runner.store.as_ref().is_some_and(|store| locked(store).is_broken());
         if let Some(replication) = unit.replication {
@@ -137,7 +121,6 @@ impl Shared<'_, '_> {
         }
     }
 
-    /// Runs one replication. If it fails, a note is written into the store.
     fn noted(&self, scenario: usize, replication: u64) -> Run {
         let run = self.replication(scenario, replication);
         if let Err(message) = &run.result {

@@ -14,9 +14,7 @@ use crate::run::store::RunFindings;
 use crate::study::Replications;
 use crate::study::expand::{Point, Windows};
 
-/// Stored runs of a study, and the number of missing runs. `find` returns the result of the run
-/// with a scenario, replication and key, if it is known. If no run is missing, the runs equal the
-/// result of [`Runner::run`](crate::run::Runner::run).
+/// Stored runs of a study, which `find` returns, and the number of missing runs.
 #[must_use]
 pub fn known(
     catalogue: &Catalogue,
@@ -51,9 +49,7 @@ pub fn known(
     (Results::of(runs, replications), missing.iter().sum())
 }
 
-/// Number of replications that a scenario needs before any of its results is known. If every
-/// replication has the same jobs from a log, two replications suffice to find out whether anything
-/// else is random.
+/// Number of replications before results are known: at most two if all have the same jobs.
 pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     let least = match replications {
         Replications::Fixed(count) => *count,
@@ -63,9 +59,7 @@ pub(crate) fn first(replications: &Replications, point: &Point) -> u64 {
     if has_same_jobs(&point.scenario) { least.min(2) } else { least }
 }
 
-/// Whether all replications of a scenario have the same jobs.
-///
-/// This holds for the jobs of a log that is neither shuffled nor resampled.
+/// Whether all replications have the same jobs: those of a log, neither shuffled nor resampled.
 #[must_use]
 pub fn has_same_jobs(scenario: &Scenario) -> bool {
     let workload = &scenario.table()["workload"];
@@ -75,22 +69,17 @@ pub fn has_same_jobs(scenario: &Scenario) -> bool {
         && workload.get("resample").is_none()
 }
 
-/// Mean of the metric that `precision` watches, and the half-width of its interval.
-///
-/// The interval is that of a confidence sequence, so it holds however often it is checked. The
-/// result is `None` if nothing was measured; the half-width is infinite for too few values.
+/// Mean of the metric that `precision` watches, and its half width; `None` if not measured.
 #[must_use]
 pub fn watched(of: &str, runs: &ScenarioRuns) -> Option<[f64; 2]> {
     let moments: RunningMoments = runs.measured(of).map(|(_, value)| value).collect();
     (moments.count() > 0).then(|| [moments.mean(), moments.half_width(1.0 - CONFIDENCE)])
 }
 
-/// Number of replications that a scenario needs, given its `runs` so far. It depends on results
-/// only, not on the number of threads.
+/// Number of replications that a scenario needs, given its `runs` so far.
 ///
-/// With `precision`, the number is estimated from the width of the current interval, which is about
-/// inversely proportional to the square root of the number of replications. An early estimate is
-/// poor, so the result is at most twice the number of runs so far.
+/// With `precision`, it is estimated from the width of the interval, but is at most twice their
+/// number, since an early estimate is poor.
 #[must_use]
 pub fn more(replications: &Replications, runs: &ScenarioRuns) -> u64 {
     let have = runs.len() as u64;

@@ -1,31 +1,22 @@
-//! Results of the runs of a study.
-
 use crate::run::runs::ScenarioRuns;
 use crate::study::Replications;
 
-/// Results of the runs of a study, with the errors of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Runs of each scenario, by replication. Only the first is kept if all replications gave
-    /// identical results.
+    /// Runs by scenario and replication; only the first if all replications are identical.
     pub runs: Vec<ScenarioRuns>,
-    /// For each scenario, whether a single run stands for all replications.
     pub constant: Vec<bool>,
-    /// Error of the store, if it failed. From then on runs are not stored, but all results are
-    /// here.
+    /// Error of the store, after which no runs were stored. All results are here.
     pub store_error: Option<String>,
-    /// Whether the study was stopped early. In this case only the store has all finished runs.
     pub stopped: bool,
     /// Number of runs made again because the store had them only from another build of the program.
     pub outdated: u64,
 }
 
 impl Results {
-    /// Collects the runs of each scenario, by replication.
+    /// Collects the runs of each scenario, and keeps one of replications that repeat the same run.
     ///
-    /// Replications of a log differ only in the random choices of strategies. Without such choices
-    /// they repeat the same run, so that an interval over them would suggest a false certainty:
-    /// only the first run is kept.
+    /// An interval over repeated runs would suggest a false certainty.
     #[must_use]
     pub fn of(mut runs: Vec<ScenarioRuns>, replications: &Replications) -> Results {
         let is_windows = matches!(replications, Replications::Windows { .. });
@@ -36,7 +27,6 @@ impl Results {
         Results { runs, constant, ..Results::default() }
     }
 
-    /// Whether a single run of the scenario `index` stands for all its replications.
     #[must_use]
     pub fn is_constant(&self, index: usize) -> bool {
         self.constant.get(index).copied().unwrap_or(false)

@@ -1,14 +1,11 @@
-//! Round of runs: all missing replications of all scenarios. They are numbered consecutively
-//! without being listed, because there may be millions.
+//! All missing replications of all scenarios, numbered consecutively but not listed.
 
 use std::ops::Range;
 
 use crate::run::runs::ScenarioRuns;
 
-/// The missing replications of each scenario, numbered consecutively.
 pub(super) struct Round {
-    /// Index of each scenario's first run in the round, and the replication of this run. The last
-    /// entry holds the total number of runs.
+    /// Index in the round, and replication, of each scenario's first run; then the total.
     begins: Vec<(usize, u64)>,
 }
 
@@ -29,14 +26,12 @@ impl Round {
         self.begins.last().map_or(0, |&(total, _)| total)
     }
 
-    /// Replications of a scenario in this round.
     pub(super) fn replications(&self, point: usize) -> Range<u64> {
         let (begin, have) = self.begins[point];
         have..have + (self.begins[point + 1].0 - begin) as u64
     }
 
-    /// Index of the scenario and replication of the run `number` in the round. **O(log n)** for *n*
-    /// scenarios.
+    /// Scenario and replication of a run in the round. **O(log n)** for *n* scenarios.
     pub(super) fn run(&self, number: usize) -> (usize, u64) {
         let point = self.begins.partition_point(|&(begin, _)| begin <= number) - 1;
         let (begin, have) = self.begins[point];

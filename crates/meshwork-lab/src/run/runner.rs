@@ -25,44 +25,29 @@ use crate::study::expand::Point;
 use crate::study::{JobFormat, Replications};
 use crate::watch::recording::kept::{Kept, RunRecorder};
 
-/// Settings and resources shared by the runs of a study.
 pub struct Runner<'a> {
-    /// Catalogue with the strategies that the scenarios name.
     pub catalogue: &'a Catalogue,
     pub points: &'a [Point],
-    /// Input file of each scenario, in the order of the scenarios.
     pub inputs: &'a [Option<Input>],
     pub replications: &'a Replications,
-    /// Function that runs a replication.
     pub simulate: &'a Simulate<'a>,
-    /// Build of the program, which is part of each run's key in the store.
     pub build: &'a str,
-    /// Store for finished runs. With `None`, no run is stored.
     pub store: Option<Mutex<Store>>,
-    /// Results folder and formats of per-job output. With `None`, no per-job output is written.
     pub jobs: Option<(PathBuf, Vec<JobFormat>)>,
-    /// Selection of the runs whose events are all recorded. With `None`, no run is recorded.
     pub kept: Option<Kept>,
-    /// Function that is called after every run and during long runs, from any thread. Calls do not
-    /// overlap.
+    /// Called after every run and during long runs, from any thread. Calls do not overlap.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
-    /// Observer of the runs, without influence on the results.
+    /// Observer without influence on the results.
     pub watcher: Option<&'a dyn Watcher>,
-    /// Function that is called before every run, from any thread. If it returns `true`, the study
-    /// stops.
+    /// Called before every run, from any thread. `true` stops the study.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Runner<'_> {
     /// Runs all replications on `threads` threads; 0 uses one per processor.
     ///
-    /// The results do not depend on the number of threads. They are collected by scenario and
-    /// replication, and whether a scenario needs more replications depends on its own results
-    /// alone. A run that fails, even by a panic, does not stop the others. Its scenario is not
-    /// replicated further.
-    ///
-    /// # Errors
-    /// If the threads cannot be started.
+    /// The results do not depend on the number of threads. A run that fails, even by a panic, does
+    /// not stop the others; its scenario is not replicated further.
     pub fn run(&self, threads: usize) -> Result<Results, NoThreads> {
         let at_first = |point| first(self.replications, point);
         let wanted = self.points.iter().map(at_first).collect();
@@ -77,12 +62,7 @@ impl Runner<'_> {
 
     /// Makes runs in rounds until the scenarios have all the replications that are needed.
     ///
-    /// The first round has `wanted` replications of each scenario. After each round, `next` gets
-    /// the runs and sets how many replications each scenario needs. If some of these are missing, a
-    /// further round makes them.
-    ///
-    /// # Errors
-    /// If the threads cannot be started.
+    /// The first round has `wanted` replications. After each round, `next` sets the numbers anew.
     pub(crate) fn rounds(
         &self,
         threads: usize,
@@ -104,18 +84,13 @@ pub(super) struct Shared<'a, 'b> {
     pub(super) progress: Mutex<RunProgress>,
     pub(super) store_error: Mutex<Option<String>>,
     outdated: AtomicU64,
-    /// Number of jobs of each log, as a finished run counted them. Keys are paths of logs.
+    /// Number of jobs of each log, by path, as a finished run counted them.
     pub(super) lengths: Mutex<BTreeMap<String, u64>>,
-    /// Whether the study was stopped, so that runs are missing.
     pub(super) stopped: AtomicBool,
-    /// Runs that the store lacked and that were made before any stored run is read.
-    ///
-    /// Keys are scenario and replication. `None` stands for a run that has been stored since, so
-    /// that its result is read from the store.
+    /// Runs that were made before stored runs are read; a `None` is read from the store.
     ahead: Mutex<BTreeMap<(usize, u64), Option<Box<Run>>>>,
-    /// Whether the progress already counts all runs of the round, before stored ones are read.
     are_counted: AtomicBool,
-    /// Failed runs in [`Runner::work`], each as index of the scenario, replication and reason.
+    /// Index of the scenario, replication and reason of each failed run in [`Runner::work`].
     pub(super) failures: Mutex<Vec<(usize, u64, String)>>,
 }
 
@@ -134,7 +109,6 @@ impl<'a, 'b> Shared<'a, 'b> {
         }
     }
 
-    /// Whether the study must stop, as the function `stop` says. If so, sets `stopped`.
     pub(super) fn must_stop(&self) -> bool {
         let stops = (self.runner.stop)();
         if stops {
@@ -145,8 +119,7 @@ impl<'a, 'b> Shared<'a, 'b> {
 
     /// Makes the runs that the store lacks before any stored run is read.
     ///
-    /// Reading a million stored runs may take a while. With a watcher this call does nothing, so
-    /// that the watcher sees stored runs first.
+    /// Does nothing with a watcher, which must see stored runs first.
     fn ahead(&self, threads: &Threads, round: &Round) {
         self.are_counted.store(false, Ordering::Relaxed);
         let Some(store) = self.runner.store.as_ref().filter(|store| !locked(store).is_empty())
@@ -182,14 +155,12 @@ impl<'a, 'b> Shared<'a, 'b> {
         self.are_counted.store(true, Ordering::Relaxed);
     }
 
-    /// Changes the progress and reports it.
     fn advance(&self, change: impl FnOnce(&mut RunProgress)) {
         let mut progress = locked(&self.progress);
         change(&mut progress);
         (self.runner.progress)(*progress);
     }
 
-    /// Replications of a scenario that are in a round but not in the store.
     fn missing(
         &self,
         store: &Mutex<Store>,
@@ -202,7 +173,6 @@ impl<'a, 'b> Shared<'a, 'b> {
         replications.filter_map(move |number| (!is_there(number)).then_some((point, number)))
     }
 
-    /// Whether the store has the run of a replication, and its requested output files exist.
     pub(super) fn is_there(
         &self,
         store: &Mutex<Store>,
@@ -219,11 +189,6 @@ impl<'a, 'b> Shared<'a, 'b> {
     }
 
     /// Runs all scenarios in rounds, until no more runs are needed.
-    ///
-    /// A round has all runs that are known to be needed. One round suffices for a fixed number of
-    /// replications. The runs of a round are numbered consecutively for a single parallel loop,
-    /// because nested parallel loops may put many scenarios on one thread's stack. The runs are not
-    /// listed, because there may be millions.
     fn rounds(
         &self,
         threads: &Threads,
@@ -303,21 +268,20 @@ impl<'a, 'b> Shared<'a, 'b> {
         run
     }
 
-    /// Whether the requested per-job output of a stored run exists. If not, the run is repeated.
+    /// If a stored run lacks its requested per-job output, it is repeated.
     fn has_job_output(&self, key: &str) -> bool {
         self.runner.jobs.as_ref().is_none_or(|(folder, formats)| {
             formats.iter().all(|&format| joboutput::path(folder, key, format).is_file())
         })
     }
 
-    /// Whether the requested recording of a stored run exists. If not, the run is repeated.
+    /// If a stored run lacks its requested recording, it is repeated.
     fn has_recording(&self, point: usize, replication: u64, key: impl FnOnce() -> String) -> bool {
         let asked = self.runner.kept.as_ref().filter(|kept| kept.is_asked_for());
         asked.is_none_or(|kept| !kept.has(point, replication) || kept.path(&key()).is_file())
     }
 
-    /// Recorder for a run; `None` if the run is not to be recorded or recording fails. A failure is
-    /// reported only if the study requested recordings.
+    /// Recorder of a run; `None` if it is not to be recorded or recording fails.
     fn recorder(&self, point: usize, replication: u64, key: &str) -> Option<RunRecorder> {
         let kept = self.runner.kept.as_ref().filter(|kept| kept.has(point, replication))?;
         kept.begin(key).map_err(|error| self.no_recording(error.to_string())).ok()
@@ -416,14 +380,10 @@ impl Runner<'_> {
     }
 }
 
-/// Maximum number of runs that one parallel loop makes before their results are collected. It is so
-/// large that the idle time of threads at the end of a loop is negligible.
+/// Runs per parallel loop, with which the idle time of threads at its end is negligible.
 const AT_ONCE: usize = 1 << 14;
 
-/// Panic payload that ends a run with an error message, without a fault of the program.
-///
-/// It is passed to [`resume_unwind`](std::panic::resume_unwind) if an external strategy cannot go
-/// on, or if an observer ends the run.
+/// Panic payload with which an external strategy or an observer ends a run with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
 
@@ -449,8 +409,6 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use meshwork::observe::recorder::Measured;
     use meshwork::rng::Stream;
     use meshwork::scenario::{Outcome, Scenario};
@@ -507,8 +465,7 @@ mod tests {
         }
     }
 
-    /// Fake simulation with results of mean 10 and a spread that grows with the load. Load 3 makes
-    /// one replication fail, and load 4 panics.
+    /// Fake simulation with mean 10. Load 3 fails once; load 4 panics.
     fn fake(
         scenario: &Scenario,
         replication: u64,
@@ -528,7 +485,7 @@ mod tests {
     fn run(
         points: &[Point],
         replications: &Replications,
-        folder: Option<&Path>,
+        store: Option<Store>,
         threads: usize,
         progress: &(dyn Fn(RunProgress) + Sync),
     ) -> Results {
@@ -540,7 +497,7 @@ mod tests {
             replications,
             simulate: &fake,
             build: "b",
-            store: folder.map(|folder| Mutex::new(Store::open(folder, "b").unwrap())),
+            store: store.map(Mutex::new),
             jobs: None,
             kept: None,
             progress,
@@ -584,11 +541,12 @@ mod tests {
     fn what_is_stored_is_not_run_again() {
         let folder = tempfile::tempdir().unwrap();
         let points = points(&[0.5, 3.0]);
-        let first = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &|_| {});
+        let open = || Some(Store::open(folder.path(), "b").unwrap());
+        let first = run(&points, &Replications::Fixed(2), open(), 2, &|_| {});
         assert_eq!(load(folder.path()).unwrap().records.len(), 3, "a failed run is not stored");
         let said = Mutex::new(Vec::new());
         let keep = |progress| said.lock().unwrap().push(progress);
-        let again = run(&points, &Replications::Fixed(2), Some(folder.path()), 2, &keep);
+        let again = run(&points, &Replications::Fixed(2), open(), 2, &keep);
         assert_eq!(first, again);
         let stored = RunProgress { done: 3, total: 4, reused: 3, ..RunProgress::default() };
         let all = RunProgress { done: 4, failed: 1, ..stored };
@@ -600,21 +558,8 @@ mod tests {
     #[test]
     fn a_full_disk_costs_no_result() {
         let points = points(&[0.5, 1.0]);
-        let runner = Runner {
-            catalogue: &Catalogue::standard(),
-            points: &points,
-            inputs: &[None, None],
-            replications: &Replications::Fixed(3),
-            simulate: &fake,
-            build: "b",
-            store: Some(Mutex::new(Store::with_room_for(2000))),
-            jobs: None,
-            kept: None,
-            progress: &|_| {},
-            watcher: None,
-            stop: &|| false,
-        };
-        let results = runner.run(2).unwrap();
+        let store = Some(Store::with_room_for(2000));
+        let results = run(&points, &Replications::Fixed(3), store, 2, &|_| {});
         let full = "out/runs.jsonl: this file cannot be written, the disk is full";
         assert_eq!(results.store_error.as_deref(), Some(full));
         assert_eq!(results.runs, run(&points, &Replications::Fixed(3), None, 1, &|_| {}).runs);
@@ -629,11 +574,6 @@ mod tests {
         assert!(counts[1] > 3 && half_width(&values).unwrap() <= 0.02 * mean(&values).unwrap());
     }
 
-    /// Tests that intervals of `precision` contain the true mean although they are checked after
-    /// each run.
-    ///
-    /// With ordinary intervals, 61 of the 1000 simulated studies would stop with an interval that
-    /// does not contain the mean.
     #[test]
     fn an_interval_that_is_narrow_enough_rarely_misses() {
         let rule =
@@ -674,7 +614,7 @@ mod tests {
         assert_eq!(more(&rule, &runs(&[Some(9.0), Some(10.0)])), 3, "the first look comes later");
         assert_eq!(more(&rule, &runs(&[Some(1.0), None, None])), 6);
         // A half width of 1 is allowed. It is 1.42 √(2/3) = 1.16 for nine values, so 9 × 1.16² =
-        // 12.1 values are needed. It is 1.11 √(2/3) = 0.91 for twelve values, which suffice.
+        // 12.1 values are needed; for twelve it is 1.11 √(2/3) = 0.91.
         let tenth = Replications::Precision { target: 0.1, least: 3, most: 60, of: "wait".into() };
         let repeated = |count: usize| -> Vec<Option<f64>> {
             (0..count).map(|i| Some(9.0 + (i % 3) as f64)).collect()

@@ -1,7 +1,7 @@
 //! Columnar storage of the runs of one scenario, of which there may be a million.
 //!
-//! The result of a run consists of some fifty texts and lists, but a table of means needs one
-//! number per metric. So a result is split into columns when its run ends, and rebuilt on request.
+//! A table of means needs one number per metric, so a result is split into columns, and rebuilt on
+//! request.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +11,18 @@ use crate::run::Run;
 use crate::run::columns::{Class, Classes, Metrics};
 use crate::run::store::{OwnerFindings, RunFindings, RunMetric, SizeFindings};
 
-/// Number of successful runs, from the first, whose results by batch are kept.
-///
-/// A batch is a group of consecutive jobs. Intervals are computed from batches only for a scenario
-/// with a single run, or for two compared scenarios with a single pair of runs. In all other cases
-/// they are computed from the runs, which are more informative than batches.
+/// Number of first successful runs whose results by batch are kept for intervals.
 const WITH_BATCHES: usize = 16;
 
-/// Runs of one scenario, in order of replications.
-///
-/// # Complexity
-/// Memory: 64 bytes per run, and 8 per metric of a run. With job classes, a run also takes 20 bytes
-/// per class, and 8 per metric of a class.
+/// Runs of one scenario, in order of replications, in 64 bytes each and 8 per metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioRuns {
     ended: Ended,
-    /// Failed runs, each as replication, key and reason.
     failed: Vec<(u64, String, String)>,
-    /// Results of the first successful run; `None` if another successful run has different results.
+    /// Result that all successful runs share; `None` if they differ.
     same: Option<Box<RunFindings>>,
 }
 
-/// Columns of the successful runs of a scenario, with one row per run.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Ended {
     replications: Vec<u64>,
@@ -42,16 +32,14 @@ struct Ended {
     refused: Vec<u64>,
     unusable: Vec<u64>,
     ends: Vec<f64>,
-    /// Trends of the queue length (Kendall's τ), each with the index of its run; not all runs have
-    /// one.
+    /// Kendall's τ of the queue length, with the index of its run; not all runs have one.
     trends: Vec<(u32, f64)>,
     sizes: Classes<u64>,
     owners: BTreeMap<OwnerAttribute, Classes<Option<String>>>,
-    /// Random speeds of the sites, for each run that has such speeds. The key is the index of the
-    /// run.
+    /// Random speeds of the sites, with the index of their run.
     speeds: Vec<(u32, Box<[f64]>)>,
     batches: Vec<Batches>,
-    /// For each run, whether its results by batch were dropped to save memory.
+    /// Whether results by batch were dropped to save memory, for each run.
     stripped: Vec<bool>,
 }
 
@@ -59,7 +47,6 @@ struct Ended {
 pub(crate) struct Batches {
     /// Number of jobs per batch; 0 if the run has no batches.
     pub(crate) jobs: u64,
-    /// Index of the first batch after the warm-up. It and later batches count for the metrics.
     pub(crate) first: u64,
     of: Vec<Vec<f64>>,
     names: Vec<String>,
@@ -76,14 +63,12 @@ impl Batches {
         }
     }
 
-    /// Values of a metric by batch.
     pub(crate) fn metric(&self, name: &str) -> &[f64] {
         self.names.iter().position(|own| own == name).map_or(&[], |place| &self.of[place])
     }
 }
 
 impl ScenarioRuns {
-    /// Appends a run, whose replication number must be higher than those of all runs before it.
     pub fn push(&mut self, run: Run) {
         match run.result {
             Err(message) => self.failed.push((run.replication, run.key, message)),
@@ -98,30 +83,25 @@ impl ScenarioRuns {
         }
     }
 
-    /// Number of runs of the scenario, including failed ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ended() + self.failed.len()
     }
 
-    /// Whether the scenario has no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of successful runs.
     #[must_use]
     pub fn ended(&self) -> usize {
         self.ended.replications.len()
     }
 
-    /// Failed runs, each as replication and reason.
     pub fn failures(&self) -> impl ExactSizeIterator<Item = (u64, &str)> {
         self.failed.iter().map(|(replication, _, message)| (*replication, message.as_str()))
     }
 
-    /// Whether there are several runs, all with identical results.
     #[must_use]
     pub fn all_same(&self) -> bool {
         self.failed.is_empty() && self.ended() > 1 && self.same.is_some()
@@ -132,7 +112,6 @@ impl ScenarioRuns {
         *self = first.into_iter().collect();
     }
 
-    /// Replication and key of each successful run.
     pub fn keys(&self) -> impl Iterator<Item = (u64, String)> {
         let keys = self.ended.keys.iter().map(|key| format!("{key:032x}"));
         self.ended.replications.iter().copied().zip(keys)
@@ -145,33 +124,27 @@ impl ScenarioRuns {
         Some(format!("{:032x}", self.ended.keys[row]))
     }
 
-    /// Number of refused jobs, for each successful run.
-    ///
-    /// A job is refused if it would not fit on the empty machine, or if the scheduler turned it
-    /// away.
+    /// Refused jobs of each successful run: too large for the empty machine, or turned away.
     #[must_use]
     pub fn refused(&self) -> &[u64] {
         &self.ended.refused
     }
 
-    /// Number of log lines that are no jobs, for each successful run.
+    /// Log lines that are no jobs, for each successful run.
     #[must_use]
     pub fn unusable(&self) -> &[u64] {
         &self.ended.unusable
     }
 
-    /// Names of the metrics of the first successful run, in order.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.ended.metrics.row(0).map(|(name, _)| name)
     }
 
-    /// Measured values of a metric, each with its replication number.
     pub fn measured(&self, metric: &str) -> impl Iterator<Item = (u64, f64)> {
         let column = self.ended.metrics.column(metric).iter().copied();
         self.ended.replications.iter().copied().zip(column).filter(|(_, value)| value.is_finite())
     }
 
-    /// Measured values of a metric for jobs of one size, each with its replication number.
     pub fn measured_of_size(&self, size: u64, metric: &str) -> Vec<(u64, f64)> {
         let classes = self.sizes();
         let Some(class) = classes.iter().find(|class| *class.kind == size) else {
@@ -190,40 +163,33 @@ impl ScenarioRuns {
         &self.ended.replications
     }
 
-    /// Batches of the successful run with the index `row`; `None` if they were not kept.
+    /// Batches of a successful run; `None` if they were not kept.
     pub(crate) fn batches(&self, row: usize) -> Option<&Batches> {
         self.ended.batches.get(row)
     }
 
-    /// Trend of the queue length (Kendall's τ) in each run that has one.
-    ///
-    /// See [`trend`](crate::findings::trend).
+    /// Kendall's τ of the queue length in each run that has one.
     #[must_use]
     pub fn trends(&self) -> Vec<f64> {
         self.ended.trends.iter().map(|(_, trend)| *trend).collect()
     }
 
-    /// Speeds of sites in each replication that drew them at random.
     pub fn speeds(&self) -> impl Iterator<Item = (u64, &[f64])> {
         let replications = &self.ended.replications;
         self.ended.speeds.iter().map(|(row, speeds)| (replications[*row as usize], &speeds[..]))
     }
 
-    /// Results by job size, over all successful runs.
     #[must_use]
     pub fn sizes(&self) -> Vec<Class<'_, u64>> {
         self.ended.sizes.gathered()
     }
 
-    /// Results by owner, for every requested kind of owner such as users. The class with the name
-    /// `None` has the jobs whose owner is unknown.
+    /// Results for every requested kind of owner. The name is `None` for jobs of unknown owners.
     pub fn owners(&self) -> impl Iterator<Item = (OwnerAttribute, Vec<Class<'_, Option<String>>>)> {
         self.ended.owners.iter().map(|(by, classes)| (*by, classes.gathered()))
     }
 
-    /// Successful runs that still have all their results, so that they can be stored completely.
-    ///
-    /// Beyond the first few runs, results by batch are dropped to save memory.
+    /// Successful runs that still have all their results, with batches, to be stored completely.
     pub fn whole(&self) -> impl Iterator<Item = Run> {
         let is_whole = |row: &usize| !self.ended.stripped[*row];
         (0..self.ended()).filter(is_whole).map(|row| self.ended.run(row))
@@ -276,7 +242,6 @@ impl Extend<Run> for ScenarioRuns {
 }
 
 impl Ended {
-    /// Appends a run to the columns and returns the index of its row.
     fn push(&mut self, replication: u64, key: &str, findings: &RunFindings) -> usize {
         let row = self.replications.len();
         let short = u32::try_from(row).expect("there are at most a million replications");
@@ -312,7 +277,6 @@ impl Ended {
         row
     }
 
-    /// Rebuilds a run from its row.
     fn run(&self, row: usize) -> Run {
         let short = u32::try_from(row).unwrap_or(u32::MAX);
         let none = Batches::default();
@@ -487,16 +451,11 @@ mod tests {
                     value: Some(1.0),
                     batches: vec![1.0, 2.0],
                 }],
-                by_size: vec![],
-                by_owner: Default::default(),
                 finished: 40,
-                refused: 0,
-                unusable: 0,
                 end: 1.0,
-                speeds: vec![],
                 batch_jobs: 2,
                 first_batch: 1,
-                queue_trend: None,
+                ..RunFindings::default()
             }),
         };
         let runs: ScenarioRuns = (0..20).map(run).collect();

@@ -7,7 +7,6 @@ const KEY: &str = ",\"blake3\":\"";
 
 const END: &str = "\"}\n";
 
-/// Number of hexadecimal digits of a digest.
 const DIGITS: usize = 2 * blake3::OUT_LEN;
 
 /// Appends a digest of a JSON object's bytes to the object, as its last key.
@@ -26,8 +25,8 @@ pub fn seal(object: &str) -> String {
 
 /// Removes the digest from a sealed object; `None` if the digest does not match the object.
 ///
-/// A text that does not end with a digest is returned unchanged. The caller must check that such a
-/// text has no key `blake3` at all, because that would be a damaged digest.
+/// A text that does not end with a digest is returned unchanged. The caller must check that it has
+/// no key `blake3`.
 #[must_use]
 pub fn unseal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let sealed = text.strip_suffix(END.as_bytes()).and_then(|head| {

@@ -5,32 +5,25 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Error: threads cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{threads} threads cannot be started ({why})")]
 pub struct NoThreads {
-    /// Number of threads requested.
     pub threads: usize,
-    /// Message of the operating system.
     pub why: String,
 }
 
-/// Threads that make the runs of a study.
 pub(crate) enum Threads {
-    /// The calling thread, used if one thread is requested.
-    ///
-    /// Starting and waking another one takes longer than many runs.
+    /// The calling thread: starting another one takes longer than many runs.
     Own,
     Pool(ThreadPool),
 }
 
 impl Threads {
-    /// Starts `threads` threads; 0 uses one per processor.
     pub(crate) fn of(threads: usize) -> Result<Threads, NoThreads> {
         Ok(if threads == 1 { Threads::Own } else { Threads::Pool(pool(threads)?) })
     }
 
-    /// Applies `work` to each number, and returns the results that are `Some`, in order of numbers.
+    /// Results of `work` that are `Some`, in order of numbers.
     pub(crate) fn map<T: Send>(
         &self,
         numbers: Range<usize>,
@@ -45,7 +38,7 @@ impl Threads {
     }
 }
 
-/// Starts a pool of `threads` threads; 0 uses one per processor.
+/// Pool of `threads` threads; 0 uses one per processor.
 pub(crate) fn pool(threads: usize) -> Result<ThreadPool, NoThreads> {
     ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -8,28 +8,23 @@ use meshwork::scenario::Scenario;
 
 use crate::run::runner::{Shared, locked};
 
-/// Observer that reports the progress of a run to the user.
 pub(super) struct Ticker<'a, 'b, 'c> {
     shared: &'a Shared<'b, 'c>,
     expected: Expected,
     first_arrival: Option<Time>,
     finished: u64,
-    /// Share of the run that was done at the last report, and number of jobs finished by then.
     told: (f64, u64),
     last: Instant,
 }
 
-/// Expected end of a run, with which the share of the run that is done is computed.
 enum Expected {
     Jobs(u64),
     Time(f64),
     Unknown,
 }
 
-/// Number of finished jobs after which the ticker reads the clock again.
 const JOBS_A_LOOK: u64 = 256;
 
-/// Minimum interval between two progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
@@ -68,8 +63,7 @@ impl<'a, 'b, 'c> Ticker<'a, 'b, 'c> {
         (self.shared.runner.progress)(*progress);
     }
 
-    /// Subtracts an ended run from the progress of unfinished runs, since it now counts as
-    /// finished.
+    /// Subtracts an ended run from the unfinished ones, since it now counts as finished.
     pub(super) fn end(&mut self) {
         let mut progress = locked(&self.shared.progress);
         progress.begun = (progress.begun - self.told.0).max(0.0);

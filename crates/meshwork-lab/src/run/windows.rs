@@ -12,12 +12,6 @@ use crate::study::expand::{self, Point, Windows, window};
 use crate::study::{MAX_REPLICATIONS, Refused, Replications, Study};
 
 /// Determines the windows of every scenario's log, and returns the time span of each log.
-///
-/// # Errors
-/// If a scenario has no log, or its log has too few or too many windows.
-///
-/// # Complexity
-/// Each log is read once.
 pub(crate) fn open(
     study: &Study,
     points: &mut [Point],
@@ -58,9 +52,7 @@ pub(crate) fn open(
     Ok(spans)
 }
 
-/// Sets the windows of each log that are replayed, without reading the logs.
-///
-/// The time span of each log was stored when the study was run.
+/// Sets the windows from stored time spans, without reading the logs.
 pub(crate) fn remembered(study: &Study, points: &mut [Point], spans: &[Span]) {
     let Replications::Windows { length, stride } = study.replications else { return };
     for point in points {
@@ -75,14 +67,12 @@ fn known<'a>(spans: &'a [Span], scenario: &Scenario, path: &str) -> Option<&'a S
     spans.iter().find(|span| span.path == path && span.from == from && span.until == until)
 }
 
-/// Values of the workload's parameters `from` and `until`, where given.
 fn bounds(scenario: &Scenario) -> (Option<f64>, Option<f64>) {
     let bound = |key| scenario.table()["workload"].get(key).and_then(Value::as_float);
     (bound("from"), bound("until"))
 }
 
-/// Arrival times of the jobs of a log in ascending order, by the clock of the log. Jobs outside the
-/// workload's `from` and `until` are left out. No scaling, splitting or resampling is applied.
+/// Arrival times between `from` and `until`, ascending, by the log's own clock.
 pub(crate) fn arrivals(
     catalogue: &Catalogue,
     scenario: &Scenario,
@@ -110,12 +100,7 @@ pub(crate) fn arrivals(
     Ok(arrivals)
 }
 
-/// Time span of a log from the first to the last arrival, with the indices of its empty windows.
-///
-/// A window is empty if no job arrives in it.
-///
-/// # Errors
-/// If there are fewer than two windows in which jobs arrive, or too many windows.
+/// Span from the first to the last arrival, with the indices of windows without arrivals.
 fn span(
     scenario: &Scenario,
     path: &str,
@@ -160,8 +145,6 @@ mod tests {
     use super::*;
     use crate::run::inputs::Files;
 
-    /// Tests that a workload's scaling does not change the arrival times from which windows are
-    /// made. `from` and `until` are times of the log's own clock.
     #[test]
     fn the_clock_of_a_scaled_log_is_that_of_the_log() {
         let folder = tempfile::tempdir().unwrap();

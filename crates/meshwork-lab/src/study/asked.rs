@@ -1,8 +1,11 @@
 //! Record of how a study was requested, stored in a results folder as `asked.toml`.
 //!
-//! The record has the name of the study file, the command line settings in order, and the digests
-//! of the logs that were read. Together with the text of the study in `experiment.toml`, it
-//! identifies the requested runs, long after the command was typed.
+//! Together with the text of the study in `experiment.toml`, it identifies the requested runs, long
+//! after the command was typed.
+//!
+//! The path `beside` of a log is its path `place` relative to the results folder, so folder and log
+//! can be moved together. Files whose text becomes part of scenarios, such as a topology, are
+//! copied to [`FILES`].
 //!
 //! ```toml
 //! file = "study.toml"
@@ -14,12 +17,6 @@
 //! place = "/home/me/log.swf.gz"
 //! beside = "../log.swf.gz"
 //! ```
-//!
-//! The record gives two paths of a log: `place` is the path at which it was read, and `beside` is
-//! this path relative to the results folder. So the study in `experiment.toml` finds the log from
-//! any working directory, and also after folder and log were moved together. The text of some
-//! files, such as a topology, becomes part of scenarios. These files are copied to [`FILES`], since
-//! without them the requested runs could not be identified.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -34,34 +31,26 @@ use crate::run::locked;
 use crate::run::store::{Input, RunRecord};
 use crate::study::{Refused, Study};
 
-/// Name of the file in a results folder that records how the study was requested.
 pub const ASKED: &str = "asked.toml";
 
-/// Name of the folder in a results folder for files whose text became part of scenarios.
 pub const FILES: &str = "files";
 
-/// Name of the file with the study's text in a results folder.
 pub const EXPERIMENT: &str = "experiment.toml";
 
-/// Request of a study: its file, its settings, and the files that its scenarios read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyRequest {
-    /// Path of the study file, as the user gave it.
     pub file: String,
     /// Name of the study. `None` in folders of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Settings from the command line (`--set`), as the user gave them.
     #[serde(default)]
     pub settings: Vec<String>,
-    /// Build of the program that last ran the study.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
     /// Reason why the study could not be run; `None` if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
-    /// Files that the scenarios read, sorted by their paths in the scenarios.
     #[serde(default, rename = "input", skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<RequestedInput>,
     /// Time spans of logs, for a study whose replications are windows of a log.
@@ -72,15 +61,11 @@ pub struct StudyRequest {
     pub(crate) texts: BTreeMap<String, String>,
 }
 
-/// Input file that scenarios of a study read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestedInput {
-    /// Path as written in the scenarios.
     pub path: String,
-    /// BLAKE3 digest of the file, in hexadecimal.
     pub blake3: String,
-    /// Path at which the file was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// Path at which the file was read, relative to the results folder.
@@ -89,27 +74,24 @@ pub struct RequestedInput {
     /// Path of the file's copy in the results folder; `None` if there is no copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// Date at which the clock of the file's jobs is 0, if the file states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
 }
 
-/// Time span of a log, from the first to the last arrival among the jobs that a scenario uses.
-/// Windows of the log are cut from this span.
+/// Time span of a log, from the first to the last used arrival, from which windows are cut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
-    /// Path of the log as written in the scenario.
     pub path: String,
-    /// Value of the workload's parameter `from`, at which the used part of the log begins.
+    /// Start of the used part of the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
-    /// Value of the workload's parameter `until`, at which the used part of the log ends.
+    /// End of the used part of the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
-    /// Time of the first arrival of a job, by the clock of the log.
+    /// First arrival, by the clock of the log.
     pub first: f64,
-    /// Time of the last arrival of a job, by the clock of the log.
+    /// Last arrival, by the clock of the log.
     pub last: f64,
     /// Indices, from 0, of the windows in which no job arrives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -117,8 +99,7 @@ pub struct Span {
 }
 
 impl StudyRequest {
-    /// Builds the record of a study. `inputs` are the files that the study reads, by their paths in
-    /// scenarios.
+    /// Builds the record of a study; `inputs` are the files that it reads, by path.
     #[must_use]
     pub fn of(study: &Study, inputs: &BTreeMap<String, Input>) -> StudyRequest {
         let input = |(path, input): (&String, &Input)| RequestedInput {
@@ -159,8 +140,7 @@ impl StudyRequest {
         }
     }
 
-    /// Possible paths of each input file, in the order in which they are tried. The keys of the map
-    /// are paths in scenarios. `folder` is the results folder.
+    /// Possible paths of each input file, by its path in scenarios, in the order of trial.
     #[must_use]
     pub fn found(&self, folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         let places = |input: &RequestedInput| {
@@ -170,10 +150,6 @@ impl StudyRequest {
         self.inputs.iter().map(places).collect()
     }
 
-    /// Writes the record into a results folder.
-    ///
-    /// # Errors
-    /// One sentence that names the file.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
         let mut asked = self.clone();
         let here = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -193,9 +169,6 @@ impl StudyRequest {
     }
 
     /// Reads the record of a results folder; `None` if it has none, as in older versions.
-    ///
-    /// # Errors
-    /// One sentence that names the file, if the file exists and cannot be read.
     pub fn read(folder: &Path) -> Result<Option<StudyRequest>, Refused> {
         let path = folder.join(ASKED);
         let name = path.display().to_string();
@@ -210,10 +183,7 @@ impl StudyRequest {
         })
     }
 
-    /// Name of the study in a results folder; `None` if there is no study or its name is unknown.
-    ///
-    /// # Errors
-    /// If the record of the study exists and cannot be read.
+    /// Name of the study in a results folder; `None` without a study, or if it is unknown.
     pub(crate) fn name_in(folder: &Path) -> Result<Option<String>, Refused> {
         let Ok(source) = std::fs::read_to_string(folder.join(EXPERIMENT)) else { return Ok(None) };
         let Some(asked) = StudyRequest::read(folder)? else { return Ok(None) };
@@ -223,15 +193,13 @@ impl StudyRequest {
         Ok(asked.name.clone().or(own).or_else(stem))
     }
 
-    /// Creates a record without settings for a results folder without `asked.toml`. The caller adds
-    /// the input files from the stored runs by [`learn`](StudyRequest::learn).
+    /// Record for a folder without `asked.toml`, completed by [`learn`](StudyRequest::learn).
     #[must_use]
     pub fn guess() -> StudyRequest {
         StudyRequest { file: EXPERIMENT.to_owned(), ..StudyRequest::default() }
     }
 
-    /// Adds the input files of a stored run. If runs read different contents under one path, the
-    /// digest of the content added last is kept.
+    /// Adds the input files of a stored run. Of several digests of one path, the last is kept.
     pub fn learn(&mut self, record: &RunRecord) {
         let Some(input) = &record.input else { return };
         let of = |key: &str| record.scenario.pointer(key).and_then(|path| path.as_str());
@@ -264,8 +232,7 @@ impl StudyRequest {
     }
 }
 
-/// Converts an absolute path to a path relative to `folder`, which must be absolute too. Returns
-/// `None` if they have no common root, for example on two drives of Windows.
+/// Path relative to `folder`; `None` without a common root, as on two drives of Windows.
 fn from_here(folder: &Path, path: &Path) -> Option<String> {
     let plain = |path: &Path| -> Option<Vec<std::ffi::OsString>> {
         let mut parts = Vec::new();

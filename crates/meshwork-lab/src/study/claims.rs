@@ -10,22 +10,16 @@ use super::{Axis, same};
 /// Claim of a paper, with the test that decides whether the study's runs support it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperClaim {
-    /// Text of the claim for readers of the report.
     pub text: String,
-    /// Place in the paper at which the claim is made.
     pub source: Option<String>,
     pub check: ClaimCheck,
 }
 
-/// Way in which a claim of a paper is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClaimCheck {
-    /// The claim is not checked. The variant holds the reason.
+    /// The claim is not checked, for this reason.
     No(String),
-    /// The claim is tested in each of its cells.
-    ///
-    /// A cell is a combination of values of the swept keys for which the claim does not fix a
-    /// value.
+    /// The claim is tested for each combination of swept values that it does not fix.
     Cells(Test),
 }
 
@@ -33,65 +27,50 @@ pub enum ClaimCheck {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     pub metric: String,
-    /// Swept keys whose values are restricted, each with the values for which the claim is tested.
-    ///
-    /// A swept key that is not in this list has no restriction.
+    /// Swept keys with the values for which the claim is tested; other keys are unrestricted.
     pub only: Vec<(String, Vec<Value>)>,
-    /// Pairs of job sizes: the size of the judged jobs, and the size of the reference jobs. Each
-    /// pair has its own test results. If the list is empty, jobs of all sizes count.
+    /// Sizes of judged and of reference jobs, each pair with its own results; empty for all jobs.
     pub sizes: Vec<(u64, u64)>,
     pub relation: Relation,
     pub needed: Needed,
-    /// Whether only the means decide whether the claim holds, without regard to their intervals.
     pub by_means: bool,
 }
 
-/// Swept keys, each with one of its values.
 pub type SweptValues = Vec<(String, Value)>;
 
-/// Relation that must hold in a cell, so that the claim holds in this cell.
-///
-/// In all variants, `of` gives the swept values of the judged scenarios.
+/// Relation that must hold in a cell; `of` gives the swept values of the judged scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relation {
-    /// A number lies within bounds. The number is the metric of the judged scenario, or its ratio
-    /// to or difference from the metric of a reference scenario.
+    /// The metric, or its ratio to or difference from that of a reference, lies within bounds.
     Bounds {
         of: SweptValues,
-        /// Swept values that select the reference scenario; `None` if the bounds are for the metric
-        /// itself.
+        /// Selection of the reference scenario; `None` if the bounds are for the metric itself.
         to: Option<SweptValues>,
         above: Option<f64>,
         below: Option<f64>,
         /// Whether the bounds apply to the difference from the reference; otherwise to the ratio.
         by_difference: bool,
     },
-    /// The metric of the judged scenario is the lowest or highest. It is compared with all
-    /// scenarios that have other values of the keys in `of`.
+    /// The metric is the lowest or highest of all scenarios with other values of the keys in `of`.
     Extreme {
         of: SweptValues,
         /// Whether the metric must be the lowest; otherwise it must be the highest.
         lowest: bool,
-        /// Tolerance, as a fraction of the best metric among the other scenarios.
-        ///
-        /// The metric may be worse than that best metric by this fraction.
+        /// Fraction by which the metric may be worse than the best one of the other scenarios.
         within: f64,
     },
-    /// The metric, or its ratio to the metric of a reference scenario, rises or falls along a swept
-    /// key. The metric at the key's first value is compared with that at its last value.
+    /// The metric, or its ratio to a reference, rises or falls along a key.
     Trend {
         of: SweptValues,
-        /// Swept values that select the reference scenario; `None` if the metric itself is
-        /// compared.
+        /// Selection of the reference scenario; `None` if the metric itself is compared.
         to: Option<SweptValues>,
-        /// Swept key along which the metric must rise or fall.
         along: String,
         /// Whether the metric must rise along the key; otherwise it must fall.
         rises: bool,
     },
 }
 
-/// Number of cells (combinations of swept values) in which a claim must hold.
+/// Number of cells in which a claim must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     All,
@@ -102,7 +81,6 @@ pub enum Needed {
 }
 
 impl Needed {
-    /// Number of cells in which a claim must hold, given the number `cells` of all its cells.
     #[must_use]
     pub fn of(self, cells: u64) -> u64 {
         match self {
@@ -115,7 +93,6 @@ impl Needed {
 
 const BOUND: &str = "a bound that the metric, or its ratio, must keep to";
 
-/// Keys of a `[[claim]]` table that have values of a single type, with their descriptions.
 pub(super) static PARAMS: &[&Param] = &[
     &Param {
         name: "text",
@@ -197,9 +174,7 @@ pub(super) static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Pairs of job sizes: a judged size from the key `sizes`, and a reference size from `than_size`.
-///
-/// Without the key `than_size`, the reference size of each pair is the judged size itself.
+/// Judged sizes from the key `sizes`, and reference sizes from `than_size` or the same.
 fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
     let sizes = params.get_integers("sizes").unwrap_or_default();
     let than = params.get_integer("than_size");
@@ -209,8 +184,7 @@ fn sizes(params: &registry::Params) -> Vec<(u64, u64)> {
 /// The other keys of a `[[claim]]` table. Their values may have several types, or name swept keys.
 pub(super) const OTHERS: [&str; 6] = ["where", "of", "to", "lowest", "highest", "in"];
 
-/// Reads the list of tables `[[claim]]`. `axes` are the swept keys. `changed` says that command
-/// line settings may have changed the sweep. A claim may then name values that are not swept.
+/// Reads the list of tables `[[claim]]`; `axes` are the swept keys.
 pub(super) fn read(
     catalogue: &Catalogue,
     given: Option<Value>,
@@ -403,9 +377,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Adds the swept keys in a table of a claim, with their values, to `found`.
-    ///
-    /// `"workload.load" = 1` and `workload.load = 1` are equivalent.
+    /// Adds the swept keys in a table of a claim: `"workload.load" = 1` or `workload.load = 1`.
     fn walk<'b>(
         &'b self,
         key: &str,

@@ -17,33 +17,24 @@ use crate::study::set::{depth, plain, set};
 use crate::study::{Refused, Replications, SCENARIO_KEYS, Study, hint, is_within};
 use crate::trace::{Form, on_the_clock_of};
 
-/// Maximum number of scenarios of a study.
 pub const MAX_SCENARIOS: u64 = 1_000_000;
 
-/// Scenario of a study, for one combination of the swept values.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Swept keys and their values, as written, in the order of `[sweep]`.
     pub swept: Vec<(String, Value)>,
     pub scenario: Scenario,
-    /// Windows of the scenario's log that serve as replications.
-    ///
-    /// `None` before the log is read, or if the replications are no windows.
+    /// Windows of the log that serve as replications; `None` until the log is read.
     pub windows: Option<Windows>,
 }
 
 /// Windows (periods of equal length) of a log. Times are by the clock of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Windows {
-    /// Start of the first window.
     pub first: f64,
-    /// Length of each window.
     pub length: f64,
-    /// Time between the starts of consecutive windows.
     pub stride: f64,
-    /// Indices, from 0, of the windows in which jobs arrive, among all windows.
+    /// Indices among all windows, from 0, of those in which jobs arrive.
     with_jobs: Arc<[u64]>,
-    /// Number of windows in which no job arrives.
     pub empty: u64,
 }
 
@@ -55,10 +46,7 @@ impl Windows {
         if rest < 0.0 { 0 } else { (rest.floor() as u64).saturating_add(1) }
     }
 
-    /// Creates the windows of a log, leaving out windows in which no job arrives.
-    ///
-    /// # Complexity
-    /// **O(w)**, with *w* windows.
+    /// Windows of a log, without those in which no job arrives. **O(w)** for *w* windows.
     #[must_use]
     pub fn of(span: &Span, length: f64, stride: f64) -> Windows {
         let all = 0..Windows::between(span.first, span.last, length, stride);
@@ -66,16 +54,12 @@ impl Windows {
         Windows { first: span.first, length, stride, with_jobs, empty: span.empty.len() as u64 }
     }
 
-    /// Number of windows in which jobs arrive.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.with_jobs.len() as u64
     }
 
-    /// Start and end of the window that serves as the given replication.
-    ///
-    /// # Panics
-    /// If `replication` is not less than [`count`](Windows::count).
+    /// Start and end of the window of a replication below [`count`](Windows::count).
     #[must_use]
     pub fn at(&self, replication: u64) -> (f64, f64) {
         window(self.first, self.length, self.stride, self.with_jobs[replication as usize])
@@ -89,12 +73,7 @@ pub(crate) fn window(first: f64, length: f64, stride: f64, index: u64) -> (f64, 
 }
 
 impl Point {
-    /// Scenario for one replication, read with the catalogue of the study. If the replications are
-    /// windows of a log, `workload.from` and `workload.until` are the ends of the window.
-    ///
-    /// # Errors
-    /// Only for windows that are so short that adding their length to their start makes no
-    /// difference.
+    /// Scenario for one replication; a window's ends are `workload.from` and `workload.until`.
     pub fn scenario_of(
         &self,
         catalogue: &Catalogue,
@@ -110,10 +89,7 @@ impl Point {
     }
 }
 
-/// Number of scenarios of a study: the product of the numbers of swept values.
-///
-/// # Errors
-/// If there are more than [`MAX_SCENARIOS`].
+/// Number of scenarios, the product of the numbers of swept values; at most [`MAX_SCENARIOS`].
 pub fn count(study: &Study) -> Result<u64, Refused> {
     let product = study
         .sweep
@@ -135,14 +111,8 @@ pub fn count(study: &Study) -> Result<u64, Refused> {
 }
 
 /// Makes every scenario of a study, in the order of `[sweep]`, where the last key changes fastest.
-/// A study without `[sweep]` has one scenario.
 ///
-/// Settings of the command line are applied to every scenario after the sweep. So `--set
-/// allocator.rotation=best` applies to every swept allocator. If a key and a key inside its table
-/// are both set, the outer one is applied first.
-///
-/// # Errors
-/// The first problem in one of the scenarios, with its line, or too many scenarios.
+/// Settings of the command line are applied after the sweep, to every swept component.
 pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
     let points = points(study)?.collect::<Result<Vec<Point>, Refused>>()?;
     if let (Replications::Precision { of, .. }, Some(point)) = (&study.replications, points.first())
@@ -153,17 +123,11 @@ pub fn expand(study: &Study) -> Result<Vec<Point>, Refused> {
 }
 
 /// Iterator over the scenarios that [`expand`] makes, for callers that only inspect them.
-///
-/// # Errors
-/// If there are too many scenarios. An item is an error if its scenario is invalid.
 pub fn points(study: &Study) -> Result<impl Iterator<Item = Result<Point, Refused>>, Refused> {
     Ok((0..count(study)?).map(|index| point(study, index)))
 }
 
-/// Scenario with the given index, counted from 0 in the order of [`points`].
-///
-/// # Errors
-/// If there is no such scenario, or it is invalid.
+/// Scenario with an index from 0 in the order of [`points`].
 pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     let count = count(study)?;
     if index >= count {
@@ -174,16 +138,13 @@ pub fn point_at(study: &Study, index: u64) -> Result<Point, Refused> {
     point(study, index)
 }
 
-/// Place at which a value of a scenario was written, for error messages.
-///
-/// It is in the sweep, or in a setting of the command line.
+/// Place at which a value of a scenario was written: in the sweep, or in a setting.
 enum Origin<'a> {
     Sweep { axis: usize, element: usize },
     Setting(&'a str),
 }
 
-/// Value that the sweep or a setting gives to a key of a scenario. The parts are the path of the
-/// key, the value, and the place at which it was written.
+/// Path of a key, the value given to it, and the place at which this was written.
 type Laid<'a> = (String, &'a Value, Origin<'a>);
 
 fn point(study: &Study, index: u64) -> Result<Point, Refused> {
@@ -204,7 +165,6 @@ fn point(study: &Study, index: u64) -> Result<Point, Refused> {
     Ok(Point { swept, scenario, windows: None })
 }
 
-/// Converts dates in `workload.from` and `workload.until` to times on the clock of the log.
 fn on_the_clock_of_its_log(study: &Study, table: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = table.get_mut("workload") else { return Ok(()) };
     let Some(path) = workload.get("path").and_then(Value::as_str).map(str::to_owned) else {
@@ -230,13 +190,7 @@ fn refused_at(study: &Study, laid: &[Laid<'_>], problem: &Problem) -> Refused {
     blame(study, problem, origin.map(|(_, _, origin)| origin))
 }
 
-/// Command line setting that causes a problem of a scenario. `None` if the scenario has the problem
-/// without any setting too.
-///
-/// For example, setting another topology may require keys that the file lacks. The settings are
-/// tried from the last to the first. The first choice is a setting in the problem's own top-level
-/// table whose removal alone solves the problem. The second choice is any setting in this table,
-/// and the third choice is any setting.
+/// Command line setting that causes a problem; `None` if the scenario has it without settings.
 fn setting_to_blame<'l, 's>(
     study: &Study,
     laid: &'l [Laid<'s>],
@@ -267,8 +221,7 @@ fn setting_to_blame<'l, 's>(
         .or_else(|| settings().next())
 }
 
-/// Swept values of a scenario, and all values that the sweep and settings give to its keys. The
-/// second list is in the order in which its values are applied to the study's table.
+/// Swept values of a scenario, and all values that the sweep and settings give, in order.
 fn layers(study: &Study, index: u64) -> (Vec<(String, Value)>, Vec<Laid<'_>>) {
     let mut rest = index;
     let mut swept = Vec::with_capacity(study.sweep.len());

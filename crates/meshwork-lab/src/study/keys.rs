@@ -92,8 +92,7 @@ pub static PARAMS: &[&Param] = &[
     },
 ];
 
-/// Parameter `machine`, listed only so that error messages suggest it for a misspelt key. The key
-/// itself is read as part of the scenario.
+/// Lets error messages suggest `machine`, which is read as part of the scenario.
 pub(super) static MACHINE: Param = Param {
     name: "machine",
     help: "the machine",
@@ -101,8 +100,7 @@ pub(super) static MACHINE: Param = Param {
     default: DefaultValue::Required,
 };
 
-/// Keys of a study's table `windows`. Times are by the clock of the log, as in `workload.from` and
-/// `workload.until`.
+/// Keys of the table `windows`. Times are by the clock of the log.
 pub static WINDOWS: &[Param] = &[
     Param {
         name: "length",

@@ -1,5 +1,4 @@
-//! Replaces the file names of partition lists in a study by the texts of the files. This is needed
-//! because the model, which gets the study, reads no files.
+//! Replaces the file names of partition lists in a study by texts, since the model reads no files.
 
 use std::fmt::Write as _;
 
@@ -13,17 +12,11 @@ use crate::run::file::FileError;
 /// Number of nodes on a node card of a Blue Gene machine, which Cobalt files do not give.
 const NODES_OF_A_CARD: u32 = 32;
 
-/// Function that returns the text of the file with the given name.
 type Texts<'a> = dyn Fn(&str) -> Result<String, FileError> + 'a;
 
-/// Replaces the file name in an allocator's key `list` by the file's text. The allocators are
-/// `partitions` and `cobalt`. A key `list` that has the text of a list, or the name of a built-in
-/// list, is unchanged.
+/// Replaces a file name in the key `list` of `partitions` or `cobalt` by the file's text.
 ///
-/// A Cobalt file, with `<PartitionList>` or `<BlockList>`, is converted to the text of a list.
-///
-/// # Errors
-/// If the file cannot be read, or a Cobalt file is not a list of partitions.
+/// A text of a list, or the name of a built-in list, is unchanged.
 pub(super) fn read_in(files: &Texts<'_>, table: &mut Table) -> Result<(), Problem> {
     replace(files, table, "allocator")?;
     let Some(Value::Table(machine)) = table.get_mut("machine") else { return Ok(()) };
@@ -59,8 +52,7 @@ fn replace(files: &Texts<'_>, table: &mut Table, path: &str) -> Result<(), Probl
     Ok(())
 }
 
-/// Converts a Cobalt file to the text of a partition list. Reads the elements `<Partition
-/// name="…">` or `<Block name="…">`, with `<NodeCard id="…"/>` and `<Switch id="…"/>` inside.
+/// Converts elements `<Partition name="…">` or `<Block name="…">` of a Cobalt file.
 fn from_xml(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut cards: Vec<String> = Vec::new();
@@ -102,8 +94,7 @@ fn from_xml(text: &str) -> Result<String, String> {
     Ok(format!("cards {NODES_OF_A_CARD} {}\n{partitions}\n", cards.join(" ")))
 }
 
-/// Value of an element's attribute. `None` if it is missing, or is not a single word that is
-/// allowed in the text of a partition list.
+/// Value of an attribute; `None` unless it is one word that a partition list allows.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let value = element.try_get_attribute(name).ok()??;
     let text = value.unescape_value().ok()?.trim().to_owned();

@@ -1,23 +1,18 @@
 //! Map from dotted paths of keys to line numbers of the study file.
 //!
-//! `[sweep]` and `--set` edit a study as plain tables, which do not record where values were
-//! written. So a problem has the path of its value, and this map returns the line.
+//! The plain tables that `[sweep]` and `--set` edit do not record where values were written.
 
 use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
-/// Line numbers of every key and every list element of a TOML text.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     by_path: BTreeMap<String, usize>,
 }
 
 impl Lines {
-    /// Builds the map for a text; it is empty if the text is no TOML.
-    ///
-    /// # Complexity
-    /// Time **O(*n* log *n*)** in the length of the text.
+    /// Builds the map; it is empty if the text is no TOML. **O(*n* log *n*)** in its length.
     #[must_use]
     pub fn of(text: &str) -> Lines {
         let mut lines = Lines::default();
@@ -28,8 +23,7 @@ impl Lines {
         lines
     }
 
-    /// Line of the key at a path, counted from 1. For a key that the text lacks, it is the line of
-    /// the innermost table around the key. `None` if the text lacks all tables around the key too.
+    /// Line, from 1, of the key at a path, or of the innermost table around it, if any.
     ///
     /// ```
     /// use meshwork_lab::study::locate::Lines;
@@ -73,8 +67,7 @@ impl Lines {
     }
 }
 
-/// Number, from 1, of the line with the byte at `offset`. `breaks` are the byte offsets of the
-/// text's line breaks, in order.
+/// Number, from 1, of the line with the byte at `offset`; `breaks` are those of line breaks.
 pub(crate) fn line_at(offset: usize, breaks: &[usize]) -> usize {
     breaks.partition_point(|&at| at < offset) + 1
 }

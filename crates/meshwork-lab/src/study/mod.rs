@@ -32,6 +32,9 @@ use keys::{MACHINE, job_formats, replications, take_table};
 pub use keys::{MAX_REPLICATIONS, PARAMS, WINDOWS};
 pub use refused::Refused;
 
+/// Keys that a fixed number of replications, or windows of a log, exclude.
+const PRECISION: [&str; 4] = ["precision", "precision_of", "min_replications", "max_replications"];
+
 /// Keys of a study that make up its scenario; all others control how scenarios are run.
 pub const SCENARIO_KEYS: &[&str] = &[
     "seed",
@@ -50,10 +53,8 @@ pub const SCENARIO_KEYS: &[&str] = &[
     "measure",
 ];
 
-/// Number of replications of each scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Replications {
-    /// The number of replications is fixed.
     Fixed(u64),
     /// Replications are added until the confidence interval of a metric's mean is narrow enough.
     Precision {
@@ -61,21 +62,17 @@ pub enum Replications {
         target: f64,
         /// Number of replications before the interval is first computed, at least 2.
         least: u64,
-        /// Maximum number of replications.
         most: u64,
-        /// Name of the metric whose interval is checked.
         of: String,
     },
     /// The replications are windows of a log. Each window is one run.
     Windows {
-        /// Length of a window, in the time unit of the log.
         length: f64,
         /// Time between the starts of consecutive windows, in the time unit of the log.
         stride: f64,
     },
 }
 
-/// A swept key and its values, in the order written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Dotted path of the key, as in `workload.load`.
@@ -84,14 +81,12 @@ pub struct Axis {
     pub values: Vec<Value>,
 }
 
-/// Value of a swept key with which the key's other values are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     pub key: String,
     pub value: Value,
 }
 
-/// Format of the files with the results of each job of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobFormat {
     /// CSV, in the file `jobs/<key>.csv`.
@@ -103,7 +98,6 @@ pub enum JobFormat {
 }
 
 impl JobFormat {
-    /// Name of the format in studies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -113,7 +107,6 @@ impl JobFormat {
         }
     }
 
-    /// Extension of the names of files in this format.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -123,10 +116,8 @@ impl JobFormat {
     }
 }
 
-/// Setting `KEY=VALUE` from the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Text of the setting as the user typed it, for messages.
     pub text: String,
     pub key: String,
     pub value: Value,
@@ -135,26 +126,19 @@ pub struct Setting {
 /// Parsed study, whose scenario keys are checked only when scenarios are built from them.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Name of the study file, as messages show it.
     pub file: String,
-    /// Text of the study file.
     pub source: String,
     /// Folder of the study file, in which relative paths are looked up first.
     pub folder: PathBuf,
     pub name: String,
-    /// Question that the study answers, as a text.
     pub description: Option<String>,
     pub replications: Replications,
-    /// Keys that describe the scenario, without the values of `[sweep]`.
     pub scenario: Table,
-    /// Swept keys, in the order written.
     pub sweep: Vec<Axis>,
     /// Baselines: the values of swept keys with which the other values are compared.
     pub compare: Vec<Baseline>,
-    /// Formats of the requested files with the results of each job.
     pub jobs: Vec<JobFormat>,
-    /// Whether the first replication of every scenario is recorded, so that its events can be
-    /// replayed. `None` records it for up to ten scenarios that the study compares.
+    /// Whether all first replications are recorded for replay; `None`: up to ten compared ones.
     pub record: Option<bool>,
     /// Name, on the command line, of the paper that the study partly reproduces.
     pub paper: Option<String>,
@@ -166,12 +150,9 @@ pub struct Study {
     pub time_unit: Option<String>,
     /// Settings in the table `[quick]` of the study, which make its runs shorter.
     pub quick: Vec<String>,
-    /// Claims of the paper, which the runs of the study test.
     pub claims: Vec<PaperClaim>,
-    /// Possible paths of each input file, by the file's path in the study. The map is empty unless
-    /// the study is the `experiment.toml` of a results folder.
+    /// Possible paths of each input file of the `experiment.toml` of a results folder.
     pub found: BTreeMap<String, Vec<PathBuf>>,
-    /// All `--set` settings of the command line, in order.
     pub settings: Vec<Setting>,
     /// Catalogue of the strategies that scenarios of the study may name.
     pub catalogue: Catalogue,
@@ -182,9 +163,6 @@ pub struct Study {
 
 impl Study {
     /// Reads a study file with names from a catalogue, and applies `KEY=VALUE` settings.
-    ///
-    /// # Errors
-    /// The first problem found, with its line.
     pub fn read_in(
         catalogue: &Catalogue,
         path: &Path,
@@ -212,11 +190,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Parses the text of a study with names from a catalogue; `file` is the study's name in
-    /// messages.
-    ///
-    /// # Errors
-    /// The first problem found, with its line.
+    /// Parses a study with names from a catalogue; `file` is its name in messages.
     pub fn parse_in(
         catalogue: &Catalogue,
         file: &str,
@@ -253,19 +227,12 @@ impl Study {
         };
         for text in settings {
             let (key, value) = assignment(text)?;
-            // The command line overrides the file, even if the file has a key that excludes this
-            // one.
+            // The command line overrides a key of the file that excludes this one.
             match key.as_str() {
                 "replications" => {
-                    for other in [
-                        "precision",
-                        "precision_of",
-                        "min_replications",
-                        "max_replications",
-                        "windows",
-                    ] {
+                    PRECISION.into_iter().chain(["windows"]).for_each(|other| {
                         document.remove(other);
-                    }
+                    });
                 }
                 "precision" => {
                     document.remove("replications");
@@ -277,15 +244,9 @@ impl Study {
                     scale.and_then(Value::as_table_mut).map(|scale| scale.remove("load"));
                 }
                 "windows" | "windows.length" | "windows.stride" => {
-                    for other in [
-                        "replications",
-                        "precision",
-                        "precision_of",
-                        "min_replications",
-                        "max_replications",
-                    ] {
+                    ["replications"].into_iter().chain(PRECISION).for_each(|other| {
                         document.remove(other);
-                    }
+                    });
                 }
                 _ => {}
             }
@@ -306,8 +267,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Maximum number of replications of a scenario. If the replications are windows of a log, it
-    /// is [`MAX_REPLICATIONS`], since their number is unknown before the log is read.
+    /// Maximum number of replications; of windows, [`MAX_REPLICATIONS`] before the log is read.
     #[must_use]
     pub fn most_replications(&self) -> u64 {
         match self.replications {
@@ -331,9 +291,6 @@ impl Study {
 
     /// Converts a problem of a key into a sentence that begins with the place where the key was
     /// set.
-    ///
-    /// The place is the command line setting that last set the key, or else the line of the study
-    /// file.
     #[must_use]
     pub fn refused(&self, problem: &Problem) -> Refused {
         let hint = hint(problem);
@@ -343,8 +300,7 @@ impl Study {
         })
     }
 
-    /// Converts a problem into a sentence that begins with the study file and the line of the key
-    /// `path`.
+    /// Converts a problem into a sentence that begins with the study file and the line of `path`.
     pub(crate) fn at_line(&self, path: &str, problem: &Problem) -> String {
         match self.lines.line(path) {
             Some(line) => format!("{}:{line}: {problem}", self.file),
@@ -357,8 +313,7 @@ impl Study {
         self.settings.iter().rev().find(|setting| is_within(path, &plain(&setting.key)))
     }
 
-    /// Restores the original name of a study in a results folder, and the paths of its input files.
-    /// A study without a name is named after its original file.
+    /// Restores the name and the input files of a study in a results folder.
     fn came_from(&mut self, asked: &StudyRequest) {
         self.found = asked.found(&self.folder);
         let names_itself =
@@ -482,22 +437,23 @@ pub(crate) fn is_within(path: &str, around: &str) -> bool {
     path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether two values in a study are equal. The values `1` and `1.0` are equal.
-pub(crate) fn same(a: &Value, b: &Value) -> bool {
-    let number = |value: &Value| match value {
+pub(crate) fn number(value: &Value) -> Option<f64> {
+    match value {
         Value::Integer(n) => Some(*n as f64),
         Value::Float(n) => Some(*n),
         _ => None,
-    };
+    }
+}
+
+/// Whether two values in a study are equal. The values `1` and `1.0` are equal.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
         _ => a == b,
     }
 }
 
-/// Returns the command of Meshwork that reads a file such as a log, which is not a study.
-///
-/// The kind is recognized by the file's name. `None` if the file may be a study.
+/// Command that reads a file by its name, such as a log; `None` if it may be a study.
 ///
 /// ```
 /// use meshwork_lab::study::command_for;
@@ -516,7 +472,6 @@ pub fn command_for(path: &Path) -> Option<&'static str> {
     (plain.contains("sacct") && !ends_with(&[".toml"])).then_some("meshwork ops import --sacct")
 }
 
-/// Maximum number of characters of a wrong line that an error message shows.
 const MAX_SHOWN: usize = 60;
 
 fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
@@ -538,9 +493,7 @@ fn not_toml(file: &str, source: &str, error: &toml::de::Error) -> Refused {
     Refused(format!("{place}: this is not TOML: {message}{shown}"))
 }
 
-/// Advice after the sentence on a problem; empty if there is none.
-///
-/// If a key has a list instead of one value, the advice says where lists of values belong.
+/// Advice after the sentence on a problem, on where lists of values belong; may be empty.
 pub(crate) fn hint(problem: &Problem) -> &'static str {
     let is_list = problem.message.starts_with(&format!("`{}` is [", problem.path));
     let is_one = problem.message.contains("but must be") && !problem.message.contains("list");
@@ -731,40 +684,11 @@ mod tests {
     }
 
     fn toml_like() -> impl Strategy<Value = String> {
-        let words = [
-            "seed",
-            "sweep",
-            "[sweep]",
-            "[[claim]]",
-            "[output]",
-            "[compare]",
-            "jobs",
-            "text",
-            "precision",
-            "replications",
-            "=",
-            "=",
-            "=",
-            "[",
-            "]",
-            "\n",
-            "\n",
-            "{",
-            "}",
-            ",",
-            ".",
-            "1",
-            "0.1",
-            "-1",
-            "nan",
-            "1e308",
-            "'csv'",
-            "\"workload.load\"",
-            "name",
-            "machine",
-        ];
-        prop::collection::vec(prop::sample::select(words.to_vec()), 0..40)
-            .prop_map(|words| words.join(" "))
+        let words = "seed sweep [sweep] [[claim]] [output] [compare] jobs text precision \
+                     replications = = = [ ] \n \n { } , . 1 0.1 -1 nan 1e308 'csv' \
+                     \"workload.load\" name machine";
+        let words: Vec<&str> = words.split(' ').collect();
+        prop::collection::vec(prop::sample::select(words), 0..40).prop_map(|words| words.join(" "))
     }
 
     proptest! {

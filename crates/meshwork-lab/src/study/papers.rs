@@ -9,16 +9,13 @@ use crate::study::{Refused, Study};
 
 static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/studies");
 
-/// Paper that built-in studies partly reproduce.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// Name of the paper on the command line.
     pub key: &'static str,
     pub authors: &'static str,
     pub title: &'static str,
 }
 
-/// All papers, in the order in which they are reproduced.
 pub static PAPERS: &[Paper] = &[
     Paper {
         key: "rsr",
@@ -54,10 +51,6 @@ pub static PAPERS: &[Paper] = &[
     },
 ];
 
-/// Paper with the name `key` on the command line.
-///
-/// # Errors
-/// One sentence with the known names, if there is no such paper.
 pub fn paper(key: &str) -> Result<&'static Paper, Refused> {
     PAPERS.iter().find(|paper| paper.key == key).ok_or_else(|| {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.key).collect();
@@ -87,11 +80,7 @@ fn by_figure(name: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// Studies that reproduce a paper or one of its figures, in order. The studies may use the names in
-/// `catalogue`. A setting of `workload.path` applies only to studies that read a log.
-///
-/// # Errors
-/// If the paper has no such figure, or a setting is invalid.
+/// Studies that reproduce a paper or one of its figures, in order.
 pub fn studies(
     catalogue: &Catalogue,
     paper: &Paper,
@@ -171,7 +160,6 @@ mod tests {
         }
     }
 
-    /// Tests that `studies` finds a study of two figures under the name of either figure.
     #[test]
     fn a_study_of_two_figures_is_found_by_either() {
         let paper = paper("noncontiguous").unwrap();

@@ -6,9 +6,7 @@ use crate::run::file::FileError;
 use crate::run::memory::TooMuch;
 use crate::run::store::StoreError;
 
-/// Reason why a request is refused.
-///
-/// It is a sentence on the given value, the allowed values and the place of the mistake.
+/// Refusal of a request in a sentence, with the allowed values and the place of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);

@@ -13,9 +13,9 @@ use crate::slurm::scenario::KEYS as FILE_KEYS;
 
 /// Returns the JSON Schema (draft 7) of studies that use the names of `catalogue`.
 ///
-/// The schema accepts every study that the reader accepts. It rejects unknown keys, unknown names,
-/// and values out of bounds. It does not reject missing keys, since `[sweep]` may supply them.
-/// Strategies that do not work together are rejected only by the reader.
+/// It accepts every study that the reader accepts, and rejects unknown keys, unknown names, and
+/// values out of bounds. It does not reject missing keys, which `[sweep]` may supply, nor
+/// strategies that do not work together.
 ///
 /// ```
 /// use meshwork::catalogue::Catalogue;
@@ -90,8 +90,7 @@ pub fn schema(catalogue: &Catalogue) -> Json {
     })
 }
 
-/// Schema of the values of a swept key, given the schema `value` of one value. The values are a
-/// list, or a table in which each parameter of a component has a list.
+/// Schema of the values of a swept key: a list, or a table with a list for each parameter.
 fn swept(value: &Json) -> Json {
     json!({ "anyOf": [
         { "type": "array", "minItems": 1, "items": value },
@@ -173,8 +172,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Reference to the definition of a family of components, such as allocators. The definition is
-    /// added to the schema on first use.
+    /// Reference to a family of components, which is defined on first use.
     fn component(&mut self, family: &'static Family) -> Json {
         let name = family.kind.replace(' ', "_");
         let reference = json!({ "$ref": format!("#/definitions/{name}") });
@@ -197,8 +195,7 @@ impl Writer<'_> {
                 let params: Vec<&Param> = about.params.iter().chain(family.common).collect();
                 let mut table = self.table(&params);
                 table["properties"][family.key] = json!({ "enum": spellings(about) });
-                // A workload without a parameter `load` still accepts `load`, which then sets
-                // `scale.load`.
+                // A workload without a parameter `load` accepts it as `scale.load`.
                 if std::ptr::eq(family, &workload::FAMILY) && table["properties"]["load"].is_null()
                 {
                     table["properties"]["load"] = number(Range::Positive);
@@ -227,7 +224,6 @@ impl Writer<'_> {
         self.catalogue.entries(family).into_iter().flat_map(spellings).collect()
     }
 
-    /// Schema of a machine: a text, one site, several sites, or files of Slurm or topograph.
     fn machine(&mut self) -> Json {
         let access_tables = self.properties(&access::PARAMS.iter().collect::<Vec<_>>());
         let access: Vec<&Param> = access::PARAMS.iter().chain(TYPES).collect();
@@ -304,7 +300,6 @@ impl Writer<'_> {
     }
 }
 
-/// Name and aliases of an entry of the catalogue.
 fn spellings(about: &'static About) -> Vec<&'static str> {
     std::iter::once(about.name).chain(about.aliases.iter().copied()).collect()
 }
@@ -330,7 +325,6 @@ fn number(range: Range) -> Json {
     json!({ "type": "number", key: least, "maximum": most })
 }
 
-/// Converts the default value of a parameter from TOML to JSON.
 fn literal(text: &str) -> Json {
     let table: Option<toml::Table> = format!("value = {text}").parse().ok();
     let value = table.and_then(|mut table| table.remove("value"));

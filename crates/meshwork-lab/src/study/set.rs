@@ -1,6 +1,4 @@
-//! Sets a value in a study at a dotted path.
-//!
-//! `[sweep]` sets different values in different scenarios, and `--set` one value in all scenarios.
+//! Sets a value in a study at a dotted path, for `[sweep]` and `--set`.
 
 use meshwork::registry::{Problem, join};
 use toml::{Table, Value};
@@ -10,9 +8,7 @@ use crate::study::Refused;
 /// Sets a value at a path such as `workload.load` or `machine.sites[1].speed`.
 ///
 /// Missing tables on the way are created. A component that is given only by its name becomes a
-/// table as soon as one of its parameters is set: `allocator = "first_fit"` and
-/// `allocator.rotation` together are `{ name = "first_fit", rotation = … }`. A key that contains a
-/// dot is quoted, as in `sweep."workload.load"`.
+/// table. A key that contains a dot is quoted, as in `sweep."workload.load"`.
 ///
 /// ```
 /// use meshwork_lab::study::set::set;
@@ -23,10 +19,6 @@ use crate::study::Refused;
 /// assert_eq!(table["allocator"]["rotation"].as_str(), Some("best"));
 /// assert_eq!(table["workload"]["load"].as_float(), Some(0.7));
 /// ```
-///
-/// # Errors
-/// If the path is invalid, or leads through a value that has no keys; the table is then unchanged
-/// except for tables created on the way.
 pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     let steps = steps(path)?;
     let (last, way) = steps.split_last().expect("a path has at least one step");
@@ -45,8 +37,10 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Parses a setting `KEY=VALUE` of the command line. The value is TOML. A bare word that is not
-/// valid TOML is a text, so that names and paths need no quotes.
+/// Parses a setting `KEY=VALUE` of the command line.
+///
+/// The value is TOML. A bare word that is not valid TOML is a text, so that names and paths need no
+/// quotes.
 ///
 /// ```
 /// use meshwork_lab::study::set::assignment;
@@ -54,10 +48,6 @@ pub fn set(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
 /// assert_eq!((key.as_str(), value.as_str()), ("workload.path", Some("logs/a.swf.gz")));
 /// assert_eq!(assignment("machine.dims=[16, 8]").unwrap().1.as_array().unwrap().len(), 2);
 /// ```
-///
-/// # Errors
-/// If there is no `=`, no key or no value, or if the value begins like a TOML text, list or table
-/// but is not valid TOML.
 pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     let Some((key, value)) = text.split_once('=') else {
         return Err(Refused(format!("`--set {text}` has no `=`: write `--set KEY=VALUE`")));
@@ -82,8 +72,7 @@ pub fn assignment(text: &str) -> Result<(String, Value), Refused> {
     }
 }
 
-/// Number of keys and list indices in a path. Settings with fewer of them are applied first, since
-/// setting a whole table would overwrite the keys inside it.
+/// Number of keys and list indices in a path; shorter settings are applied first.
 pub(crate) fn depth(path: &str) -> usize {
     steps(path).map_or(1, |steps| steps.len())
 }

@@ -21,13 +21,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Reads the study of a results folder. The input files of the study need not exist any more.
-    ///
-    /// The record of the command is read from `asked.toml`. If the folder has no such file, `guess`
-    /// supplies the record.
-    ///
-    /// # Errors
-    /// One sentence, if the study cannot be read.
+    /// Reads the study of a results folder, whose input files need not exist any more.
     pub fn read(
         catalogue: &Catalogue,
         folder: &Path,
@@ -35,8 +29,7 @@ impl Stored {
     ) -> Result<Stored, Refused> {
         let asked = StudyRequest::read(folder)?.unwrap_or_else(guess);
         let written = Study::read_in(catalogue, &folder.join(EXPERIMENT), &asked.settings)?;
-        // Parse with the original file name, because a study without a name is called after its
-        // file.
+        // A study without a name is called after its original file.
         let mut study =
             Study::parse_in(catalogue, &asked.file, &written.source, folder, &asked.settings)?;
         study.found = asked.found(folder);
@@ -60,9 +53,7 @@ impl Stored {
     }
 }
 
-/// Keys of all possible runs of a study, in the order in which runs are stored.
-///
-/// The order is by scenario and replication.
+/// Keys of all possible runs of a study, by scenario and replication.
 pub(crate) fn order<'a>(
     study: &'a Study,
     points: &'a [Point],

@@ -1,5 +1,4 @@
-//! Merges the runs of a sweep's shards, which are in segment files, into the study's store. The
-//! store is then identical to one that a single process would write.
+//! Merges the runs of a sweep's shards into the store, as a single process would write it.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -16,34 +15,22 @@ use crate::study::stored::order;
 use crate::sweep::progress::{Missing, failures, missing};
 use crate::sweep::shard::{failure, stored};
 
-/// Result of merging the segments of a sweep.
 pub struct Collected {
-    /// Number of runs in the store after the merge, including runs of other studies.
     pub stored: usize,
-    /// Runs of the study that have neither ended nor failed.
     pub missing: Missing,
     pub points: Vec<Point>,
-    /// Failed runs, one sentence each.
     pub failures: Vec<String>,
-    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Merges all finished runs into `runs.jsonl`. Once no run is missing, writes the tables of results
-/// and removes the segments, which are no longer needed. Merging repeatedly, or while shards run,
-/// is safe.
+/// Merges all finished runs into `runs.jsonl`; when none is missing, also writes the tables.
 ///
-/// # Errors
-/// If there is no sweep in the folder, another process is merging, a run has two different results,
-/// or the folder cannot be written. No finished run is lost then.
-///
-/// # Complexity
-/// **O(n log n)** for *n* runs. The memory is 64 MiB plus 100 bytes per run.
+/// Merging repeatedly, or while shards run, is safe. Takes 64 MiB plus 100 bytes per run.
 pub fn collect(catalogue: &Catalogue, folder: &Path) -> Result<Collected, Refused> {
     let stored = stored(catalogue, folder)?;
     let mut store = Store::open(folder, &stored.asked.build)?;
     let mut warnings = store.warnings().to_vec();
-    let failures = failures(folder, &stored, &attempts(folder, |_, _| {})?);
+    let failures = failures(folder, &stored.points, &attempts(folder, |_, _| {})?);
     store.settle(order(&stored.study, &stored.points, |point| stored.keys(point)))?;
     let store = Mutex::new(store);
     let missing = missing(

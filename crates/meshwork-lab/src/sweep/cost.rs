@@ -2,8 +2,7 @@
 
 use meshwork::scenario::Scenario;
 
-/// Estimates the cost of a run as its number of jobs times the nodes of the machine times the load.
-/// The unit is arbitrary: only ratios of costs are meaningful.
+/// Cost of a run in jobs times nodes times load, of which only ratios are meaningful.
 #[must_use]
 pub fn nominal(scenario: &Scenario) -> f64 {
     let number = |table: &str, key: &str| {
@@ -23,11 +22,6 @@ pub fn nominal(scenario: &Scenario) -> f64 {
 const JOBS_OF_A_LOG: f64 = 100_000.0;
 
 /// Estimates the duration in seconds of one run of each scenario, from measured runs.
-///
-/// The estimate for a scenario with measured runs is their mean duration. For any other scenario,
-/// it is the nominal cost, computed from the numbers of jobs and nodes, times a factor. The factor
-/// is the measured seconds per unit of nominal cost, over all measured runs. If nothing was
-/// measured, returns the nominal costs.
 #[must_use]
 pub fn refined(nominal: &[f64], measured: &[(u64, f64)]) -> Vec<f64> {
     let mut known = (0.0, 0.0);
@@ -49,8 +43,7 @@ mod tests {
     #[test]
     fn what_was_measured_counts_and_the_rest_is_scaled_by_hand() {
         let costs = refined(&[10.0, 20.0, 40.0], &[(2, 6.0), (0, 0.0), (1, 9.0)]);
-        // Measured are 15 seconds for a nominal cost of 2 × 10 + 40 = 60: a quarter of a second per
-        // unit.
+        // Measured are 15 seconds for a cost of 2 × 10 + 40 = 60: a quarter of a second per unit.
         assert_eq!(costs, [3.0, 5.0, 9.0]);
         assert_eq!(refined(&[10.0, 20.0], &[(0, 0.0), (0, 0.0)]), [10.0, 20.0]);
     }

@@ -1,16 +1,15 @@
 //! Assignment of runs to shards, called the deal.
 //!
 //! Runs are assigned by expected cost, longest first, each to the shard with the least cost so far.
-//! The assignment depends only on the study, and on the file of the deal if there is one. It does
-//! not depend on which runs have ended or when a shard begins. So two attempts at a shard have the
-//! same runs, and each run is in exactly one shard.
+//! The assignment depends only on the study, and on the file of the deal if there is one. So two
+//! attempts at a shard have the same runs, and each run is in exactly one shard.
 //!
-//! The file of a deal is a table with the columns `scenario,seconds,replications`. They hold the
-//! number of the scenario (from 1), the expected duration of one run, and the numbers of the
-//! replications (from 0), such as `0-4 7`. If the number of replications depends on results,
-//! `replications` is `all`, and the duration is that of the whole scenario. If no duration was
-//! measured, `seconds` has costs without a unit. `meshwork submit` writes the file once, before any
-//! shard begins. So a deal can leave out finished runs and use measured durations.
+//! The file of a deal is a table with the columns `scenario,seconds,replications`: the number of
+//! the scenario (from 1), the expected duration of one run, and the numbers of the replications
+//! (from 0), such as `0-4 7`. If the number of replications depends on results, `replications` is
+//! `all`, and the duration is that of the whole scenario. If no duration was measured, `seconds`
+//! has costs without a unit. `meshwork submit` writes the file once, before any shard begins,
+//! without finished runs and with measured durations.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,18 +25,13 @@ use crate::study::{Refused, Replications};
 use crate::sweep::cost::nominal;
 use crate::sweep::name::Shard;
 
-/// Units of work of a study with their expected costs, to be assigned to shards. A unit is a run or
-/// a whole scenario.
+/// Runs or whole scenarios with their expected costs, to be assigned to shards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deal {
-    /// Units of work with their costs, in order of scenario and replication.
     pub units: Vec<(Unit, f64)>,
 }
 
-/// Whether a scenario is a single unit of work.
-///
-/// It is a single unit if its number of replications depends on the results of its first
-/// replications.
+/// Whether a scenario is a single unit, since its number of replications depends on results.
 #[must_use]
 pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     match replications {
@@ -48,7 +42,6 @@ pub fn is_whole(replications: &Replications, point: &Point) -> bool {
     }
 }
 
-/// Units of work of a scenario: each of its runs, or the scenario as a whole.
 pub(crate) fn units_of(
     replications: &Replications,
     point: &Point,
@@ -72,10 +65,7 @@ impl Deal {
         Deal { units }
     }
 
-    /// Units of work of one shard, in the order in which the shard runs them.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* runs, and 32 bytes per run.
+    /// Units of one shard, in the order of running. **O(n log n)** for *n* runs.
     #[must_use]
     pub fn hand(&self, shard: Shard) -> Vec<Unit> {
         let mut units: Vec<(u64, Unit)> =
@@ -96,13 +86,11 @@ impl Deal {
         own
     }
 
-    /// Total expected cost of all units of work.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.units.iter().map(|(_, cost)| cost).sum()
     }
 
-    /// Text of the file in which the deal is stored.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "scenario,seconds,replications\n".to_owned();
@@ -126,10 +114,6 @@ impl Deal {
         text
     }
 
-    /// Reads the file that assigns the runs of a study to shards (a deal).
-    ///
-    /// # Errors
-    /// One sentence with the line, if the file cannot be read or belongs to another study.
     pub fn read(
         path: &Path,
         replications: &Replications,
@@ -186,8 +170,7 @@ pub(crate) fn weight(replications: &Replications, point: &Point, unit: Unit) -> 
     if unit.replication.is_some() { 1.0 } else { first(replications, point) as f64 }
 }
 
-/// Converts a cost to a whole number of millionths of its unit. So sums of costs do not depend on
-/// their order.
+/// Converts a cost to whole millionths, so that sums do not depend on the order.
 fn whole(cost: f64) -> u64 {
     (cost * 1e6).min(1e18) as u64
 }
@@ -221,8 +204,7 @@ mod tests {
             prop_assert_eq!(all, expected);
             let cost = |unit: &Unit| costs[unit.scenario].1;
             let loads: Vec<f64> = hands.iter().map(|hand| hand.iter().map(cost).sum()).collect();
-            // When the shard with the most work got its last unit, it had the least work of all
-            // shards. So its work without this unit was at most the mean.
+            // Before its last unit, the shard with the most work had at most the mean.
             let longest = units.iter().map(|(_, cost)| *cost).fold(0.0, f64::max);
             let mean = deal.cost() / of as f64;
             prop_assert!(loads.iter().all(|load| *load <= mean + longest + 1e-3));

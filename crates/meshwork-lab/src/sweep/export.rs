@@ -6,7 +6,6 @@ use meshwork::catalogue::Catalogue;
 
 use crate::study::Refused;
 
-/// Name of the file with the Parquet table of runs, in a results folder.
 const TABLE: &str = "runs.parquet";
 
 /// Writes `runs.parquet` and returns its path.
@@ -14,14 +13,7 @@ const TABLE: &str = "runs.parquet";
 /// The table has a row for each finished run of the study, in order of scenario and replication.
 /// Its columns are the number of the scenario (from 1), the swept keys, the number of the
 /// replication (from 0), the run's key in the store, every metric, and the numbers of finished
-/// jobs, refused jobs and unusable lines. An empty cell means that nothing was measured.
-///
-/// # Errors
-/// If there is no sweep in the folder, it cannot be read or written, or the program was built
-/// without the feature `parquet`.
-///
-/// # Complexity
-/// Every run is read once. The memory is 50 bytes for each run.
+/// jobs, refused jobs and unusable lines. Every run is read once, with 50 bytes of memory for each.
 #[cfg(feature = "parquet")]
 pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
     let path = folder.join(TABLE);
@@ -29,10 +21,6 @@ pub fn export(catalogue: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> 
     Ok(path)
 }
 
-/// Refuses to export, because the program was built without the feature `parquet`.
-///
-/// # Errors
-/// Always.
 #[cfg(not(feature = "parquet"))]
 pub fn export(_: &Catalogue, folder: &Path) -> Result<PathBuf, Refused> {
     Err(Refused(format!(
@@ -61,15 +49,13 @@ mod rows {
     use crate::study::{Refused, Replications};
     use crate::sweep::shard::stored;
 
-    /// Number of rows of the table that are written together, as a row group of Parquet.
     const GROUP: usize = 1 << 14;
 
     struct Group {
         rows: usize,
         names: Vec<String>,
         metrics: Vec<(String, Float64Builder)>,
-        /// Columns of the swept keys with numeric values, in the order of the sweep. The entry of a
-        /// key with other values is `None`; its values are in `texts`.
+        /// Columns of the swept keys with numeric values; other keys are `None`, and in `texts`.
         numbers: Vec<Option<Float64Builder>>,
         texts: Vec<StringBuilder>,
         scenario: UInt64Builder,

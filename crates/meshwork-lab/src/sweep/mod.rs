@@ -1,13 +1,11 @@
 //! Distribution of a study over several processes, without a coordinator.
 //!
 //! A study is divided into *N* **shards**, numbered from 0, which are independent of each other.
-//! [`deal`] assigns runs to shards as a function of the study alone. So a study can be run by
-//! anything that starts numbered processes: a job array, a worker pool, a shell loop. [`mod@shard`]
-//! runs one shard, and writes finished runs into a [segment](crate::run::store::SEGMENTS) of the
-//! shard. No file has two writers, and there are no locks. [`mod@collect`] merges the segments into
-//! the store, which is then equal byte for byte to the store of a single process. [`mod@progress`]
-//! computes the progress from the files alone. [`script`] writes the batch script for a workload
-//! manager.
+//! [`deal`] assigns runs to shards as a function of the study alone, so anything that starts
+//! numbered processes can run a study. [`mod@shard`] writes the runs of one shard into its own
+//! [segment](crate::run::store::SEGMENTS), without locks. [`mod@collect`] merges the segments into
+//! the store, byte for byte as a single process would write it. [`mod@progress`] computes the
+//! progress from the files alone. [`script`] writes the batch script for a workload manager.
 
 pub mod collect;
 pub mod cost;

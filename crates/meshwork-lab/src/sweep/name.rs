@@ -7,27 +7,21 @@ use crate::run::file::{host, plain};
 /// Shard: one of the `of` parts into which the runs of a study are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Index of the shard, from 0.
     pub index: u64,
-    /// Number of shards into which the runs are divided.
     pub of: u64,
 }
 
 /// Maximum number of shards. Each has a file, and no workload manager starts as many processes.
 pub const MAX_SHARDS: u64 = 1_000_000;
 
-/// Numbering of the processes that a workload manager starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Environment variable that holds the number of a process.
     pub variable: &'static str,
     /// Number of the first process: 0 or 1.
     pub first: u64,
 }
 
-/// Numbering of the tasks of an array by each workload manager, in the order of look-up. HyperQueue
-/// is first, since it runs inside jobs of the other managers, whose variables may then be set too.
-/// LSF counts from 1, and sets its variable to 0 for jobs outside arrays.
+/// Numbering of the tasks of an array by each workload manager, in the order of look-up.
 pub const COUNTERS: [Counter; 4] = [
     Counter { variable: "HQ_TASK_ID", first: 0 },
     Counter { variable: "SLURM_ARRAY_TASK_ID", first: 0 },
@@ -46,9 +40,6 @@ impl Shard {
     /// assert_eq!(Shard::read("/20", slurm), Ok(Shard { index: 7, of: 20 }));
     /// assert!(Shard::read("20/20", none).unwrap_err().contains("from 0 to 19"));
     /// ```
-    ///
-    /// # Errors
-    /// One sentence, if the text is no valid shard.
     pub fn read(text: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let wrong = || {
             format!(
@@ -78,9 +69,7 @@ impl Shard {
         Ok(Shard { index, of })
     }
 
-    /// Prefix of the names of the shard's segments, such as `3of20`.
-    ///
-    /// It is `3of20d2` if the assignment of runs to shards comes from deal number 2.
+    /// Prefix of the shard's segments, such as `3of20`, or `3of20d2` for deal number 2.
     #[must_use]
     pub fn label(self, deal: Option<&str>) -> String {
         let deal = deal.map_or_else(String::new, |deal| format!("d{}", plain(deal)));
@@ -115,10 +104,7 @@ fn from_environment(
     ))
 }
 
-/// Unique name of an attempt at a shard.
-///
-/// It has the job id and the number of restarts, if the workload manager gives them, and then the
-/// host and the process id.
+/// Unique name of an attempt: job id and number of restarts if known, host and process id.
 #[must_use]
 pub fn attempt(environment: impl Fn(&str) -> Option<String>) -> String {
     let job = ["HQ_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"]

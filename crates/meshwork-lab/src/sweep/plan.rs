@@ -14,23 +14,15 @@ use crate::sweep::progress::{Known, progress};
 use crate::sweep::script::SUBMISSIONS;
 use crate::sweep::shard::begin;
 
-/// Unfinished runs for a submission to a workload manager, with estimates of their costs.
 pub struct SubmissionPlan {
-    /// Runs of the study that have not ended, with their expected costs.
     pub deal: Deal,
-    /// Whether costs are in seconds, because durations of runs were measured. Otherwise only ratios
-    /// of costs are meaningful.
+    /// Whether costs are in measured seconds, rather than meaningful only as ratios.
     pub is_measured: bool,
     /// Number of attempts at shards that still write to the results folder.
     pub at_work: u64,
 }
 
-/// Plans a submission of the unfinished runs of a study. If `writes` is true, the results folder is
-/// prepared for the sweep.
-///
-/// # Errors
-/// If the study or its inputs are invalid, the folder holds another sweep, or it cannot be read or
-/// written.
+/// Plans a submission of the unfinished runs of a study. If `writes`, the folder is prepared.
 pub fn plan(
     study: &Study,
     folder: &Path,
@@ -56,14 +48,11 @@ pub fn plan(
     Ok(SubmissionPlan { deal, is_measured, at_work: now.attempts.0 })
 }
 
-/// Path of the file that assigns the runs of a submitted study to shards.
 fn deal_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(SUBMISSIONS).join(format!("{number}.deal.csv"))
 }
 
-/// Number for the next submission: the smallest, from 1, that no stored submission has.
-///
-/// A stored submission has a script, or a file that assigns runs to shards.
+/// Number of the next submission: the smallest, from 1, without a stored script or deal.
 #[must_use]
 pub fn next_submission(folder: &Path) -> u64 {
     let script = |number: u64| folder.join(SUBMISSIONS).join(format!("{number}.sh"));
@@ -71,13 +60,7 @@ pub fn next_submission(folder: &Path) -> u64 {
     (1..).find(|number| !is_taken(number)).unwrap_or(1)
 }
 
-/// Stores the deal of the next submission, which assigns runs to shards; returns the file's path.
-///
-/// The function is for callers that need no batch script. Concurrent calls store their deals under
-/// different numbers.
-///
-/// # Errors
-/// If the file cannot be written.
+/// Stores the deal of the next submission without a batch script; returns the file's path.
 pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     let submissions = folder.join(SUBMISSIONS);
     fs::create_dir_all(&submissions).map_err(|error| FileError::making(&submissions, &error))?;
@@ -95,17 +78,11 @@ pub fn keep_deal(folder: &Path, deal: &Deal) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Intended duration of a shard's task.
-///
-/// It is long enough to be worth starting, and short enough to be scheduled soon.
+/// Duration of a shard's task that is worth starting and soon scheduled.
 const TASK: Duration = Duration::from_secs(1800);
 
 impl SubmissionPlan {
-    /// Number of shards for a submission.
-    ///
-    /// Each shard takes about half an hour, or half of the time limit `time` if that is less. There
-    /// are at most as many shards as units of work. If durations are unknown, there is one shard
-    /// for each unit of work, but at most `limit` shards.
+    /// Number of shards, each of half an hour, or half of the time limit `time` if that is less.
     #[must_use]
     pub fn shards(&self, time: Duration, limit: u64) -> u64 {
         let parts = (self.deal.units.len() as u64).max(1);

@@ -15,74 +15,56 @@ use crate::run::replications::first;
 use crate::run::store::{Archive, Note, RUNS, RunFindings, SEGMENTS, ShardAttempt, attempts};
 use crate::run::{BEAT, Run, ScenarioRuns, Unit, more};
 use crate::study::Refused;
+use crate::study::expand::Point;
 use crate::study::stored::Stored;
 use crate::sweep::cost::{nominal, refined};
 use crate::sweep::deal::{Deal, is_whole};
 use crate::sweep::shard::stored;
 
-/// Time without writes after which an attempt at a shard counts as dead or disconnected. It is six
-/// times the interval at which attempts write. A shared file system may report the file times of
-/// other computers a minute late.
+/// Time without writes, six times their interval, after which an attempt counts as dead.
 const SILENCE: Duration = Duration::from_secs(BEAT.as_secs() * 6);
 
 /// Tolerated difference between the clocks of two computers.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// Progress of a sweep: the number of runs in each state, and the speed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepProgress {
-    /// Number of runs that the study needs, as far as it is known. It may grow during the sweep if
-    /// the number of replications depends on results.
+    /// Number of needed runs as far as known; it may grow if it depends on results.
     pub total: u64,
-    /// Number of runs that have ended successfully.
     pub done: u64,
-    /// Estimated number of runs in progress.
     pub running: u64,
-    /// Number of runs that have not begun.
     pub missing: u64,
     pub failed: u64,
-    /// Number of attempts at shards that are still writing, and number of silent attempts. A silent
-    /// attempt stopped writing before it ended.
+    /// Number of attempts at shards that still write, and of unfinished ones that went silent.
     pub attempts: (u64, u64),
-    /// Number of runs completed per second, summed over the attempts at shards that are still
-    /// writing.
-    ///
-    /// `None` if no run of these attempts has ended.
+    /// Runs per second of the attempts that are still writing, if any of their runs has ended.
     pub rate: Option<f64>,
-    /// Estimated seconds until all runs have ended. The estimate assumes that the threads of the
-    /// attempts that are still writing share the remaining runs evenly.
+    /// Estimated seconds to the end, if threads still at work share the remaining runs evenly.
     pub seconds_left: Option<f64>,
-    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// State of a sweep, read from the files in its folder.
 pub(crate) struct Known {
     pub(crate) stored: Stored,
     pub(crate) attempts: Vec<ShardAttempt>,
-    /// Measured duration in seconds of each run in the shards' segment files, by the run's store
-    /// key.
+    /// Measured duration in seconds of each run in segments, by store key.
     taken: BTreeMap<u128, f64>,
     pub(crate) failures: BTreeMap<(usize, u64), String>,
     pub(crate) warnings: Vec<String>,
     archive: Archive,
 }
 
-/// Unfinished runs of a sweep, and numbers of the sweep's runs by state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Missing {
     /// Unfinished units of work (runs, or whole scenarios), in order of scenario and replication.
     pub units: Vec<Unit>,
-    /// Number of unfinished runs, as far as it is known.
     pub runs: u64,
     /// Number of runs that the study needs, finished and unfinished.
     pub total: u64,
-    /// Number of failed runs of the sweep.
     pub failed: u64,
 }
 
 impl Known {
-    /// Reads the state of the sweep in a folder without changing it.
     pub(crate) fn read(catalogue: &Catalogue, folder: &Path) -> Result<Known, Refused> {
         let stored = stored(catalogue, folder)?;
         let mut taken = BTreeMap::new();
@@ -94,19 +76,16 @@ impl Known {
         } else {
             Archive::default()
         };
-        let failures = failures(folder, &stored, &attempts);
+        let failures = failures(folder, &stored.points, &attempts);
         let warnings = archive.warnings().to_vec();
         Ok(Known { stored, attempts, taken, failures, warnings, archive })
     }
 
-    /// Runs of the sweep that have neither ended successfully nor failed.
     pub(crate) fn missing(&self) -> Missing {
         let find = |key: u128| self.archive.findings(&format!("{key:032x}"));
         missing(&self.stored, &|key| self.archive.has(key), &find, &self.failures)
     }
 
-    /// Assignment of the given units of work to shards (a deal). The units' costs are estimated
-    /// from measured durations.
     pub(crate) fn deal(&self, units: &[Unit]) -> Deal {
         let seconds = self.costs();
         let least = |unit: &Unit| match unit.replication {
@@ -120,13 +99,11 @@ impl Known {
         Deal { units: units.iter().map(cost).collect() }
     }
 
-    /// Whether the duration of any run was measured.
     pub(crate) fn is_measured(&self) -> bool {
         !self.taken.is_empty()
     }
 
-    /// Expected cost of one run of each scenario, in seconds if the duration of any run was
-    /// measured.
+    /// Expected cost of one run of each scenario, in seconds if any duration was measured.
     fn costs(&self) -> Vec<f64> {
         let points = &self.stored.points;
         let nominal: Vec<f64> = points.iter().map(|point| nominal(&point.scenario)).collect();
@@ -151,16 +128,13 @@ impl Known {
     }
 }
 
-/// Error messages of failed runs, by scenario and replication.
-///
-/// They are read from `failures.csv` and from the segments, the files with the results of single
-/// shards.
+/// Error messages of failed runs in `failures.csv` and in segments, by scenario and replication.
 pub(crate) fn failures(
     folder: &Path,
-    stored: &Stored,
+    points: &[Point],
     attempts: &[ShardAttempt],
 ) -> BTreeMap<(usize, u64), String> {
-    let mut failures = failures_in(folder, &stored.points);
+    let mut failures = failures_in(folder, points);
     for note in attempts.iter().flat_map(|attempt| &attempt.notes) {
         if let Note::Failed { scenario, replication, message, .. } = note {
             failures.insert((*scenario, *replication), message.clone());
@@ -169,8 +143,7 @@ pub(crate) fn failures(
     failures
 }
 
-/// Runs of a study that are neither stored nor failed. `has` returns whether the store has a run
-/// with the given key, and `find` returns the results of that run.
+/// Runs that are neither stored nor failed; `has` and `find` look up the store by key.
 pub(crate) fn missing(
     stored: &Stored,
     has: &(dyn Fn(u128) -> bool + Sync),
@@ -233,13 +206,7 @@ pub(crate) fn missing(
     sum
 }
 
-/// Progress of the sweep in a folder, and its unfinished runs.
-///
-/// # Errors
-/// If the folder cannot be read, or has no study.
-///
-/// # Complexity
-/// All bytes of all runs are read once.
+/// Progress of the sweep in a folder, and its unfinished runs. All bytes of all runs are read.
 pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, Missing), Refused> {
     let known = Known::read(catalogue, folder)?;
     let missing = known.missing();
@@ -291,10 +258,7 @@ pub fn progress(catalogue: &Catalogue, folder: &Path) -> Result<(SweepProgress, 
     ))
 }
 
-/// Current time by the clock that sets the modification times of files in a folder.
-///
-/// On a shared file system, this clock may differ from the clock of this computer. The clock of
-/// this computer is used only if the folder cannot be written.
+/// Current time by the clock of the file system, which may differ from that of this computer.
 fn now_of(folder: &Path) -> SystemTime {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();

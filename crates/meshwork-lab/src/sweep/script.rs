@@ -1,7 +1,4 @@
-//! Batch script that runs the shards of a sweep as tasks of a job array.
-//!
-//! Users are meant to read and edit the script. So directives are at the top, and one command is at
-//! the bottom.
+//! Batch script of a sweep's job array, made to be edited: directives on top, one command below.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,45 +6,31 @@ use std::time::Duration;
 
 use crate::run::file::plain;
 
-/// Workload manager that starts the processes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSystem {
     Slurm,
-    /// Workload manager OpenPBS or PBS Professional.
     Pbs,
     Lsf,
     Hq,
 }
 
-/// Settings that determine the batch script of a submission.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub engine: BatchSystem,
-    /// Name of the study.
     pub name: String,
-    /// Command that runs Meshwork.
-    ///
-    /// It is the absolute path of `meshwork`, or an interpreter with the arguments to run Meshwork
-    /// as a module.
+    /// Absolute path of `meshwork`, or an interpreter with the arguments to run it as a module.
     pub command: Vec<String>,
-    /// Absolute path of the results folder.
     pub folder: PathBuf,
-    /// Settings from the command line (`--set`).
     pub settings: Vec<String>,
     /// Number of the submission, which is the prefix of the names of its files.
     pub number: u64,
     pub shards: u64,
-    /// Maximum number of tasks of one job array.
     pub largest_array: u64,
     /// Maximum number of tasks that run at once. The script for HyperQueue ignores it.
     pub max_parallel: u64,
-    /// Time limit of each task.
     pub time: Duration,
-    /// Memory limit of each task in bytes.
     pub memory: u64,
-    /// Partition or queue to which the tasks are submitted.
     pub partition: Option<String>,
-    /// Account or project to which the tasks are charged.
     pub account: Option<String>,
     /// Options of the race, if the submission runs a round of a race. `None` if it runs a study.
     pub race: Option<RaceWords>,
@@ -56,36 +39,27 @@ pub struct Script {
 /// Options for the commands of a script that runs a round of a race and submits the next round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaceWords {
-    /// Options of the command `meshwork choose`, which runs a round of the race.
     pub choice: Vec<String>,
-    /// Options of the command `meshwork submit`, which submits the next round of the race.
     pub submission: Vec<String>,
 }
 
 /// Command to run, such as the submission of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Program to run, followed by its arguments.
     pub words: Vec<String>,
     /// File for standard input of the command; `None` if there is none.
     pub input: Option<PathBuf>,
 }
 
-/// Name of the folder of scripts in a results folder.
 pub const SUBMISSIONS: &str = "submit";
 
-/// Name of the folder for the output of tasks in a results folder.
 pub const LOGS: &str = "log";
 
 /// Divisor of a task's time limit: in the last `1 / LAST_PART` of the limit, no run begins.
 const LAST_PART: u32 = 20;
 
 impl Script {
-    /// Checks that the paths need no quotes in a batch script. Quotes cannot be used, since
-    /// workload managers differ in how their directives quote.
-    ///
-    /// # Errors
-    /// One sentence, if a path cannot be used.
+    /// Checks that the paths need no quotes in a batch script.
     pub fn check(&self) -> Result<(), String> {
         let fits = |c: char| c.is_alphanumeric() || "/._-+@:,=~".contains(c);
         let folder = self.folder.to_string_lossy();
@@ -100,19 +74,16 @@ impl Script {
         })
     }
 
-    /// Path of the batch script.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.beside("sh")
     }
 
-    /// Path of the file with the submission's deal, which assigns runs to shards.
     #[must_use]
     pub fn deal(&self) -> PathBuf {
         self.beside("deal.csv")
     }
 
-    /// Path of the merge script, which merges the runs after all tasks.
     #[must_use]
     pub fn collect_path(&self) -> PathBuf {
         self.beside("collect.sh")
@@ -126,8 +97,7 @@ impl Script {
         self.folder.join(LOGS).join(name).display().to_string()
     }
 
-    /// Job arrays of the submission, each as its first shard and its number of tasks. There are
-    /// several only if there are more shards than an array may have tasks.
+    /// First shard and number of tasks of each job array; several if one may not hold all shards.
     #[must_use]
     pub fn arrays(&self) -> Vec<(u64, u64)> {
         let largest = self.largest_array.max(1);
@@ -137,15 +107,11 @@ impl Script {
             .collect()
     }
 
-    /// Maximum number of tasks of each array that may run at the same time.
     fn at_once(&self) -> u64 {
         (self.max_parallel / self.arrays().len().max(1) as u64).max(1)
     }
 
-    /// Maximum number of tasks of all arrays that may run at the same time.
-    ///
-    /// It exceeds [`Script::max_parallel`] if there are more arrays than that. It is `None` for
-    /// HyperQueue, which decides by itself.
+    /// Maximum number of tasks of all arrays at once; `None` for HyperQueue, which decides itself.
     #[must_use]
     pub fn all_at_once(&self) -> Option<u64> {
         let arrays = self.arrays().len() as u64;
@@ -167,7 +133,6 @@ impl Script {
         if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("m{name}") }
     }
 
-    /// Text of the batch script.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = "#!/bin/bash\n".to_owned();
@@ -207,9 +172,7 @@ impl Script {
         self.settings.iter().map(|setting| format!(" --set {}", quoted(setting))).collect()
     }
 
-    /// Shell expression with which a task computes the index of its shard. If there are several
-    /// arrays, each array's tasks get the index of the array's first shard from the command that
-    /// submits the array.
+    /// Shell expression for the index of a task's shard.
     fn index(&self) -> String {
         let is_split = self.arrays().len() > 1;
         if self.shards == 1 {
@@ -299,7 +262,6 @@ impl Script {
         }
     }
 
-    /// Commands that submit the batch script, one for each job array.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let path = self.path().display().to_string();
@@ -344,7 +306,6 @@ impl Script {
         arrays.iter().map(call).collect()
     }
 
-    /// Text of the merge script, which runs after all tasks.
     #[must_use]
     pub fn collect_text(&self) -> String {
         let job: String = format!("c{}", self.job()).chars().take(15).collect();
@@ -404,8 +365,7 @@ impl Script {
         text
     }
 
-    /// Command that submits the merge script, to run once all jobs in `jobs` have ended or failed.
-    /// `None` if the workload manager cannot start a job after others.
+    /// Command that submits the merge script to run after `jobs`, if the manager can wait.
     #[must_use]
     pub fn collect_call(&self, jobs: &[String]) -> Option<Call> {
         let path = self.collect_path().display().to_string();
@@ -436,7 +396,7 @@ impl Script {
 }
 
 impl BatchSystem {
-    /// Parses the job id from the output of the workload manager's command for submissions.
+    /// Parses the job id from the output of a submission.
     ///
     /// ```
     /// use meshwork_lab::sweep::script::BatchSystem;
@@ -455,7 +415,6 @@ impl BatchSystem {
         (!number.is_empty() && number.chars().all(fits)).then(|| number.to_owned())
     }
 
-    /// Name of the workload manager on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -467,8 +426,7 @@ impl BatchSystem {
     }
 }
 
-/// Parses Slurm's `MaxArraySize` from the output of `scontrol show config`. Task numbers of an
-/// array must be below this limit.
+/// Parses `MaxArraySize`, the exclusive limit of task numbers, from `scontrol show config`.
 ///
 /// ```
 /// use meshwork_lab::sweep::script::max_array_size;
@@ -480,19 +438,16 @@ pub fn max_array_size(config: &str) -> Option<u64> {
     line.split_once('=')?.1.trim().parse().ok()
 }
 
-/// Formats a duration as `hours:minutes:seconds`.
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Formats the words of a command for a shell script, with quotes where needed.
 fn words(words: &[String]) -> String {
     let call = Call { words: words.to_vec(), input: None };
     shown(&call)
 }
 
-/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,5 +1,4 @@
-//! Running of one shard of a study. If an attempt at a shard ends early, later attempts complete
-//! the shard.
+//! Running of one shard of a study, in one attempt or several.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -18,21 +17,14 @@ use crate::sweep::deal::Deal;
 use crate::sweep::name::{Shard, attempt};
 use crate::watch::recording::kept::Kept;
 
-/// Parameters of an attempt to run a shard.
 pub struct ShardWork<'a> {
-    /// Results folder, shared by all shards.
     pub folder: PathBuf,
     pub shard: Shard,
-    /// File that assigns the runs to shards, called the deal.
-    ///
-    /// With `None`, all runs of the study are assigned to shards by estimated costs, without
-    /// measured durations.
+    /// File that assigns the runs to shards; with `None`, estimated costs assign all runs.
     pub deal: Option<PathBuf>,
-    /// Number of threads; 0 uses one per processor.
     pub threads: usize,
     /// Limit in bytes on the estimated memory of concurrent runs; `None` for no limit.
     pub max_memory: Option<u64>,
-    /// Function that is called after every run.
     pub progress: &'a (dyn Fn(RunProgress) + Sync),
     /// Observer of the runs, without influence on their results.
     pub watcher: Option<&'a dyn Watcher>,
@@ -41,25 +33,16 @@ pub struct ShardWork<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Outcome of one attempt to run a shard.
 pub struct Ended {
     /// Progress of the attempt. Runs that an earlier attempt has finished count as reused.
     pub progress: RunProgress,
-    /// Whether the attempt was stopped early.
     pub stopped: bool,
-    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
     /// Failures of runs or of writing results, one sentence each.
     pub failures: Vec<String>,
 }
 
-/// Runs a shard, except its runs that earlier attempts have finished.
-///
-/// Finished runs are appended to the segment of this attempt.
-///
-/// # Errors
-/// If the study, its inputs, the file that assigns runs to shards, or the folder are invalid. In
-/// that case nothing has run.
+/// Runs a shard, and appends new runs to the segment of this attempt.
 pub fn run_shard(study: &Study, work: &ShardWork<'_>) -> Result<Ended, Refused> {
     let prepared = prepare(study, work.threads, work.max_memory, true)?;
     begin(study, &work.folder, &prepared, &work.build)?;
@@ -147,13 +130,7 @@ fn threads(asked: usize) -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Begins a sweep in a results folder, or checks that the folder already holds this sweep. All
-/// processes of a sweep must run the same study, which is stored in the folder. Processes that
-/// begin at the same time write identical files.
-///
-/// # Errors
-/// If the folder holds another study, if its sweep was begun with another build of the program,
-/// other settings or other inputs, or if the folder cannot be written.
+/// Begins a sweep in a results folder, or checks that the folder already holds this sweep.
 pub(crate) fn begin(
     study: &Study,
     folder: &Path,
@@ -225,17 +202,12 @@ fn short(build: &str) -> &str {
     if shown.is_empty() { "one of before" } else { shown }
 }
 
-/// Whether a results folder holds runs, of any build of the program.
 fn has_runs(folder: &Path) -> bool {
     let is_full = std::fs::metadata(folder.join(RUNS)).is_ok_and(|data| data.len() > 0);
     is_full || folder.join(crate::run::store::SEGMENTS).is_dir()
 }
 
-/// Reads the study of a sweep from the results folder, for callers that have no study file. The
-/// study has its original settings and file name, and finds its original inputs.
-///
-/// # Errors
-/// One sentence, if no sweep was begun in the folder.
+/// Reads the study of a sweep from the results folder, with its settings, name and inputs.
 pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     must_be_begun(folder)?;
     let asked = StudyRequest::read(folder)?.unwrap_or_else(StudyRequest::guess);
@@ -244,10 +216,6 @@ pub fn begun(catalogue: &Catalogue, folder: &Path) -> Result<Study, Refused> {
     Ok(study)
 }
 
-/// Reads the study of a sweep and its scenarios from the results folder.
-///
-/// # Errors
-/// One sentence, if no sweep was begun in the folder.
 pub(crate) fn stored(
     catalogue: &Catalogue,
     folder: &Path,

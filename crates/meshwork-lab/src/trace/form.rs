@@ -16,31 +16,26 @@ use crate::cell::written;
 use crate::run::inputs::{Files, is_tsv};
 use crate::study::Refused;
 
-/// Format of a file with jobs: a log, or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A log in the Standard Workload Format.
     Log {
-        /// Whether the lines are compressed with gzip.
         is_compressed: bool,
     },
-    /// A table of jobs as CSV.
     Csv {
-        /// Whether the table is compressed with gzip.
         is_compressed: bool,
     },
     /// A table of jobs as Parquet, which has compression of its own.
     #[cfg(feature = "parquet")]
     Parquet,
-    /// A format that can be read but not written: a table separated by tabs, or a published trace
-    /// in JSON.
+    /// Formats that can only be read: a table separated by tabs, or a published trace in JSON.
     Foreign,
 }
 
 impl Form {
-    /// Format of the file `name`. A name that ends in `.csv`, `.parquet`, `.tsv` or `.json` is that
-    /// of a table, any other that of a log. A further ending `.gz` means that the file is
-    /// compressed.
+    /// Format of the file `name`: a table if it ends in `.csv`, `.parquet`, `.tsv` or `.json`, else
+    /// a log.
+    ///
+    /// A further ending `.gz` means that the file is compressed; `.parquet.gz` is an error.
     ///
     /// ```
     /// use meshwork_lab::trace::Form;
@@ -48,9 +43,6 @@ impl Form {
     /// assert_eq!(Form::of("JOBS.CSV"), Ok(Form::Csv { is_compressed: false }));
     /// assert!(Form::of("jobs.parquet.gz").is_err());
     /// ```
-    ///
-    /// # Errors
-    /// If the name ends in `.parquet.gz`.
     pub fn of(name: &str) -> Result<Form, Refused> {
         let lower = name.to_lowercase();
         let (stem, is_compressed) = match lower.strip_suffix(".gz") {
@@ -71,13 +63,11 @@ impl Form {
     }
 }
 
-/// Whether a file is JSON, by the ending of its name.
 pub(super) fn is_json(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".json")
 }
 
-/// Whether an output file is to be a study, by the ending of its name.
 pub(super) fn is_study(path: &str) -> bool {
     path.to_lowercase().ends_with(".toml")
 }
@@ -92,8 +82,7 @@ fn parquet(name: &str) -> Result<Form, Refused> {
     Err(Refused(format!("{name}: this is Parquet, and {}", crate::run::inputs::NO_PARQUET)))
 }
 
-/// Date at which the clock of a log or table is 0, in seconds since 1970. `None` if the header of
-/// the log states no date, or if the table has no dates.
+/// Date at which the clock is 0, in seconds since 1970; `None` if the file states none.
 pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64>, WorkloadError> {
     if !matches!(form, Form::Log { .. }) {
         return Ok(Listed::read(table_rows(files, path)?, path)?.origin);
@@ -109,7 +98,6 @@ pub(super) fn origin(files: &Files, path: &str, form: Form) -> Result<Option<f64
     Ok(header.number("UnixStartTime").map(|seconds| seconds as f64))
 }
 
-/// Reads the rows of a table of jobs, or of a published trace.
 pub(super) fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadError> {
     match published::jobs(path).map_err(WorkloadError)? {
         Some(jobs) => Ok(Box::new(jobs.rows.into_iter().map(Ok))),
@@ -119,7 +107,6 @@ pub(super) fn table_rows(files: &Files, path: &str) -> Result<Rows, WorkloadErro
 
 const IN_MEMORY: &str = "writing to memory cannot fail";
 
-/// Encodes the jobs of a log in the format `form`.
 pub(super) fn bytes(form: Form, header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     match form {
         Form::Log { is_compressed } => packed(is_compressed, lines(header, kept)),
@@ -149,25 +136,18 @@ fn lines(header: &Header, kept: &[(Record, Job)]) -> Vec<u8> {
     text
 }
 
-/// Columns that hold text in a table of jobs but numbers in a log.
-///
-/// Each has the index of the field in the log.
+/// Columns that hold text in a table of jobs but numbers in a log, with their field in the log.
 fn names() -> impl Iterator<Item = (&'static Column, usize)> {
     let texts = COLUMNS.iter().filter(|column| column.holds == CellKind::Text);
     texts.filter_map(|column| Some((column, column.field?)))
 }
 
-/// Whether tables of jobs have no column for a field of the log, given by its index from 0.
-///
-/// The result is false for the allocated processors (index 4), because there is another test for
-/// the warning about them: it compares them with the requested processors.
+/// Whether tables of jobs have no column for a field, by index from 0.
 fn has_no_column(field: usize) -> bool {
     field != 4 && COLUMNS.iter().all(|column| column.field != Some(field))
 }
 
 /// Warnings about attributes of jobs that the output format `form` cannot store.
-///
-/// If the format is a log, the function also replaces names in the lines of `kept` by numbers.
 pub(super) fn without_place(
     form: Form,
     of_log: bool,
@@ -224,9 +204,7 @@ pub(super) fn without_place(
     says
 }
 
-/// Replaces all names in a column of text by numbers from 1, if any of them is not a number.
-///
-/// Names are numbered in the order of the jobs. Returns whether names were replaced.
+/// Replaces names in a column by numbers from 1, unless all are numbers; whether it did.
 fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     let is_none =
         |(record, job): &(Record, Job)| record.fields[field] < 0.0 && column.get(job).is_some();
@@ -243,8 +221,7 @@ fn number(column: &Column, field: usize, kept: &mut [(Record, Job)]) -> bool {
     true
 }
 
-/// Cell of a job in a column of a table; `None` if it is empty. Values such as user and wait may be
-/// known only from the job's line in a log.
+/// Cell of a table, partly from the job's line in a log; `None` if it is empty.
 fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     let is_of_line = column.holds == CellKind::Text || column.name == "wait";
     let field = || Some(record.fields[column.field.filter(|_| is_of_line)?]);
@@ -252,10 +229,7 @@ fn cell(column: &Column, (record, job): &(Record, Job)) -> Option<String> {
     column.get(job).or_else(known)
 }
 
-/// Columns for a table of the jobs `kept`.
-///
-/// They are the required columns, the columns in `always`, and each column in which some job has a
-/// value.
+/// Required columns, those in `always`, and each in which some job has a value.
 fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     let is_used = |column: &&Column| {
         column.is_certain()
@@ -265,8 +239,7 @@ fn used(always: &[&str], kept: &[(Record, Job)]) -> Vec<&'static Column> {
     COLUMNS.iter().filter(is_used).collect()
 }
 
-/// CSV table of jobs for the workload `table`. If any job requests a block or a subcube, the table
-/// has columns for both.
+/// CSV table of jobs. If any job requests a block or a subcube, it has columns for both.
 fn table(kept: &[(Record, Job)]) -> Vec<u8> {
     let mut columns = used(&["nodes"], kept);
     if columns.iter().any(|column| ["block", "subcube"].contains(&column.name)) {

@@ -3,41 +3,32 @@
 use std::io::Cursor;
 use std::path::Path;
 
+use meshwork::catalogue::Catalogue;
 use meshwork::job::{Job, Time};
-use meshwork::registry::LARGEST;
+use meshwork::registry::{LARGEST, entry};
 use meshwork::topology::Topology;
 use meshwork::workload::statistics::Statistics;
 use meshwork::workload::swf::{Header, Record};
-use meshwork::workload::{FAMILY, NoInputs, Submission, WorkloadContext, lublin, submissions};
+use meshwork::workload::{FAMILY, NoInputs, Submission, WORKLOADS, WorkloadContext, submissions};
 use toml::{Table, Value};
 
 use super::{Form, TraceError, form, info, write};
 use crate::standard::catalogue;
 
-/// Maximum number of jobs in a generated log, all of which are held in memory.
 pub const MAX_JOBS: u64 = 10_000_000;
 
-/// Parameters of a log to be generated from the model of Lublin and Feitelson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Number of jobs of the log.
     pub jobs: u64,
-    /// Number of processors of the machine for which the jobs are drawn.
     pub processors: u32,
-    /// Seed of the random numbers.
     pub seed: u64,
     /// Name of the parameter set: `typeless`, `batch`, `interactive` or `both`.
     pub classes: String,
-    /// Offered load between the first submission and the last, as a share of the machine.
-    /// Submission times are scaled to reach it. `None` leaves them as the model draws them.
+    /// Offered load to which submission times are scaled; `None` leaves them as drawn.
     pub load: Option<f64>,
 }
 
-/// Generates a log from the model of Lublin and Feitelson, and writes it to a file. The log depends
-/// only on the parameters. Its requested times equal its run times.
-///
-/// # Errors
-/// One sentence, if the model has no jobs for these parameters, or if the file cannot be written.
+/// Writes a log of the model of Lublin and Feitelson, whose requested times equal its run times.
 pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> {
     let form = Form::of(&output.display().to_string())?;
     let mut kept = generated(model)?;
@@ -69,8 +60,7 @@ pub fn generate(output: &Path, model: &Model) -> Result<Statistics, TraceError> 
     if output.is_file() {
         return info(output);
     }
-    // The output may be a pipe or a device, which cannot be read back. So the statistics are
-    // computed from the log in memory.
+    // The output may be a pipe, so the statistics are computed from the log in memory.
     let log = form::bytes(Form::Log { is_compressed: false }, &header, &kept);
     let shown = output.display().to_string();
     let statistics = Statistics::of(Box::new(Cursor::new(log)), &shown);
@@ -87,29 +77,36 @@ fn generated(model: &Model) -> Result<Vec<(Record, Job)>, String> {
     table.insert("jobs".to_owned(), whole(model.jobs));
     table.insert("processors".to_owned(), whole(u64::from(model.processors)));
     table.insert("classes".to_owned(), model.classes.as_str().into());
-    let params = FAMILY
-        .resolve_in(&catalogue(), "lublin", &Value::Table(table))
-        .map_err(|problem| problem.message)?;
-    let machine = Topology::flat(model.processors).map_err(|error| error.to_string())?;
-    let sites = [(machine, 1.0)];
-    let setting = WorkloadContext {
-        sites: &sites,
-        seed: model.seed,
-        replication: 0,
-        owners: false,
-        inputs: &NoInputs,
-    };
-    let jobs = submissions(&lublin::ENTRY, &params, &setting).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
-    for item in jobs {
-        if let Submission::Job(job) = item.map_err(|error| error.0)? {
-            kept.push((record(&job), job));
-        }
-    }
+    let keep = |job: Job| kept.push((record(&job), job));
+    draw(&catalogue(), ("lublin", table), model.processors, model.seed, keep)?;
     Ok(kept)
 }
 
-/// Line of a log for a job, with the submission time rounded down to whole seconds.
+/// Draws the jobs of a workload, which messages call `name`, for a flat machine.
+pub(super) fn draw(
+    catalogue: &Catalogue,
+    (name, workload): (&str, Table),
+    processors: u32,
+    seed: u64,
+    mut each: impl FnMut(Job),
+) -> Result<(), String> {
+    let params = FAMILY
+        .resolve_in(catalogue, name, &Value::Table(workload))
+        .map_err(|problem| problem.message)?;
+    let sites = [(Topology::flat(processors).map_err(|error| error.to_string())?, 1.0)];
+    let setting =
+        WorkloadContext { sites: &sites, seed, replication: 0, owners: false, inputs: &NoInputs };
+    let jobs = submissions(entry(WORKLOADS, params.name()), &params, &setting)
+        .map_err(|error| error.to_string())?;
+    for item in jobs {
+        if let Submission::Job(job) = item.map_err(|error| error.0)? {
+            each(job);
+        }
+    }
+    Ok(())
+}
+
 fn record(job: &Job) -> Record {
     let mut record = Record::of(job);
     record.fields[1] = job.arrival.units().floor();

@@ -30,13 +30,10 @@ pub use generate::{MAX_JOBS, Model, generate};
 pub(crate) use published::{SlurmPieces, history, megabytes};
 pub use resampled::{ResampledLog, ResampledStatistic, WAYS, resampled};
 
-/// Error of reading or writing a log, as one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
-    /// Error: an argument or a log is invalid. Holds the sentence for the user.
     #[error("{0}")]
     Wrong(String),
-    /// Error: a file cannot be written. Holds the sentence for the user.
     #[error("{0}")]
     Unwritten(String),
 }
@@ -71,10 +68,7 @@ impl From<String> for TraceError {
     }
 }
 
-/// Statistics of a log or of a table of jobs. The file's name tells which of them the file is.
-///
-/// # Errors
-/// One sentence, with file and line.
+/// Statistics of a log or of a table of jobs, as the file's name tells.
 pub fn info(path: &Path) -> Result<Statistics, TraceError> {
     let shown = path.display().to_string();
     let files = Files::default();
@@ -110,10 +104,7 @@ fn no_such_day(text: &str) -> String {
     }
 }
 
-/// Converts dates in the parameters `from` and `until` to times by the clock of a log.
-///
-/// # Errors
-/// If one of them is text but no date, or the log's clock has no known start.
+/// Converts dates in `from` and `until` to times by the clock of a log.
 pub(crate) fn on_the_clock_of(
     files: &Files,
     path: &str,

@@ -1,5 +1,4 @@
-//! Compares statistics of a log with the statistics of many resampled logs. This shows what
-//! resampling preserves.
+//! Compares a log with many resampled logs, which shows what resampling preserves.
 
 use std::path::Path;
 
@@ -20,13 +19,10 @@ const HOUR: f64 = 3_600.0;
 const DAY: f64 = 24.0 * HOUR;
 const WEEK: f64 = 7.0 * DAY;
 
-/// Largest lag in days for which the autocorrelation of the daily load is measured.
 const LAGS: usize = 14;
 
-/// Width of the figures in pixels.
 const WIDTH: f64 = 720.0;
 
-/// A statistic of a log, with the range of 95 % of its values in resampled logs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledStatistic {
     pub name: &'static str,
@@ -36,8 +32,7 @@ pub struct ResampledStatistic {
 }
 
 impl ResampledStatistic {
-    /// Whether the log's value is outside the range of the resampled logs. `way` is the index of a
-    /// resampling method.
+    /// Whether the log's value is outside the range of the resampling method `way`.
     #[must_use]
     pub fn is_outside(&self, way: usize) -> bool {
         let [low, high] = self.bands[way];
@@ -47,12 +42,9 @@ impl ResampledStatistic {
     }
 }
 
-/// A log compared with its resamplings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResampledLog {
-    /// Names of the methods of resampling.
     pub ways: Vec<String>,
-    /// Number of resampled logs for each method of resampling.
     pub count: u64,
     pub jobs: u64,
     pub statistics: Vec<ResampledStatistic>,
@@ -68,12 +60,10 @@ struct Curves {
     what: &'static str,
     x: Vec<f64>,
     log: Vec<f64>,
-    /// Ranges that hold 95 % of the values: one for each resampling method and each point of the
-    /// curve.
+    /// 95 % ranges for each resampling method and point of the curve.
     bands: Vec<Vec<[f64; 2]>>,
 }
 
-/// All statistics and curves that are measured for one log.
 struct Measured {
     scalars: Vec<f64>,
     curves: [Vec<f64>; 4],
@@ -95,9 +85,7 @@ const SCALARS: [&str; 12] = [
     "same size as the user's job before, share",
 ];
 
-/// Curves in the order of [`measured`].
-///
-/// Each has a name, the label of the horizontal axis, and the label of the vertical axis.
+/// Names of the curves, with the labels of their axes, in the order of [`measured`].
 const CURVES: [(&str, &str, &str); 4] = [
     ("hours", "Hour of the day, by the clock of the log", "Share of the jobs submitted (%)"),
     ("weekdays", "Day of the week, from the first of the log", "Share of the jobs submitted (%)"),
@@ -105,13 +93,11 @@ const CURVES: [(&str, &str, &str); 4] = [
     ("sizes", "Size class: up to 2ⁿ processors", "Share of the jobs (%)"),
 ];
 
-/// Mean of numbers; 0 if there are none.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Autocorrelation of a series of numbers: the correlation with the numbers `lag` positions later.
-/// It is 0 if the numbers do not vary.
+/// Correlation of numbers with those `lag` positions later; 0 if they do not vary.
 fn correlation(values: &[f64], lag: usize) -> f64 {
     let centre = mean(values);
     let square: f64 = values.iter().map(|x| (x - centre).powi(2)).sum();
@@ -120,9 +106,7 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Measures the statistics and curves of a log over `weeks` whole weeks from the instant `first`
-/// on. Resampled logs are measured over the same weeks as the log, although their first job may
-/// come later, and their last job may come before the last week ends.
+/// Statistics and curves over `weeks` whole weeks from `first` on.
 fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured {
     let span = weeks as f64 * WEEK;
     let (mut hours, mut weekdays) = (vec![0.0; 24], vec![0.0; 7]);
@@ -206,7 +190,6 @@ fn measured(jobs: &[(Option<i64>, &Job)], first: f64, weeks: usize) -> Measured 
     }
 }
 
-/// Range that holds the middle 95 % of the values.
 fn band(mut values: Vec<f64>) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1) as f64;
@@ -214,13 +197,7 @@ fn band(mut values: Vec<f64>) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// Resamples a log `count` times by each method in `ways`, and measures all resampled logs.
-///
-/// # Errors
-/// One sentence, if the log cannot be read or resampled.
-///
-/// # Complexity
-/// The time of `count` conversions of the log for each method, divided among all processors.
+/// Resamples a log `count` times by each method in `ways`, on all processors.
 pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog, TraceError> {
     let shown = log.display().to_string();
     let plain = parameters(&shown, &Table::new())?;
@@ -298,8 +275,7 @@ pub fn resampled(log: &Path, ways: &[String], count: u64) -> Result<ResampledLog
 }
 
 impl ResampledLog {
-    /// Figures of the curves as SVG files: the names and the contents of the files. A figure has a
-    /// panel for each method of resampling.
+    /// Names and contents of SVG files, with a panel for each method of resampling.
     #[must_use]
     pub fn figures(&self, title: &str) -> Vec<(String, String)> {
         let drawn = |curves: &Curves| {
@@ -393,8 +369,7 @@ mod tests {
         let found = resampled(&path, &ways, 40).unwrap();
         let of =
             |name: &str| found.statistics.iter().find(|own| own.name.starts_with(name)).unwrap();
-        // Resampling by users keeps each user once. Resampling by weeks can lose or repeat the week
-        // of the second user.
+        // Resampling by users keeps each user once; by weeks it can lose or repeat the second one.
         let jobs = of("jobs per week");
         assert!((0..3).all(|way| !jobs.is_outside(way)), "{jobs:?}");
         let is_same = jobs.bands[0].iter().all(|end| (end - jobs.log).abs() < 1e-9);

@@ -19,21 +19,19 @@ use crate::findings::words::{short, short_label};
 use crate::run::ScenarioRuns;
 use crate::study::{Refused, Study, same};
 
-/// Reason why a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceEnd {
-    /// The race ended because no candidate can beat the leader by more than the indifference zone.
+    /// No candidate can beat the leader by more than the indifference zone.
     Decided,
-    /// The race ended because the budget of runs does not allow another round.
+    /// The budget of runs does not allow another round.
     Budget,
-    /// The race ended because the caller stopped it, or because its time ran out.
+    /// The caller stopped the race, or its time ran out.
     Interrupted,
-    /// The race ended because the largest number of replications has been run.
+    /// The maximum number of replications has been run.
     Most,
 }
 
 impl RaceEnd {
-    /// Name of the reason in files of results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,7 +43,6 @@ impl RaceEnd {
     }
 }
 
-/// A race that has ended, with its runs and the reason why it ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) race: &'a Race,
@@ -53,68 +50,45 @@ pub(crate) struct Parts<'a> {
     pub(crate) stopped: RaceEnd,
 }
 
-/// A candidate and its results at the end of the race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Swept keys with the values that make up the candidate.
     pub swept: Vec<(String, Value)>,
     /// Swept keys with shortened values, as a label in tables.
     pub label: String,
     pub fate: Fate,
-    /// Number of replications that the candidate has run.
     pub replications: u64,
-    /// Mean of the metric: geometric, or arithmetic if raw values are compared; `None` without a
-    /// run.
+    /// Geometric mean, or arithmetic if raw values are compared; `None` without a run.
     pub mean: Option<f64>,
     /// Mean of the second metric, which shows the trade-off; `None` if no second metric is given.
     pub second: Option<f64>,
-    /// Upper bound on the candidate's distance from the best one; `None` if there is no bound.
-    ///
-    /// It is on the race's scale (logarithmic or raw).
+    /// Upper bound on the distance from the best candidate, on the race's scale, if known.
     pub bound: Option<f64>,
-    /// Mean difference from the winner, as it developed with the number of pairs of replications.
-    ///
-    /// An element is a number of pairs, the mean difference over these pairs, and the half width of
-    /// the confidence interval. Difference and half width are on the race's scale (logarithmic or
-    /// raw).
+    /// Pairs of replications, mean difference from the winner, and half width, on the race's scale.
     pub course: Vec<(u64, f64, f64)>,
 }
 
-/// Mean effect that one value of a swept key has on the metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     pub key: String,
     pub value: String,
-    /// Mean metric of the candidates with this value of the key, minus the mean over all
-    /// candidates.
-    ///
-    /// Both means are on the race's scale (logarithmic or raw).
     pub effect: f64,
     /// Half the width of the effect's 95 % interval; `None` if there are too few replications.
     pub half_width: Option<f64>,
     pub candidates: u64,
     /// Number of replications over which the means are taken.
-    ///
-    /// They are the first replications, which all candidates have run. Candidates with growing
-    /// queues or failed runs do not count here.
     pub replications: u64,
 }
 
-/// Outcome of a choice: the race, the recommended candidate, and its measurement on fresh data.
 #[derive(Clone, Debug)]
 pub struct ChoiceOutcome {
     pub study: String,
     pub metric: String,
     pub second: Option<String>,
     pub raw: bool,
-    /// Clock of the study, which gives the unit in which times are printed.
     clock: Clock,
     meanings: Meanings,
     scale: Scale,
     pub confidence: f64,
-    /// Indifference zone: difference up to which candidates count as equally good.
-    ///
-    /// It is on the race's scale (logarithmic or raw).
     pub within: f64,
     pub stopped: RaceEnd,
     pub least_pairs: u64,
@@ -126,16 +100,10 @@ pub struct ChoiceOutcome {
     /// Index of the recommended candidate; `None` while no candidate has a value of the metric.
     pub recommended: Option<usize>,
     /// Reason of the recommendation: `leader`, `baseline`, `simplest` or `none`.
-    ///
-    /// The candidate leads the race, or it is the baseline or the simplest one among equally good
-    /// candidates. With `none`, no candidate is recommended.
     pub reason: &'static str,
-    /// Upper bound on the recommended candidate's distance from the best one.
-    ///
-    /// It is on the race's scale (logarithmic or raw).
+    /// Upper bound on the recommended candidate's distance from the best, on the race's scale.
     pub bound: Option<f64>,
-    /// Indices of the survivors that are certainly within the indifference zone of the best
-    /// candidate.
+    /// Survivors that are certainly within the indifference zone of the best candidate, by index.
     pub equal: Vec<usize>,
     /// Index of the baseline, the candidate with which the winner is compared.
     pub reference: usize,
@@ -144,7 +112,6 @@ pub struct ChoiceOutcome {
     pub wins: Wins,
     pub effects: Vec<Effect>,
     pub looks: Vec<Look>,
-    /// Options of the choice, as arguments of the command `meshwork choose`.
     pub options: Vec<String>,
     /// Number of runs of the race, including runs that were read from the store.
     pub runs: u64,
@@ -160,18 +127,12 @@ pub struct ChoiceOutcome {
     pub is_skewed: bool,
     pub study_file: String,
     pub slurm: Vec<String>,
-    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
-    /// Errors in writing results, one sentence each.
     pub failures: Vec<String>,
 }
 
 impl ChoiceOutcome {
     /// Computes the outcome of a race that has ended.
-    ///
-    /// # Errors
-    /// If no candidate can be chosen: one sentence with the reason. If constraints are the reason,
-    /// the sentence names the candidate that is nearest to meeting them.
     pub(crate) fn of(raced: &Raced<'_>, parts: Parts<'_>) -> Result<ChoiceOutcome, Refused> {
         let Parts { race, runs, stopped } = parts;
         let rules = RaceRules { within: race.within(), ..raced.rules };
@@ -277,7 +238,6 @@ impl ChoiceOutcome {
         (!self.gains.is_empty()).then(|| self.gains.iter().all(|gain| gain.is_clear))
     }
 
-    /// The outcome as one JSON object.
     #[must_use]
     pub fn json(&self) -> Json {
         let distance = |difference: f64| {
@@ -429,8 +389,7 @@ fn nobody(raced: &Raced<'_>, race: &Race, stopped: RaceEnd) -> Option<String> {
     })
 }
 
-/// Number of parameters in a candidate's swept values. Among equally good candidates, the one with
-/// the fewest parameters counts as the simplest.
+/// Number of parameters of a candidate, by which the simplest of equally good ones is found.
 fn words(raced: &Raced<'_>, own: usize) -> usize {
     fn parameters(value: &Value) -> usize {
         match value {
@@ -441,10 +400,7 @@ fn words(raced: &Raced<'_>, own: usize) -> usize {
     raced.points[own].swept.iter().map(|(_, value)| parameters(value)).sum()
 }
 
-/// Numbers of pairs of replications at which the course of the race is shown.
-///
-/// They start at 4 and grow by increasing steps. The numbers at which candidates were dropped and
-/// the last number are included.
+/// Numbers of pairs at which the course of the race is shown.
 fn checkpoints(race: &Race) -> BTreeSet<u64> {
     let mut shown: BTreeSet<u64> = BTreeSet::from([race.pairs()]);
     let mut next = 4;
@@ -459,11 +415,7 @@ fn checkpoints(race: &Race) -> BTreeSet<u64> {
     shown
 }
 
-/// Mean difference between a candidate and the winner, as it developed with the number of pairs.
-///
-/// An element is a number of pairs of replications (one of the numbers in `shown`), the mean
-/// difference over these pairs, and the half width of its interval. Elements with an infinite half
-/// width are left out.
+/// Mean difference from the winner, and half width, at the numbers of pairs in `shown`.
 fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Vec<(u64, f64, f64)> {
     let (mut moments, mut course) = (RunningMoments::default(), Vec::new());
     for (number, (a, b)) in (1..).zip(ours.iter().zip(winner)) {
@@ -481,11 +433,9 @@ fn course(ours: &[f64], winner: &[f64], level: f64, shown: &BTreeSet<u64>) -> Ve
 
 /// Mean effect of each value of each swept key on the metric.
 ///
-/// Candidates with growing queues or failed runs are left out. The means are over the replications
-/// that all remaining candidates have run. For each key, the remaining candidates are divided into
-/// groups whose members differ only in this key. A group is used only if it has a candidate for
-/// every value of the key. Without this rule, a value would look too good if its worst candidates
-/// were left out because their queues grow.
+/// Candidates with growing queues or failed runs are left out, and so are groups that differ only
+/// in the key if they lack a value of it. Otherwise, a value would look too good without its worst
+/// candidates.
 fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     let counts = |fate: &Fate| !matches!(fate, Fate::Growing | Fate::Failed(_));
     let fit: Vec<usize> =
@@ -539,7 +489,6 @@ fn effects(raced: &Raced<'_>, race: &Race) -> Vec<Effect> {
     effects
 }
 
-/// Skewness of values: the standardised third moment.
 fn skewness(values: &[f64]) -> f64 {
     let Some(mean) = mean(values) else { return 0.0 };
     let n = values.len() as f64;

@@ -8,14 +8,12 @@ use crate::findings::sequence::Wins;
 use crate::findings::statistics::Interval;
 
 impl ChoiceOutcome {
-    /// Text of a distance between candidates: `3.1 %`, or a plain number if raw values are
-    /// compared.
+    /// Distance between candidates: `3.1 %`, or a plain number if raw values are compared.
     fn distance(&self, difference: f64) -> String {
         let distance = self.scale.distance(difference);
         if self.raw { significant(distance, 3) } else { percent(distance) }
     }
 
-    /// Text of a change of the metric, such as `3.1 % lower`.
     fn change(&self, change: f64) -> String {
         if change == 0.0 {
             return "equal".to_owned();
@@ -33,10 +31,7 @@ impl ChoiceOutcome {
         format!("on {} {} is {}{ends}", gain.on, self.metric, self.change(gain.change))
     }
 
-    /// The outcome as one row of a table that lists several choices.
-    ///
-    /// The cells are the label of the recommended candidate, the bound on its distance from the
-    /// best one, the change from the baseline on fresh data, and the number of runs.
+    /// Recommended candidate, bound, change from the baseline on fresh data, and number of runs.
     #[must_use]
     pub fn line(&self) -> [String; 4] {
         let label = self.recommended.map(|own| self.candidates[own].label.clone());
@@ -54,12 +49,10 @@ impl ChoiceOutcome {
         [or(label), or(bound), or(change), count(self.runs + self.validation_runs)]
     }
 
-    /// Text of a change of the metric with its sign.
     fn signed(&self, change: f64) -> String {
         if self.raw { significant(change, 3) } else { percent_with_sign(change) }
     }
 
-    /// All sentences of the outcome, most important first.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -164,7 +157,7 @@ impl ChoiceOutcome {
         all
     }
 
-    /// Sentence that states the guarantee that the measured pairs of replications give.
+    /// Guarantee that the measured pairs of replications give.
     #[must_use]
     pub fn guarantee(&self) -> String {
         let confidence = percent(self.confidence);
@@ -249,8 +242,7 @@ impl ChoiceOutcome {
         )
     }
 
-    /// Name of a metric with the unit in which the table of candidates has it, such as
-    /// `wait, hours`.
+    /// Metric with its unit in the table of candidates, such as `wait, hours`.
     #[must_use]
     pub fn header(&self, metric: &str) -> String {
         match self.meanings.unit(metric) {
@@ -261,12 +253,10 @@ impl ChoiceOutcome {
         }
     }
 
-    /// Rows of the table of candidates.
+    /// Rows of the table of candidates, the recommended one first, then by state and mean.
     ///
     /// The cells are number, label, replications, mean of the metric, mean of the second metric,
-    /// and state of the candidate. The recommended candidate comes first, then the others that are
-    /// still in the race, then those that were dropped. Rows of the same state are ordered by the
-    /// mean, best first.
+    /// and state.
     #[must_use]
     pub fn rows(&self) -> Vec<[String; 6]> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
@@ -346,19 +336,13 @@ impl ChoiceOutcome {
         Some(ends)
     }
 
-    /// Text on the mean effects of swept values: an introductory sentence, and one line for each
-    /// value.
     #[must_use]
     pub fn effect_lines(&self) -> Vec<String> {
-        let signed = |change: f64| match self.raw {
-            true => significant(change, 3),
-            false => percent_with_sign(change),
-        };
         let line = |effect: &Effect| {
             let ends = self.effect_ends(effect).map_or_else(String::new, |[low, high]| {
-                format!(" ({} to {})", signed(low), signed(high))
+                format!(" ({} to {})", self.signed(low), self.signed(high))
             });
-            let change = signed(self.scale.change(effect.effect));
+            let change = self.signed(self.scale.change(effect.effect));
             format!("  {} = {}: {change}{ends}", effect.key, effect.value)
         };
         let Some(first) = self.effects.first() else { return Vec::new() };
@@ -372,8 +356,7 @@ impl ChoiceOutcome {
     }
 }
 
-/// Text of the 95 % interval of a change. An infinite end means that there are too few batches to
-/// bound the change.
+/// 95 % interval of a change. An end is infinite if there are too few batches to bound it.
 fn interval(ends: Option<[f64; 2]>, change: impl Fn(f64) -> String) -> String {
     match ends.map(|ends| ends.map(|end| Some(end).filter(|end| end.is_finite()))) {
         Some([Some(low), Some(high)]) => {
@@ -393,9 +376,7 @@ fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2.max(digits(share))))
 }
 
-/// Number of significant digits for a fraction that is shown as a percentage.
-///
-/// It is 3 if the fraction is at least 100 %, otherwise 2.
+/// Significant digits of a percentage: 3 from 100 % on, otherwise 2.
 fn digits(share: f64) -> i32 {
     if share.abs() >= 1.0 { 3 } else { 2 }
 }

@@ -12,124 +12,88 @@
 //! candidate. This holds however the candidates' results are correlated, and whenever the race is
 //! stopped.
 //!
-//! With constraints, half of α is spent on them. Only a candidate that certainly meets them may
-//! drop others or has a finite bound. If there are many candidates, a screening by successive
-//! halving first chooses finalists. The race then uses fresh replications only, and the guarantee
-//! covers the finalists.
+//! With constraints, half of α is spent on them, and only a candidate that certainly meets them may
+//! drop others or has a finite bound. A screening by successive halving first chooses finalists of
+//! many candidates. The race then uses fresh replications only, and the guarantee covers the
+//! finalists.
 
 use crate::findings::sequence::{RunningMoments, factor};
 use crate::findings::statistics::quantile;
 
-/// Number of replications after which candidates with growing queues are dropped. It is also the
-/// number after which a screening first halves the number of candidates.
+/// Replications after which growing queues are dropped, and a screening first halves the field.
 pub const FIRST_LOOK: u64 = 4;
 
-/// Largest number of candidates that a screening leaves for the race.
 pub const FINALISTS: usize = 64;
 
 /// Largest number of replications of a candidate, after which the race ends undecided.
 pub const MAX_REPLICATIONS: u64 = 10_000;
 
-/// Largest number of survivors with which the race continues after a leader is certain.
-///
-/// A leader is certain if it is within the indifference zone of the best candidate. The race then
-/// continues only to find out which other survivors are equally good.
 const MAX_TIES: usize = 8;
 
-/// Smallest number of runs in a round of the race.
-///
-/// A round of this size keeps several threads busy even if only a few survivors are left.
+/// Minimum number of runs in a round, which keeps several threads busy with few survivors.
 const ROUND: usize = 16;
 
-/// Rules of a race: error probability, indifference zone and numbers of replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRules {
     /// Largest probability with which the race's guarantee may fail.
     pub alpha: f64,
-    /// Indifference zone: largest difference with which two candidates count as equally good.
-    ///
-    /// It is on the race's scale (logarithmic or raw).
+    /// Difference up to which candidates count as equally good, on the race's scale.
     pub within: f64,
-    /// Number of pairs of runs to compare before a candidate may be dropped.
-    ///
-    /// A pair is the runs of two candidates in one replication.
+    /// Minimum number of pairs of runs before a candidate is dropped.
     pub least: u64,
-    /// Number of candidates above which a screening precedes the race.
-    ///
-    /// A number below [`FINALISTS`] counts as [`FINALISTS`].
+    /// Number of candidates, at least [`FINALISTS`], above which a screening precedes the race.
     pub screen_above: usize,
-    /// Number of constraints that candidates must meet.
     pub constraints: usize,
 }
 
 /// Source from which a race reads the result of each candidate in each replication.
 pub trait Field {
-    /// Value of one run on the race's scale (logarithmic or raw). Smaller values are better.
-    ///
-    /// # Errors
-    /// If the run has no such value.
+    /// Value of one run on the race's scale, on which smaller values are better.
     fn value(&self, candidate: usize, replication: u64) -> Result<f64, NoValue>;
 
     /// Amount by which one run breaks a constraint; 0 or negative if the run meets it.
-    ///
-    /// # Errors
-    /// If the run has no such value.
     fn excess(&self, candidate: usize, constraint: usize, replication: u64)
     -> Result<f64, NoValue>;
 
-    /// Whether the job queue of a candidate keeps growing in its finished runs.
     fn is_growing(&self, candidate: usize) -> bool;
 }
 
-/// Reason why a run has no value that the race can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// The run failed, so its candidate leaves the race.
     Failed(String),
-    /// The value has no counterpart on the race's scale, such as 0 on a logarithmic one. This ends
-    /// the race.
+    /// The value has no counterpart on the race's scale, which ends the race.
     OffScale(String),
 }
 
-/// State of a candidate in the race.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// The candidate is still in the race.
     Racing,
-    /// The candidate was dropped, because another candidate is certainly better.
     Beaten {
-        /// Index of the better candidate.
         by: usize,
-        /// Number of pairs of replications after which the candidate was dropped.
+        /// Pairs of replications after which the candidate was dropped.
         pairs: u64,
-        /// Mean difference from the better candidate, on the race's scale (logarithmic or raw).
-        ///
-        /// `least` is the lower end of the difference's confidence interval.
+        /// Mean difference from the better candidate, with its lower end, on the race's scale.
         difference: f64,
         least: f64,
     },
-    /// The candidate's queue grows to the end, so that its metric has no mean.
     Growing,
     /// The candidate certainly breaks a constraint, on average by `excess`.
-    Unfit { constraint: usize, pairs: u64, excess: f64 },
-    /// The candidate left the race, because one of its runs failed.
+    Unfit {
+        constraint: usize,
+        pairs: u64,
+        excess: f64,
+    },
     Failed(String),
-    /// The screening dropped the candidate after this many replications.
     Screened(u64),
 }
 
-/// State of a race after a number of replications of all survivors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// Number of replications that every survivor has run, not counting those of a screening.
     pub pairs: u64,
-    /// Number of candidates that are still in the race.
     pub racing: usize,
     /// Index of the leader, the survivor with the smallest bound.
     pub leader: usize,
-    /// Upper bound on the leader's distance from the best candidate.
-    ///
-    /// It is on the race's scale (logarithmic or raw).
     pub bound: f64,
 }
 
@@ -140,15 +104,13 @@ pub struct Race {
     fates: Vec<Fate>,
     /// Values of each candidate that the race has read, in order of the replications from 0 on.
     values: Vec<Vec<f64>>,
-    /// Statistics of the amounts by which candidates break constraints, by candidate and
-    /// constraint.
+    /// Amounts by which candidates break constraints, by candidate and constraint.
     excesses: Vec<Vec<RunningMoments>>,
     /// Position of each candidate among those that are compared in pairs; `usize::MAX` for others.
     places: Vec<usize>,
     /// Statistics of the differences in each compared pair of candidates: first minus second value.
     pairs: Vec<RunningMoments>,
-    /// Number of replications that the screening used. They do not count in the comparison of
-    /// pairs.
+    /// Number of replications of the screening, which do not count in pairs.
     offset: u64,
     is_screening: bool,
     seen: u64,
@@ -199,39 +161,32 @@ impl Race {
         (0..self.fates.len()).filter(|&own| self.fates[own] == Fate::Racing).collect()
     }
 
-    /// State of each candidate.
     #[must_use]
     pub fn fates(&self) -> &[Fate] {
         &self.fates
     }
 
-    /// Values of a candidate, one for each replication, as the race compares them.
-    ///
-    /// They are on the race's scale (logarithmic or raw), on which smaller values are better.
+    /// Values of a candidate by replication, on the race's scale.
     #[must_use]
     pub fn values(&self, candidate: usize) -> &[f64] {
         &self.values[candidate]
     }
 
-    /// States of the race after each replication since the screening, in order.
     #[must_use]
     pub fn looks(&self) -> &[Look] {
         &self.looks
     }
 
-    /// Number of replications of the survivors that the race has read.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Number of replications that every survivor has run, not counting those of the screening.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.seen - self.offset
     }
 
-    /// Whether candidates are still being screened.
     #[must_use]
     pub fn is_screening(&self) -> bool {
         self.is_screening
@@ -244,9 +199,6 @@ impl Race {
     }
 
     /// Estimated number of runs that Clark and Yang's procedure needs for the same guarantee.
-    ///
-    /// The estimate is made when the survivors have run the number of pairs after which candidates
-    /// may be dropped. It is `None` before that time, and after a screening.
     #[must_use]
     pub fn clark_yang(&self) -> Option<u64> {
         self.clark_yang
@@ -258,7 +210,6 @@ impl Race {
         self.problem.as_deref()
     }
 
-    /// Number of pairs of runs to compare before a candidate may be dropped.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.rules.least
@@ -270,43 +221,31 @@ impl Race {
         self.rules.within
     }
 
-    /// Sets the indifference zone once it is known.
-    ///
-    /// On the raw scale, a zone in percent is computed from the first results.
+    /// Sets the indifference zone, which on the raw scale may depend on the first results.
     pub fn fix_within(&mut self, within: f64) {
         self.rules.within = within;
     }
 
-    /// Error probability of a confidence sequence, for the difference between two candidates.
     pub(super) fn level(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         let share = if self.rules.constraints > 0 { 0.5 } else { 1.0 };
         share * self.rules.alpha / (count.max(2) - 1) as f64
     }
 
-    /// Error probability of a confidence sequence, for one candidate and one constraint.
-    ///
-    /// The sequence is for the mean amount by which the candidate exceeds the constraint.
+    /// Error probability of the confidence sequence of one candidate and one constraint.
     fn level_of_constraints(&self) -> f64 {
         let count = self.places.iter().filter(|&&place| place != usize::MAX).count();
         0.5 * self.rules.alpha / (count.max(1) * self.rules.constraints.max(1)) as f64
     }
 
-    /// Index in `pairs` of two candidates, and whether their difference is stored with the opposite
-    /// sign.
-    ///
-    /// The stored difference has the opposite sign if it is the value of `other` minus that of
-    /// `one`.
+    /// Index in `pairs` of two candidates, and whether it stores `other` minus `one`.
     fn pair(&self, one: usize, other: usize) -> (usize, bool) {
         let (a, b) = (self.places[one], self.places[other]);
         let (low, high) = (a.min(b), a.max(b));
         (high * (high - 1) / 2 + low, a > b)
     }
 
-    /// Mean difference of two candidates' values (`one` minus `other`), and half width of its
-    /// interval.
-    ///
-    /// The mean is over all pairs of replications.
+    /// Mean difference of two candidates (`one` minus `other`) over all pairs, and its half width.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> (f64, f64) {
         let factor = factor(self.pairs() as f64, self.level());
@@ -320,7 +259,6 @@ impl Race {
         (mean, moments.half_width_by(factor))
     }
 
-    /// Whether a candidate certainly meets all constraints.
     #[must_use]
     pub fn is_fit(&self, candidate: usize) -> bool {
         let level = self.level_of_constraints();
@@ -329,8 +267,7 @@ impl Race {
             || self.rules.constraints == 0
     }
 
-    /// Mean amount by which a candidate breaks a constraint, and the half width of its confidence
-    /// interval.
+    /// Mean amount by which a candidate breaks a constraint, and the half width of its interval.
     #[must_use]
     pub fn excess(&self, candidate: usize, constraint: usize) -> (f64, f64) {
         let moments = &self.excesses[candidate][constraint];
@@ -338,9 +275,6 @@ impl Race {
     }
 
     /// Upper bound on a survivor's distance from the best candidate.
-    ///
-    /// It is infinite while too few pairs of replications have been run, or while the survivor does
-    /// not certainly meet all constraints.
     #[must_use]
     pub fn bound(&self, candidate: usize) -> f64 {
         self.bound_by(candidate, &self.racing(), factor(self.pairs() as f64, self.level()))
@@ -358,8 +292,6 @@ impl Race {
         bounds.fold(0.0, f64::max)
     }
 
-    /// Indices of the survivors that are certainly within the indifference zone of the best
-    /// candidate.
     #[must_use]
     pub fn equals(&self) -> Vec<usize> {
         let racing = self.racing();
@@ -371,11 +303,8 @@ impl Race {
     /// Whether the race is over.
     ///
     /// A survivor is certain if its bound is within the indifference zone. Once the leader is
-    /// certain, the race only continues to find out which other survivors are certain too. It then
-    /// ends in one of three cases: all survivors are certain, there are too many survivors to find
-    /// this out, or the number of pairs is twice that at which the leader became certain. The race
-    /// also ends if there are no survivors, after an error, and after the largest number of
-    /// replications.
+    /// certain, the race goes on until all survivors are, unless there are too many, and for at
+    /// most twice as many pairs.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_certain = |look: &&Look| look.bound <= self.rules.within;
@@ -392,7 +321,6 @@ impl Race {
             || is_settled()
     }
 
-    /// Number of replications that each candidate must have run when the next round ends.
     #[must_use]
     pub fn wanted(&self) -> Vec<u64> {
         let racing = self.racing().len().max(1);
@@ -409,13 +337,7 @@ impl Race {
         self.fates.iter().zip(&self.values).map(of).collect()
     }
 
-    /// Reads the survivors' results up to replication `have`. Drops candidates after each
-    /// replication.
-    ///
-    /// Which candidates are dropped does not depend on how many replications one call reads.
-    ///
-    /// # Complexity
-    /// **O(k²)** for each replication of *k* survivors.
+    /// Reads the survivors' results up to replication `have`, and drops candidates after each one.
     pub fn advance(&mut self, field: &dyn Field, have: u64) {
         while self.seen < have && !self.is_decided() {
             self.read(field);
@@ -435,7 +357,6 @@ impl Race {
         }
     }
 
-    /// Reads one replication of all survivors.
     fn read(&mut self, field: &dyn Field) {
         for own in self.racing() {
             let value = field.value(own, self.seen);
@@ -462,15 +383,13 @@ impl Race {
         let latest: Vec<f64> = racing.iter().map(|&own| last(own)).collect();
         for (b, &other) in racing.iter().enumerate() {
             for (a, &one) in racing[..b].iter().enumerate() {
-                // `racing` has the order of `places`, so the difference has the stored sign.
                 let (index, _) = self.pair(one, other);
                 self.pairs[index].push(latest[a] - latest[b]);
             }
         }
     }
 
-    /// Drops the worse half of the candidates, by their means, after 4, 8, 16 … replications. The
-    /// screening ends when few enough candidates are left for the race.
+    /// Drops the worse half of the candidates by their means after 4, 8, 16 … replications.
     fn screen(&mut self) {
         if !(self.seen >= FIRST_LOOK && self.seen.is_power_of_two()) {
             return;
@@ -544,9 +463,6 @@ impl Race {
     }
 
     /// Estimated number of runs that Clark and Yang's two-stage procedure would need.
-    ///
-    /// The procedure runs each candidate equally often. The pair of candidates whose differences
-    /// have the largest variance determines how often.
     fn two_stages(&self) -> u64 {
         let racing = self.racing();
         let (count, first) = (racing.len() as f64, self.pairs());

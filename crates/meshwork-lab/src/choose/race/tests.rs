@@ -2,9 +2,7 @@ use meshwork::rng::Stream;
 
 use super::*;
 
-/// Candidates of a race. Their values are random and have known means.
-///
-/// In each replication, part of the random noise is common to all candidates.
+/// Candidates with known means, whose random noise is partly common to all.
 pub(crate) struct Known {
     pub(crate) means: Vec<f64>,
     pub(crate) shared: f64,
@@ -58,8 +56,7 @@ fn raced(field: &Known, rules: RaceRules) -> Race {
 
 #[test]
 fn the_chosen_is_within_the_zone_of_the_best() {
-    // At most 5 % of 200 races among nearly equal candidates may go wrong, plus three standard
-    // errors.
+    // At most 5 % of 200 races may go wrong, plus three standard errors.
     let mut wrong = 0;
     for seed in 0..200 {
         let mut draws = Stream::new(9, seed, "means");

@@ -5,7 +5,7 @@
 //! values of the other swept keys is a *cell*, in which the claim is tested. In a cell,
 //! replications are compared pairwise, since they have the same jobs, and the 95 % interval of the
 //! difference decides: the claim holds if the whole interval is on the right side of the bound,
-//! fails if it is on the wrong side, and is open if the interval contains the bound. With only one
+//! fails if it is on the wrong side, and is open if the interval contains the bound. With one
 //! replication, or if the claim says so, means alone decide.
 //!
 //! | file | columns |
@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 use toml::Value;
 
 use crate::cell::written;
+use crate::findings::number::trimmed;
 use crate::findings::statistics::{half_width, mean};
 use crate::findings::summary::label;
 use crate::run::Results;
@@ -29,16 +30,13 @@ use crate::study::expand::Point;
 use crate::study::{ClaimCheck, PaperClaim, Refused, Relation, Study, SweptValues, Test, same};
 use crate::visible::visible;
 
-/// Verdict on a claim of a paper, according to the runs of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimVerdict {
-    /// The claim holds in at least the required number of cells.
     BorneOut,
     /// The claim would miss the required number of cells even if it held in all open cells.
     NotBorneOut,
     /// Undecided: the open cells determine whether the claim holds in enough cells.
     Undecided,
-    /// The claim cannot be checked with the runs of the study.
     NotCheckable,
 }
 
@@ -53,16 +51,13 @@ impl fmt::Display for ClaimVerdict {
     }
 }
 
-/// Result of testing a claim in one of its cells (combinations of swept values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellState {
     Yes,
     No,
-    /// Open: the interval contains the bound, or a needed value was not measured.
     Open,
 }
 
-/// A combination of swept values in which a claim is tested, and the result of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimCell {
     /// Values of the swept keys by which this cell differs from the claim's other cells.
@@ -70,18 +65,10 @@ pub struct ClaimCell {
     pub holds: CellState,
     /// Size of the jobs that the claim is about, if it is about one size; `None` for all jobs.
     pub size: Option<u64>,
-    /// Mean of the metric in the judged scenario.
-    ///
-    /// For a claim about a trend along a swept key, it is the metric, or its ratio to the
-    /// reference, at the key's last value.
+    /// Mean of the metric in the judged scenario, or at the last value for a trend along a key.
     pub of: Option<f64>,
-    /// Mean of the metric in the reference scenario; `None` without one.
-    ///
-    /// For a claim that the metric is lowest or highest, it is the lowest or highest mean of the
-    /// other scenarios. For a claim about a trend along a swept key, it is the metric, or its ratio
-    /// to the reference, at the key's first value.
+    /// Mean in the reference or best other scenario, or at the first value of a trend's key.
     pub to: Option<f64>,
-    /// Whether the claim compares the means `of` and `to` by difference instead of by ratio.
     pub by_difference: bool,
 }
 
@@ -94,28 +81,22 @@ impl ClaimCell {
     }
 }
 
-/// A claim of a paper, its verdict, and the cells on which the verdict rests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     pub claim: PaperClaim,
     pub verdict: ClaimVerdict,
-    /// Number of cells in which the claim must hold for the verdict "borne out".
     pub needed: u64,
-    /// Cells in which the claim was tested, in the order of the sweep.
     pub cells: Vec<ClaimCell>,
-    /// Reason why the claim cannot be checked; `None` if it can.
     pub why: Option<String>,
 }
 
 impl Judgement {
-    /// Number of the claim's cells (combinations of swept values) that are in the given state.
     #[must_use]
     pub fn count(&self, holds: CellState) -> u64 {
         self.cells.iter().filter(|cell| cell.holds == holds).count() as u64
     }
 
-    /// The claim, the verdict, and the result for every tested combination of swept values, as
-    /// JSON.
+    /// Claim, verdict, and result for every tested combination of swept values, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let cell = |cell: &ClaimCell| {
@@ -146,9 +127,7 @@ impl Judgement {
         })
     }
 
-    /// Formats the result of a claim in one cell.
-    ///
-    /// An example is `0.41 times (21.3 against 52) at workload.load = 0.4`.
+    /// Formats the result in one cell: `0.41 times (21.3 against 52) at workload.load = 0.4`.
     #[must_use]
     pub fn words(cell: &ClaimCell) -> String {
         let mut at = label(&cell.at);
@@ -174,18 +153,12 @@ impl Judgement {
     }
 }
 
-/// Formats a number with four significant digits.
 fn digits(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
     }
     let places = (3 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{number:.places$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    trimmed(format!("{number:.places$}"))
 }
 
 #[must_use]
@@ -195,27 +168,25 @@ pub fn judge(study: &Study, points: &[Point], results: &Results) -> Vec<Judgemen
 }
 
 /// Judgements of the claims of a study that was not run, for the reason `why`.
-///
-/// None of the claims can be checked.
 #[must_use]
 pub fn unchecked(study: &Study, why: &str) -> Vec<Judgement> {
-    let judgement = |claim: &PaperClaim| Judgement {
-        claim: claim.clone(),
-        verdict: ClaimVerdict::NotCheckable,
-        needed: 0,
-        cells: Vec::new(),
-        why: Some(match &claim.check {
-            ClaimCheck::No(own) => own.clone(),
-            ClaimCheck::Cells(_) => why.to_owned(),
-        }),
+    let judgement = |claim: &PaperClaim| match &claim.check {
+        ClaimCheck::No(own) => not_checkable(claim, own.clone()),
+        ClaimCheck::Cells(_) => not_checkable(claim, why.to_owned()),
     };
     study.claims.iter().map(judgement).collect()
 }
 
-/// Writes `claims.csv`. If the study has no claims, removes the file of an earlier study.
-///
-/// # Errors
-/// One sentence that names the file.
+fn not_checkable(claim: &PaperClaim, why: String) -> Judgement {
+    Judgement {
+        claim: claim.clone(),
+        verdict: ClaimVerdict::NotCheckable,
+        needed: 0,
+        cells: Vec::new(),
+        why: Some(why),
+    }
+}
+
 pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     let path = folder.join("claims.csv");
     if judgements.is_empty() {
@@ -253,10 +224,7 @@ pub fn write(judgements: &[Judgement], folder: &Path) -> Result<(), Refused> {
     write_whole(&path, &text).map_err(Refused::from)
 }
 
-/// Test of a claim, for jobs of one size or of all sizes.
-///
-/// `of_size` is the size of the jobs that the claim is about, and `to_size` that of the reference
-/// jobs. A size is `None` if jobs of all sizes count.
+/// Test of a claim; a size is `None` if jobs of all sizes count.
 struct Ask<'a> {
     test: &'a Test,
     of_size: Option<u64>,
@@ -268,7 +236,6 @@ struct Court<'a> {
     results: &'a Results,
 }
 
-/// A replication number, and the value measured in that replication.
 type Measured = (u64, f64);
 
 /// Replication number that stands for all replications, if their results do not differ.
@@ -276,13 +243,7 @@ const EVERY: u64 = u64::MAX;
 
 impl Court<'_> {
     fn judge(&self, claim: &PaperClaim) -> Judgement {
-        let not_checkable = |why: String| Judgement {
-            claim: claim.clone(),
-            verdict: ClaimVerdict::NotCheckable,
-            needed: 0,
-            cells: Vec::new(),
-            why: Some(why),
-        };
+        let not_checkable = |why| not_checkable(claim, why);
         let test = match &claim.check {
             ClaimCheck::No(why) => return not_checkable(why.clone()),
             ClaimCheck::Cells(test) => test,
@@ -324,7 +285,6 @@ impl Court<'_> {
         judgement
     }
 
-    /// Tests a claim in all its cells, for jobs of all sizes or for one pair of job sizes.
     fn cells(&self, test: &Test, sizes: Option<(u64, u64)>) -> Vec<ClaimCell> {
         let ask =
             Ask { test, of_size: sizes.map(|pair| pair.0), to_size: sizes.map(|pair| pair.1) };
@@ -424,8 +384,6 @@ impl Court<'_> {
                     None => Vec::new(),
                     Some(partner) => {
                         let theirs = self.theirs(partner, ask);
-                        // If one side is a single run for all replications, use the replications of
-                        // the other side.
                         let of_theirs = matches!(ours[..], [(EVERY, _)]);
                         let replications = if of_theirs { &theirs } else { &ours };
                         let both = |&(replication, _): &Measured| {
@@ -465,10 +423,7 @@ impl Court<'_> {
         cells
     }
 
-    /// Indices of the scenarios that a claim is about.
-    ///
-    /// They have the swept values `of`. If `test.only` lists values for some other key, they have
-    /// one of these values.
+    /// Scenarios with the swept values `of`, and with one of the values of `test.only` for its key.
     fn judged<'b>(
         &'b self,
         test: &'b Test,
@@ -488,9 +443,7 @@ impl Court<'_> {
         })
     }
 
-    /// Index of the reference scenario for the scenario at `index`; `None` if there is none.
-    ///
-    /// It has the swept values `to`, and for other keys the values of the scenario at `index`.
+    /// Reference scenario: `to` applied to the scenario at `index`; `None` if there is none.
     fn partner(&self, index: usize, to: &SweptValues) -> Option<usize> {
         let swept = &self.points[index].swept;
         self.points.iter().position(|other| {
@@ -501,8 +454,7 @@ impl Court<'_> {
         })
     }
 
-    /// Indices of the scenarios that differ from scenario `index` in swept keys of `of` and in no
-    /// others.
+    /// Scenarios that differ from scenario `index` in swept keys of `of` and in no others.
     fn rivals<'b>(&'b self, index: usize, of: &'b SweptValues) -> impl Iterator<Item = usize> + 'b {
         let swept = &self.points[index].swept;
         (0..self.points.len()).filter(move |&other| {
@@ -522,12 +474,10 @@ impl Court<'_> {
         self.points[index].swept.iter().filter(|(key, _)| is_open(key)).cloned().collect()
     }
 
-    /// Measured values of a scenario, by replication, for the jobs that the claim is about.
     fn ours(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.of_size)
     }
 
-    /// Measured values of a scenario, by replication, for the reference jobs.
     fn theirs(&self, index: usize, ask: &Ask<'_>) -> Vec<Measured> {
         self.values(index, &ask.test.metric, ask.to_size)
     }
@@ -549,7 +499,6 @@ fn mean_of(values: &[Measured]) -> Option<f64> {
     mean(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())
 }
 
-/// Differences of a metric between two scenarios, for the replications that both scenarios have.
 fn paired(
     ours: &[Measured],
     theirs: &[Measured],
@@ -563,7 +512,7 @@ fn paired(
     ours.iter().filter_map(both).collect()
 }
 
-/// Value of a replication in a list that is sorted by replication; `None` if it is not measured.
+/// Value of a replication; `None` if it is not measured.
 fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     if let &[(EVERY, value)] = values {
         return Some(value);
@@ -572,9 +521,7 @@ fn of_replication(values: &[Measured], replication: u64) -> Option<f64> {
     Some(values[place].1)
 }
 
-/// State of a claim that a mean difference is above 0: it holds, fails or is open.
-///
-/// The claim is open if the 95 % interval contains 0. If `by_means` is set, the mean alone decides.
+/// State of a claim that a mean difference is above 0, decided by the 95 % interval or the mean.
 fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     let Some(mean) = mean(differences) else { return CellState::Open };
     let half = if by_means { None } else { half_width(differences) };
@@ -588,8 +535,7 @@ fn is_positive(differences: &[f64], by_means: bool) -> CellState {
     }
 }
 
-/// State of a claim that a metric is lowest or highest, from its differences from one other
-/// scenario.
+/// State of a claim that a metric is lowest or highest, compared with one other scenario.
 fn is_not_negative(differences: &[f64]) -> CellState {
     match mean(differences) {
         None => CellState::Open,
@@ -598,8 +544,7 @@ fn is_not_negative(differences: &[f64]) -> CellState {
     }
 }
 
-/// State of a claim with several conditions in one cell. The claim holds if all conditions hold,
-/// and fails if one fails.
+/// State of a claim with several conditions in one cell: one failure decides.
 fn both(parts: impl Iterator<Item = CellState>) -> CellState {
     parts.fold(CellState::Yes, |all, part| match (all, part) {
         (CellState::No, _) | (_, CellState::No) => CellState::No,
@@ -625,7 +570,6 @@ mod tests {
         RunMetric { name: "wait".to_owned(), value, batches: Vec::new() }
     }
 
-    /// Judges a claim on made-up runs. `waits` are the mean waits by scenario, then by replication.
     fn judged(claim: &str, waits: &[&[f64]]) -> Judgement {
         let text = format!("{STUDY}[[claim]]\ntext = 't'\nmetric = 'wait'\n{claim}");
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
@@ -653,8 +597,7 @@ mod tests {
         judge(&study, &expand(&study).unwrap(), &results).remove(0)
     }
 
-    /// Mean waits of six scenarios in three replications each: fcfs, sjf and easy at load 0.5 and
-    /// 1.
+    /// Mean waits of fcfs, sjf and easy at load 0.5 and 1, in three replications each.
     const WAITS: [&[f64]; 6] = [
         &[10.0, 12.0, 11.0],
         &[20.0, 26.0, 23.0],

@@ -8,13 +8,7 @@ use super::{CellState, ClaimVerdict, Judgement};
 const MAX_CELLS: usize = 3;
 
 impl Judgement {
-    /// Explains the verdict on a claim: the number of cells in which it holds, and the decisive
-    /// cells.
-    ///
-    /// If the verdict is "not borne out", the decisive cells are those that contradict the claim.
-    /// If it is "undecided", they are the open cells. If it is "borne out", they are the cells in
-    /// which the claim holds. For a claim that cannot be checked, the explanation is the reason for
-    /// that.
+    /// Explains a verdict by the number of cells in which the claim holds, and the decisive cells.
     #[must_use]
     pub fn reason(&self) -> String {
         if let Some(why) = &self.why {

@@ -6,14 +6,7 @@ use super::{Difference, Means, OwnerRow, SizeRow, Summary, SummaryRow};
 use crate::findings::statistics::{Interval, Method};
 
 impl Summary {
-    /// Converts the summary to one JSON object per scenario.
-    ///
-    /// The object has the swept keys under `scenario`, and under `metrics` each metric's `mean`,
-    /// `half_width`, `replications` and `method`, with `null` for missing values. `growing` says
-    /// whether the queue grows over the whole run. If the study requests them, there are also
-    /// `by_size`, `differences`, and results by owner, such as `by_user`. `speeds`, with one list
-    /// for each replication, is present if the speeds of sites are random. `failures` is present if
-    /// runs failed.
+    /// Converts the summary to one JSON object per scenario, with `null` for missing values.
     #[must_use]
     pub fn json(&self) -> Vec<Json> {
         self.rows.iter().map(SummaryRow::json).collect()

@@ -1,8 +1,5 @@
 //! Means with intervals by scenario, differences from a baseline, and their tables.
 //!
-//! Every table is tidy: a row has one result of one scenario, such as the mean of a metric, so that
-//! each column has one meaning.
-//!
 //! Files, with their columns after those of the swept keys:
 //!
 //! - `summary.csv`: `metric, mean, half_width, replications, method`
@@ -12,16 +9,15 @@
 //! - `by_application.csv`: `application, jobs, metric, mean, half_width, replications`
 //! - `by_queue.csv`: `queue, jobs, metric, mean, half_width, replications`
 //! - `by_partition.csv`: `partition, jobs, metric, mean, half_width, replications`
-//! - `comparison.csv`:
-//!   `compared, baseline, metric, difference, half_width, relative, replications, method`
+//! - `comparison.csv`: `compared, baseline, metric, difference, half_width, relative, replications,
+//!   method`
 //! - `speeds.csv`: `replication, site, speed`
 //! - `failures.csv`: `replication, message`
 //!
 //! An empty cell means that nothing was measured. Half widths are those of 95 % intervals. The
-//! column `method` says from which data an interval is computed: from `replications`, which have
-//! their own jobs or random numbers; from `windows` of one log, whose number is then in the column
-//! `replications`; or by `batch_means`, from batches of consecutive jobs of a single run.
-//! Differences are paired by replication, by window, or by batch of the same jobs.
+//! column `method` says whether an interval is computed from `replications`, from `windows` of one
+//! log, or by `batch_means` from batches of consecutive jobs of a single run. Differences are
+//! paired by replication, by window, or by batch of the same jobs.
 
 mod json;
 mod tables;
@@ -43,57 +39,42 @@ use crate::run::file::write_whole;
 use crate::study::expand::Point;
 use crate::study::{Baseline, Refused, Study};
 
-/// Names of metrics, each with its mean and interval.
 pub type Means = Vec<(String, Interval)>;
 
-/// Results of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryRow {
-    /// Swept keys and their values, as written in the study.
     pub swept: Vec<(String, Value)>,
     /// Metrics with their intervals: those that the study names first, then all others.
     pub metrics: Means,
-    /// Results by job size; empty unless the study requests them.
     pub by_size: Vec<SizeRow>,
     /// Results by owner of the jobs. The study requests the kinds of owner, such as user or group.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerRow>>,
-    /// Replication numbers, each with the speeds of the sites; empty unless speeds are random.
     pub speeds: Vec<(u64, Vec<f64>)>,
-    /// Differences from each baseline of the study; empty if none is requested.
     pub differences: Vec<Difference>,
-    /// Failed runs of the scenario, each with its replication number and the reason.
     pub failures: Vec<(u64, String)>,
-    /// Whether the queue grows over the whole run: see [`trend`](crate::findings::trend).
     pub growing: bool,
     /// Whether the scenario has a single run for all replications, because they do not differ.
     pub constant: bool,
 }
 
 impl SummaryRow {
-    /// Results by owner of the jobs, for one kind of owner; empty if the study does not request
-    /// them.
     #[must_use]
     pub fn owners(&self, by: OwnerAttribute) -> &[OwnerRow] {
         self.by_owner.get(&by).map_or(&[], |owners| owners)
     }
 }
 
-/// Results of the jobs of one size class in a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeRow {
-    /// Largest job size of the class.
     pub size: u64,
-    /// Number of finished jobs of the class in all replications.
     pub jobs: u64,
     pub metrics: Means,
 }
 
-/// Results of the jobs of one owner in a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnerRow {
     /// Name of the owner in the workload; `unknown` for jobs whose owner is unknown.
     pub name: String,
-    /// Number of finished jobs of the owner in all replications.
     pub jobs: u64,
     pub metrics: Means,
 }
@@ -102,27 +83,19 @@ pub struct OwnerRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub baseline: Baseline,
-    /// For each metric, the scenario's value minus the baseline's value, and the relative
-    /// difference.
-    ///
-    /// Differences are paired by replication, by window, or by batch of the same jobs. Relative
-    /// differences are fractions of the baseline's mean.
+    /// Value minus the baseline's value by metric, and as a fraction of the baseline's mean.
     pub metrics: Vec<(String, Interval, Option<f64>)>,
-    /// Whether both scenarios refused the same number of jobs in every run. Otherwise their means
-    /// are over different jobs, and no difference is marked as significant.
+    /// Whether both scenarios refused as many jobs in every run; else nothing is significant.
     pub same_jobs: bool,
 }
 
-/// Results of a study: a row for each scenario, in the order of the sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     pub rows: Vec<SummaryRow>,
-    /// Descriptions of the metrics.
     pub meanings: Meanings,
 }
 
 impl Summary {
-    /// Computes the means and differences of a study's scenarios from their runs.
     #[must_use]
     pub fn of(study: &Study, points: &[Point], results: &Results) -> Summary {
         let rule = Rule::of(study);
@@ -166,11 +139,7 @@ impl Summary {
         Summary { rows: rows.collect(), meanings: Meanings::of(&study.catalogue) }
     }
 
-    /// Writes the tables into a folder, each atomically, and removes tables that only an earlier
-    /// study had.
-    ///
-    /// # Errors
-    /// One sentence that names the file.
+    /// Writes the tables, each atomically, and removes tables that only an earlier study had.
     pub fn write(&self, folder: &Path) -> Result<(), Refused> {
         let by_owner =
             OwnerAttribute::ALL.map(|by| (format!("{}.csv", by.key()), self.by_owner_csv(by)));
@@ -205,7 +174,6 @@ pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Label of a scenario in messages: its swept keys and their values.
 #[must_use]
 pub fn label(swept: &[(String, Value)]) -> String {
     let words: Vec<String> =
@@ -213,7 +181,6 @@ pub fn label(swept: &[(String, Value)]) -> String {
     words.join(", ")
 }
 
-/// Metrics that a study names, in the study's order; empty if it names none.
 fn asked_order(point: &Point) -> Vec<String> {
     let names = point.scenario.table()["measure"].get("metrics").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(name_of).map(str::to_owned).collect()
@@ -319,8 +286,7 @@ mod tests {
         assert!(summary.rows[0].differences.is_empty(), "the baseline is not compared with itself");
         let difference = &summary.rows[2].differences[0];
         let (name, interval, relative) = &difference.metrics[0];
-        // Replications 0 and 2 are in both: −1 and −3, mean −2, half width 12.706 × 1; the baseline
-        // has 10 and 30 there.
+        // Replications 0 and 2 are in both: −1 and −3, with the half width 12.706 × 1.
         assert_eq!((name.as_str(), interval.mean, interval.replications), ("wait", Some(-2.0), 2));
         assert!((interval.half_width.unwrap() - 12.706_204_736).abs() < 1e-6);
         assert_eq!(*relative, Some(-0.1));

@@ -1,5 +1,3 @@
-//! CSV tables of a summary.
-
 use std::borrow::Cow;
 
 use meshwork::observe::recorder::OwnerAttribute;
@@ -18,7 +16,6 @@ fn owners(rows: &[OwnerRow]) -> Vec<Class<'_>> {
 }
 
 impl Summary {
-    /// Text of `summary.csv`.
     #[must_use]
     pub fn csv(&self) -> String {
         let columns = ["metric", "mean", "half_width", "replications", "method"];
@@ -35,7 +32,6 @@ impl Summary {
         })
     }
 
-    /// Text of `by_size.csv`; `None` unless the study requests results by size.
     #[must_use]
     pub fn by_size_csv(&self) -> Option<String> {
         self.by_class_csv("size", |row| {
@@ -43,14 +39,11 @@ impl Summary {
         })
     }
 
-    /// Text of the table for a kind of owner, such as `by_user.csv`; `None` if it is not requested.
     #[must_use]
     pub fn by_owner_csv(&self, by: OwnerAttribute) -> Option<String> {
         self.by_class_csv(by.name(), |row| owners(row.owners(by)))
     }
 
-    /// Table with one row for each class of jobs and each metric; `None` if no scenario has
-    /// classes.
     fn by_class_csv(
         &self,
         class: &str,
@@ -76,7 +69,6 @@ impl Summary {
         }))
     }
 
-    /// Text of `comparison.csv`; `None` if the study compares nothing.
     #[must_use]
     pub fn comparison_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.differences.is_empty()) {
@@ -110,7 +102,6 @@ impl Summary {
         }))
     }
 
-    /// Text of `speeds.csv`; `None` unless speeds were drawn at random.
     #[must_use]
     pub fn speeds_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.speeds.is_empty()) {
@@ -125,7 +116,6 @@ impl Summary {
         }))
     }
 
-    /// Text of `failures.csv`; `None` if no run failed.
     #[must_use]
     pub fn failures_csv(&self) -> Option<String> {
         if self.rows.iter().all(|row| row.failures.is_empty()) {

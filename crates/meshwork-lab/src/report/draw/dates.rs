@@ -5,7 +5,7 @@ use crate::report::views::Dates;
 
 const DAY: i64 = 86_400;
 
-/// Possible distances of ticks that are shorter than a month, in seconds.
+/// Possible distances of ticks shorter than a month, in seconds.
 const STEPS: [i64; 21] = [
     1,
     2,
@@ -30,26 +30,19 @@ const STEPS: [i64; 21] = [
     14 * DAY,
 ];
 
-/// Possible distances of ticks of a month or more, in months.
 const MONTHS: [i64; 13] = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000];
 
-/// Average length of a month in seconds.
 const MONTH: f64 = 30.436_875 * DAY as f64;
 
-/// First Monday after 1970-01-01, in seconds since 1970. Ticks that are one or two weeks apart are
-/// on Mondays.
+/// First Monday after 1970-01-01, in seconds; ticks of one or two weeks are on Mondays.
 const MONDAY: i64 = 4 * DAY;
 
-/// Whether a time, in seconds since 1970, is in the years 0 to 9999, which can be formatted.
+/// Whether a time in seconds since 1970 is in the years 0 to 9999, which can be formatted.
 fn is_written(second: f64) -> bool {
     (-62_167_219_200.0..253_402_300_800.0).contains(&second)
 }
 
-/// Ticks of an axis at round dates, with their labels. The parameter `about` is their approximate
-/// number.
-///
-/// Round dates are round times of a day, midnights, Mondays, and firsts of months and years. The
-/// list is empty if the axis extends beyond the years 0 to 9999.
+/// Ticks of an axis at round dates, with their labels; `about` is their approximate number.
 pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec<(f64, String)> {
     let (seconds, start) = (dates.seconds, dates.start as f64);
     let (first, last) = (start + from * seconds, start + until * seconds);
@@ -85,9 +78,6 @@ pub(super) fn date_ticks(dates: Dates, from: f64, until: f64, about: f64) -> Vec
 }
 
 /// Formats a date as short as the step between ticks allows.
-///
-/// With steps of a day or more, it is the date. With shorter steps, it is month and day at
-/// midnight, and otherwise the time of day.
 fn short(second: i64, step: i64) -> String {
     let text = written(second);
     if step >= DAY {

@@ -8,7 +8,6 @@ use super::svg::{COLOURS, SIZE, at, escaped, mark, rect, sample, shortened, text
 use super::view::is_log;
 use crate::report::views::{FigureView, Style};
 
-/// Colours of a figure on paper.
 const PAPER: Theme = Theme {
     ink: "#23231f",
     soft: "#66655e",
@@ -25,8 +24,6 @@ const MARGIN: f64 = 12.0;
 const GAP: f64 = 24.0;
 const LINE: f64 = 20.0;
 
-/// Draws a view as an SVG file that is `width` pixels wide. If `log`, the scale of the measured
-/// values is logarithmic.
 #[must_use]
 pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     let theme = &PAPER;
@@ -75,7 +72,6 @@ pub fn figure(view: &FigureView, log: bool, width: f64) -> String {
     out + &svg + "</svg>\n"
 }
 
-/// Colours of a figure in the page, as CSS variables.
 const PAGE: Theme = Theme {
     ink: "var(--ink)",
     soft: "var(--soft)",
@@ -105,7 +101,6 @@ pub(in crate::report) fn panel(view: &FigureView, width: f64) -> String {
     )
 }
 
-/// SVG drawing of the mark that stands for a colour in the legend of a page.
 pub(in crate::report) fn legend(number: usize) -> String {
     let mut out = String::new();
     let colour = PAGE.colours[number % COLOURS];
@@ -113,7 +108,7 @@ pub(in crate::report) fn legend(number: usize) -> String {
     format!("<svg viewBox=\"-9 -9 18 18\" aria-hidden=\"true\">{out}</svg>")
 }
 
-/// Draws the legend of colours; returns the y coordinate of its lower end.
+/// Draws the legend; returns the y coordinate of its lower end.
 fn names(out: &mut String, key: &str, view: &FigureView, from: f64, width: f64) -> f64 {
     let theme = &PAPER;
     let (mut x, mut y) = (MARGIN, from + LINE - 4.0);

@@ -1,10 +1,8 @@
 //! Figures as SVG files for papers.
 //!
-//! A page draws the same figures in the browser, with the scripts in `assets/plot/`, because it
-//! must redraw when it is resized or a selection changes. Each of these scripts has the name of its
-//! counterpart in this module. `assets/test/figures/` holds views and their exact drawings, with
-//! which the tests of both implementations compare. `parts` and `usage` are drawn only in this
-//! module, for pages without a script.
+//! The scripts in `assets/plot/` draw the same figures in the browser; each has the name of its
+//! counterpart here. The tests of both implementations compare with the drawings in
+//! `assets/test/figures/`. Only `parts` and `usage` have no counterpart.
 
 mod dates;
 mod figure;
@@ -29,7 +27,6 @@ mod tests {
     use super::figure;
     use crate::report::views::FigureView;
 
-    /// Test case of a drawing, with which the scripts of the page are tested too.
     #[derive(serde::Deserialize)]
     struct Case {
         view: FigureView,

@@ -1,6 +1,6 @@
 //! Selection and formatting of numbers along an axis.
 
-/// Puts commas between groups of three digits before the decimal point, if there are five or more.
+/// Puts commas between groups of three digits, if there are five or more before the point.
 fn grouped(text: &str) -> String {
     let (whole, part) =
         text.split_once('.').map_or((text, None), |(whole, part)| (whole, Some(part)));
@@ -26,17 +26,14 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// Formats a number with all its digits and a typographic minus sign.
 fn plain(number: f64) -> String {
     if number == 0.0 { "0".to_owned() } else { number.to_string().replace('-', "−") }
 }
 
-/// Formats a number with at most `most` significant digits, without trailing zeros.
 fn digits(number: f64, most: usize) -> String {
     plain(format!("{number:.*e}", most - 1).parse().unwrap_or(number))
 }
 
-/// Formats a number as the label of a tick.
 pub(super) fn tick(number: f64) -> String {
     let size = number.abs();
     for (power, letter) in [(1e12, 'T'), (1e9, 'B'), (1e6, 'M')] {
@@ -50,9 +47,7 @@ pub(super) fn tick(number: f64) -> String {
     grouped(&digits(number, 6))
 }
 
-/// Formats a number with five significant digits, or with all digits before the decimal point.
-///
-/// Very small and very large numbers are in scientific notation.
+/// Formats a number with five significant digits, or in scientific notation if it is extreme.
 pub(super) fn brief(number: f64) -> String {
     let size = number.abs();
     if size > 0.0 && !(1e-4..1e15).contains(&size) {
@@ -61,14 +56,13 @@ pub(super) fn brief(number: f64) -> String {
     if size >= 1e5 { grouped(&plain((number + 0.5).floor())) } else { grouped(&digits(number, 5)) }
 }
 
-/// Formats a number with a fixed number of decimals.
 fn fixed(number: f64, decimals: usize) -> String {
     let power = 10_f64.powi(decimals as i32);
     let rounded = (number * power + 0.5).floor() / power;
     grouped(&format!("{:.decimals$}", if rounded == 0.0 { 0.0 } else { rounded }).replace('-', "−"))
 }
 
-/// Formats a mean and the half width of its interval, both to the second digit of the half width.
+/// Formats a mean and its half width, both to the second digit of the half width.
 pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half else { return brief(mean) };
     let decimals = 1.0 - half.log10().floor();
@@ -79,8 +73,7 @@ pub(super) fn rounded(mean: f64, half: Option<f64>) -> String {
     format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
 }
 
-/// Formats a signed percentage with the ends of its interval, of which the upper one may be
-/// infinite.
+/// Formats a signed percentage with the ends of its interval; the upper one may be infinite.
 pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     let signed = |number: f64, decimals: usize| {
         format!("{}{}", if number > 0.0 { "+" } else { "" }, fixed(number, decimals))
@@ -96,7 +89,7 @@ pub(super) fn percent(mean: f64, ends: Option<[f64; 2]>) -> String {
     format!("{} % ({} to {top})", signed(mean, own), signed(low, own))
 }
 
-/// Converts a difference from the baseline in percent to a ratio to the baseline.
+/// Converts a difference in percent to a ratio to the baseline.
 pub(super) fn ratio_of(percent: f64) -> f64 {
     1.0 + percent / 100.0
 }
@@ -108,15 +101,11 @@ pub(super) fn percent_of(ratio: f64) -> f64 {
 }
 
 /// Ticks in percent, such as −90, 0 and +900, for an axis that is logarithmic in the ratio.
-///
-/// The percentages are differences from the baseline; the ratio is a value divided by the baseline.
 pub(super) fn ratio_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     log_ticks(ratio_of(from), ratio_of(until), most).into_iter().map(percent_of).collect()
 }
 
-/// Round numbers in a range: the multiples of 1, 2 or 5 times a power of ten.
-///
-/// The parameter `about` is their approximate number.
+/// Multiples in a range of 1, 2 or 5 times a power of ten; `about` is their approximate number.
 pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     let span = until - from;
     if span.is_nan() || span <= 0.0 {
@@ -143,8 +132,7 @@ pub(super) fn linear_ticks(from: f64, until: f64, about: f64) -> Vec<f64> {
     ticks.take_while(|&tick| tick <= until + at(1.0) * 1e-9).collect()
 }
 
-/// Possible sets of ticks of a logarithmic axis, from dense to sparse. A set is given by mantissas
-/// and a step: it has ticks at these mantissas for every exponent that is a multiple of the step.
+/// Possible ticks of a logarithmic axis, from dense to sparse: mantissas and a step of exponents.
 const SETS: [(&[f64], i32); 8] = [
     (&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
     (&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
@@ -156,9 +144,7 @@ const SETS: [(&[f64], i32); 8] = [
     (&[1.0], 10),
 ];
 
-/// Ticks of a logarithmic axis, at most `most` of them. A limit below 2 counts as 2.
-///
-/// If a range is too narrow for ticks at round mantissas, the ticks are those of a linear axis.
+/// Ticks of a logarithmic axis, at most `most`, but at least two.
 pub(super) fn log_ticks(from: f64, until: f64, most: f64) -> Vec<f64> {
     let (first, last) = (from.log10().floor() as i32, until.log10().ceil() as i32);
     let mut finer = linear_ticks(from, until, most - 1.0);
@@ -208,7 +194,6 @@ mod tests {
         assert_eq!(log_ticks(0.5, 80.0, 8.0), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(log_ticks(0.01, 1e6, 5.0), [0.01, 1.0, 100.0, 10_000.0, 1e6]);
         assert_eq!(log_ticks(0.01, 1e6, 4.0), [1.0, 1000.0, 1e6]);
-        // There are at least two ticks.
         assert_eq!(log_ticks(20.0, 900.0, 2.0), [30.0, 300.0]);
         assert_eq!(log_ticks(120.0, 900.0, 3.0), [200.0, 500.0]);
         assert_eq!(log_ticks(350.0, 480.0, 4.0), [350.0, 400.0, 450.0]);

@@ -13,23 +13,22 @@ use crate::report::views::{Bound, FigureView, Scale, Style};
 
 const SMALL: f64 = 11.0;
 
-/// Font size in pixels that makes plain text about as wide as bold text of the usual size.
+/// Font size in pixels at which plain text is about as wide as bold text of the usual size.
 const BOLD: f64 = 13.0;
 const SMALLER: &str = " font-size=\"11\"";
 
-/// Minimum width in pixels of a panel in which each line has its name at its end.
+/// Minimum width in pixels of a panel that names each line at its end.
 const NAMED: f64 = 420.0;
 
-/// Largest share of a panel's width that the names at the ends of its lines take.
+/// Maximum share of a panel's width for the names at the ends of its lines.
 const NAME: f64 = 0.4;
 
-/// Minimum vertical distance between two names at the ends of lines, in pixels.
+/// Minimum vertical distance of names at the ends of lines, in pixels.
 const BETWEEN: f64 = 13.0;
 
 /// Minimum distance in pixels between the centre of a point's mark and the point's name.
 const CLEAR: f64 = 5.0;
 
-/// Colours for the parts of a drawing, such as axes and text.
 pub(super) struct Theme {
     pub(super) ink: &'static str,
     pub(super) soft: &'static str,
@@ -38,19 +37,16 @@ pub(super) struct Theme {
     pub(super) colours: [&'static str; COLOURS],
 }
 
-/// Data of a view shared by all its panels.
 pub(super) struct Common<'a> {
     pub(super) view: &'a FigureView,
     points: Vec<Point>,
     domain: [f64; 2],
     log: bool,
-    /// Whether differences are drawn in percent rather than as absolute numbers.
     in_percent: bool,
-    /// Mean of each name's measured values in all panels, by which the names can be sorted.
+    /// Mean of each name's values in all panels, by which names can be sorted.
     order: BTreeMap<usize, f64>,
 }
 
-/// A drawn panel with its height in pixels.
 pub(super) struct Drawn {
     pub(super) svg: String,
     pub(super) height: f64,
@@ -70,7 +66,6 @@ impl<'a> Common<'a> {
         Common { domain: measured(view, &points, log), view, points, log, in_percent, order }
     }
 
-    /// Draws the panel with index `panel`, `width` pixels wide.
     pub(super) fn panel(&self, panel: usize, width: f64, theme: &Theme) -> Drawn {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.panel == panel).collect();
         match self.view.style {
@@ -81,7 +76,6 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Fill colour and opacity of the mark of a point.
     fn look<'b>(
         &self,
         point: &Point,
@@ -93,14 +87,12 @@ impl<'a> Common<'a> {
         (if is_open { theme.paper } else { colour }, more)
     }
 
-    /// Label of the measured values, with their unit.
     fn measure(&self) -> String {
         let scale = &self.view.y;
         if self.in_percent { format!("{} (%)", scale.label) } else { label(scale) }
     }
 
-    /// Ticks of the horizontal axis, each with its position and label. They are dates if the axis
-    /// has dates, else the swept values if their labels fit, else round numbers.
+    /// Ticks of the horizontal axis: dates, or the swept values if they fit, or round numbers.
     fn ticks_along(&self, log: bool, domain: [f64; 2], width: f64) -> Vec<(f64, String)> {
         let about = (width / 90.0).floor().max(2.0);
         let dates = self.view.x.dates.filter(|_| !log);
@@ -137,7 +129,6 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Draws a panel with lines, separate points or steps, whose vertical axis shows the means.
     fn curves(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, .. } = *self;
         let is_steps = view.style == Style::Steps;
@@ -254,16 +245,14 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Bounds of claims in a panel, each with the index of its series' colour. Bounds that a
-    /// logarithmic scale cannot show are left out.
+    /// Bounds of claims that the scale can show, each with the index of its series' colour.
     fn bounds(&self, panel: usize) -> impl Iterator<Item = (&Bound, usize)> {
         let here = self.view.bounds.iter().filter(move |bound| bound.panel == panel);
         here.filter(|bound| !self.log || bound.y > 0.0)
             .map(|bound| (bound, self.view.series[bound.series].colour))
     }
 
-    /// Draws a panel with a row of bars or dots for each name. Means are drawn along the horizontal
-    /// axis.
+    /// Draws a panel with a row of bars or dots for each name, with the means along the x axis.
     fn rows(&self, panel: usize, points: &[&Point], width: f64, theme: &Theme) -> Drawn {
         let Common { view, domain, log, .. } = *self;
         let names = &view.x.names;
@@ -380,9 +369,7 @@ impl<'a> Common<'a> {
         Drawn { svg, height }
     }
 
-    /// Ticks of a logarithmic axis, at most `most` of them.
-    ///
-    /// An axis in percent is logarithmic in the ratio to the baseline.
+    /// Ticks of a logarithmic axis. An axis in percent is logarithmic in the ratio to the baseline.
     fn log_ticks(&self, [from, until]: [f64; 2], most: f64) -> Vec<f64> {
         let ticks = if self.in_percent { ratio_ticks } else { log_ticks };
         ticks(from, until, most)
@@ -428,10 +415,7 @@ fn draw_bound(svg: &mut String, [x, y]: At, [dx, dy]: At, colour: &str) {
     beyond(svg, [x + 9.0 * dx, y + 9.0 * dy], [dx, dy], colour);
 }
 
-/// Writes the name of each line next to the line's right end.
-///
-/// `ends` gives the right end, name and colour of each line. Names that would overlap are moved
-/// apart.
+/// Writes names at the right ends of lines. Names that would overlap are moved apart.
 fn names_of_lines(
     svg: &mut String,
     mut ends: Vec<(At, &str, &str)>,
@@ -456,10 +440,7 @@ fn names_of_lines(
     }
 }
 
-/// Writes the names of points next to their marks.
-///
-/// A name is written beside its mark, above it or below it: the first of these places that is free
-/// is used. If none is free, the name is left out.
+/// Writes the names of points at the first free place: beside the mark, above it or below it.
 fn labels(
     svg: &mut String,
     points: &[(At, &str)],
@@ -491,7 +472,6 @@ fn labels(
     }
 }
 
-/// Distinct numbers in order of first appearance.
 fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut seen = Vec::new();
     for number in numbers {
@@ -502,18 +482,16 @@ fn in_order(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     seen
 }
 
-/// Position of the centre of a text at `x`, shifted so that the whole text is visible.
+/// Centre of a text at `x`, shifted so that the whole text is visible.
 fn inside(x: f64, half: f64, width: f64) -> f64 {
     x.min(width - half).max(half)
 }
 
-/// Draws a tick label below an axis.
 fn tick_below(out: &mut String, [x, y]: At, words: &str, width: f64, theme: &Theme) {
     let place = [inside(x, wide(words, SMALL) / 2.0, width), y];
     text(out, place, words, theme.soft, "middle", SMALLER);
 }
 
-/// Draws the label of a scale below the plot, with its key in small print.
 fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let [x, y] = place.map(at);
     let (ink, soft, words) = (theme.ink, theme.soft, label(scale));
@@ -529,7 +507,7 @@ fn label_below(out: &mut String, scale: &Scale, place: At, theme: &Theme) {
     let _ = writeln!(out, "</text>");
 }
 
-/// Splits the points of a line at each swept value without a point, so that no line crosses a gap.
+/// Splits a line at each swept value without a point, so that no line crosses a gap.
 fn runs<'a>(view: &FigureView, points: &[&'a Point]) -> Vec<Vec<&'a Point>> {
     let place = |x: f64| {
         if view.x.grid.is_empty() {

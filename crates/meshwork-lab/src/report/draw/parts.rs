@@ -9,9 +9,7 @@ use super::view::extent;
 /// Height in pixels of a bar with its name above it.
 const ROW: f64 = 44.0;
 
-/// Draws stacked bars for a page. Each bar is given by the name above it, the text to its right,
-/// and the sizes of its parts in the order of the colours. `label` is the description for screen
-/// readers.
+/// Draws stacked bars: the name above, the text to the right, and the sizes of the parts.
 pub(in crate::report) fn parts(
     bars: &[(String, String, Vec<f64>)],
     unit: &str,

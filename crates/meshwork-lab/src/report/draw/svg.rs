@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Coordinates of a point.
 pub(super) type At = [f64; 2];
 
-/// Escapes text for an SVG element or attribute.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -16,7 +14,6 @@ pub(super) fn at(length: f64) -> String {
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// Font size of most texts, in pixels.
 pub(super) const SIZE: f64 = 12.0;
 
 /// Approximate width of a text in a sans-serif font, in pixels.
@@ -30,7 +27,6 @@ pub(super) fn wide(text: &str, size: f64) -> f64 {
     text.chars().map(of).sum::<f64>() * size
 }
 
-/// Shortens a text that is wider than `available` pixels.
 pub(super) fn shortened(text: &str, available: f64, size: f64) -> String {
     if wide(text, size) <= available {
         return text.to_owned();
@@ -42,7 +38,6 @@ pub(super) fn shortened(text: &str, available: f64, size: f64) -> String {
     format!("{}…", letters.trim_end())
 }
 
-/// Draws a straight line.
 pub(super) fn line(out: &mut String, ends: [f64; 4], stroke: &str, width: f64, more: &str) {
     let [x1, y1, x2, y2] = ends.map(at);
     let width = at(width);
@@ -52,7 +47,6 @@ pub(super) fn line(out: &mut String, ends: [f64; 4], stroke: &str, width: f64, m
     );
 }
 
-/// Draws a rectangle, given by corner, width and height.
 pub(super) fn rect(out: &mut String, [x, y, width, height]: [f64; 4], fill: &str, more: &str) {
     let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(at);
     let _ = writeln!(
@@ -71,7 +65,6 @@ pub(super) fn text(out: &mut String, place: At, words: &str, fill: &str, anchor:
     );
 }
 
-/// Draws one path of several polylines, one for each list of points.
 pub(super) fn path(out: &mut String, pieces: &[Vec<At>], stroke: &str, width: f64, more: &str) {
     let mut d = String::new();
     for piece in pieces.iter().filter(|piece| piece.len() > 1) {
@@ -100,7 +93,6 @@ pub(super) fn beyond(out: &mut String, [x, y]: At, [dx, dy]: At, stroke: &str) {
 const DASHES: [&str; 10] =
     ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "1 3", "9 3 2 3 2 3", "14 3 4 3", "5 5"];
 
-/// SVG attribute with the dash pattern of a line without marks.
 pub(super) fn dashed(number: usize) -> String {
     match DASHES[number % DASHES.len()] {
         "" => String::new(),
@@ -108,14 +100,11 @@ pub(super) fn dashed(number: usize) -> String {
     }
 }
 
-/// Draws a sample of a line for a legend.
 pub(super) fn sample(out: &mut String, number: usize, [x, y]: At, stroke: &str) {
     path(out, &[vec![[x - 13.0, y], [x + 13.0, y]]], stroke, 2.0, &dashed(number));
 }
 
-/// Corners of the mark of each colour. Every mark has about the area of a circle of radius 1.
-///
-/// The first mark is the circle, which has no corners.
+/// Corners of the mark of each colour, of about equal area; the first is a circle.
 const SHAPES: [&[At]; 10] = [
     &[],
     &[[-0.89, -0.89], [0.89, -0.89], [0.89, 0.89], [-0.89, 0.89]],
@@ -155,10 +144,8 @@ const SHAPES: [&[At]; 10] = [
     &[[0.0, -1.2], [1.14, -0.37], [0.71, 0.97], [-0.71, 0.97], [-1.14, -0.37]],
 ];
 
-/// Number of colours of series. Each colour has a mark of its own shape.
 pub(super) const COLOURS: usize = SHAPES.len();
 
-/// Draws the mark of a series at a point.
 pub(super) fn mark(
     out: &mut String,
     number: usize,

@@ -5,15 +5,13 @@ use std::fmt::Write as _;
 use super::svg::{at, escaped, rect, text};
 use crate::operator::compare::Layer;
 
-/// Maximum side of the square that stands for a node, in pixels.
 const CELL: f64 = 22.0;
 
-/// Space between two layers, in pixels.
 const GAP: f64 = 14.0;
 
-/// Draws the layers of a torus side by side, in rows at most `width` pixels wide. Each node is a
-/// square: the more the node was used, the darker the square. A hole in the torus is an empty
-/// square. `label` is for screen readers.
+/// Draws the layers of a torus side by side, in rows at most `width` pixels wide.
+///
+/// The more a node was used, the darker its square; a hole is empty. `label` is for screen readers.
 pub(in crate::report) fn usage(layers: &[Layer], label: &str, width: f64) -> String {
     let widest = layers.iter().map(|layer| layer.row).max().unwrap_or(1).max(1) as f64;
     let cell = CELL.min(width / widest);

@@ -3,7 +3,6 @@
 use super::numbers::{percent, percent_of, ratio_of, rounded};
 use crate::report::views::{FigureView, Scale, Style};
 
-/// A measured value and its position in a plot.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     /// Position on the view's scale `x`: a number, or the index of a name.
@@ -12,7 +11,6 @@ pub(super) struct Point {
     pub(super) half: Option<f64>,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// Number of replications behind the value; 0 if not applicable.
     pub(super) replications: u64,
     /// Whether the scenario has only one run by design, so that no replications are missing.
     pub(super) once: bool,
@@ -20,12 +18,11 @@ pub(super) struct Point {
     pub(super) panel: usize,
 }
 
-/// Whether a view has differences in percent in addition to the absolute differences.
 pub(super) fn has_percent(view: &FigureView) -> bool {
     view.series.iter().any(|series| !series.percent.is_empty())
 }
 
-/// All points of a view, series by series. Differences are in percent if `in_percent`.
+/// All points, series by series. Differences are in percent if `in_percent`.
 pub(super) fn points(view: &FigureView, in_percent: bool) -> Vec<Point> {
     let mut all = Vec::new();
     for series in &view.series {
@@ -61,30 +58,23 @@ pub(super) fn points(view: &FigureView, in_percent: bool) -> Vec<Point> {
 }
 
 impl Point {
-    /// Whether the interval of the point excludes 0.
     pub(super) fn is_clear(&self) -> bool {
         self.half.is_some() && (self.low > 0.0 || self.high < 0.0)
     }
 
-    /// Whether the point has fewer replications than requested.
     pub(super) fn is_partial(&self, view: &FigureView) -> bool {
         !self.once
             && self.replications > 0
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether the point's whisker extends below a range, and whether it extends above the range.
-    /// The whisker is the line that shows the point's interval.
-    ///
-    /// A range that begins at 0 has nothing below it. The result is `None` if the point has no
-    /// whisker, or if its whisker lies outside the range.
+    /// Whether the whisker of the point's interval extends below a range, and above it.
     pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
             .then_some([self.low < from && from.abs() > 0.0, self.high > until])
     }
 
-    /// Text of a point's value with its interval, shown next to the point.
     pub(super) fn words(&self, in_percent: bool) -> String {
         if in_percent {
             percent(self.mean, self.half.map(|_| [self.low, self.high]))
@@ -94,7 +84,6 @@ impl Point {
     }
 }
 
-/// Label of a scale with its unit.
 pub(super) fn label(scale: &Scale) -> String {
     if scale.unit.is_empty() {
         scale.label.clone()
@@ -103,14 +92,12 @@ pub(super) fn label(scale: &Scale) -> String {
     }
 }
 
-/// Whether the scale of measured values is logarithmic. In a step plot, the measured values are on
-/// the scale `x`.
+/// Whether the scale of measured values (`x` in a step plot) is logarithmic.
 pub(in crate::report) fn is_log(view: &FigureView) -> bool {
     if view.style == Style::Steps { view.x.log } else { view.y.log }
 }
 
-/// Widens a range by a margin at both ends, except at an end that is 0. A range that is only the
-/// number 0 is extended upwards.
+/// Widens a range at both ends, except at an end that is 0. The range of only 0 grows upwards.
 fn padded(low: f64, high: f64) -> [f64; 2] {
     let available = [(high - low) * 0.05, high.abs() * 0.1, 1.0]
         .into_iter()
@@ -125,17 +112,13 @@ fn padded(low: f64, high: f64) -> [f64; 2] {
     ]
 }
 
-/// Minimum and maximum of numbers.
 pub(super) fn extent(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
     numbers.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], number| {
         [least.min(number), most.max(number)]
     })
 }
 
-/// Range of the scale of measured values. It contains all means; wide intervals may extend beyond
-/// it.
-///
-/// If the scale is logarithmic, a difference in percent is placed by the ratio to the baseline.
+/// Range of the scale of measured values, with all means; intervals may extend beyond it.
 pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     if log && view.differences {
         let ratio = |point: &Point| Point {
@@ -178,16 +161,11 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     if from > 0.0 && least < 0.6 * most { padded(0.0, until) } else { padded(from, until) }
 }
 
-/// Value to which a scale must extend so that it shows the outer end of an interval.
-///
-/// `bound` is this end, `mean` the outermost mean, and `spread` the extent of all means and 0. If
-/// the end is farther from the mean than `spread`, the scale shows only part of the interval: half
-/// of `spread` beyond the mean.
+/// Value to which a scale must extend to show an interval that ends at `bound`, or its inner half.
 fn cut(bound: f64, mean: f64, spread: f64) -> f64 {
     if (bound - mean).abs() <= spread.abs() { bound } else { mean + spread / 2.0 }
 }
 
-/// Range of a logarithmic scale with these points and bounds.
 fn on_log_scale(points: &[Point], bounds: &[f64]) -> [f64; 2] {
     let means = points.iter().map(|point| point.mean);
     let [least, most] = extent(means.chain(bounds.iter().copied()));
@@ -197,7 +175,6 @@ fn on_log_scale(points: &[Point], bounds: &[f64]) -> [f64; 2] {
     [positive.min(least).max(least / 3.0) / 1.1, high.min(most * 3.0) * 1.1]
 }
 
-/// Range of the view's scale `x`, on which the points have their positions.
 pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] {
     let all: Vec<f64> = if view.x.grid.is_empty() {
         points.iter().map(|point| point.x).collect()
@@ -214,11 +191,7 @@ pub(super) fn along(view: &FigureView, points: &[Point], log: bool) -> [f64; 2] 
     }
 }
 
-/// Function that maps a range of numbers to a range of coordinates on the page.
-///
-/// A number outside the range is mapped like the nearest end of the range. If `is_ratio`, the
-/// numbers are differences from the baseline in percent. A logarithmic scale then maps the ratio to
-/// the baseline.
+/// Function that maps a range of numbers to coordinates; numbers outside map to its ends.
 pub(super) fn scale(
     [from, until]: [f64; 2],
     [first, last]: [f64; 2],

@@ -14,10 +14,6 @@ use meshwork::workload::table::Cell;
 /// Limit up to which `f64` represents every whole number exactly.
 const EXACT: i128 = 1 << 53;
 
-/// Checks that cells of the type `kind` can be read.
-///
-/// # Errors
-/// One sentence about the column `name`, if its cells cannot be read.
 pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     let value = if let DataType::Dictionary(_, value) = kind { value } else { kind };
     let is_readable = value.is_integer()
@@ -43,7 +39,7 @@ pub fn readable(name: &str, kind: &DataType) -> Result<(), String> {
     ))
 }
 
-/// Reads a cell of a [`readable`] column; `None` if the cell is empty. Durations are in seconds.
+/// Cell of a table; `None` if it is empty. Durations are in seconds.
 #[must_use]
 pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     if column.is_null(at) {
@@ -101,8 +97,7 @@ pub fn cell(column: &dyn Array, at: usize) -> Option<Cell<'_>> {
     (!text.is_empty()).then(|| Cell::Text(text.into()))
 }
 
-/// Converts a whole number to a cell. A number that `f64` cannot hold exactly is stored as text, so
-/// that two users with large numbers remain distinct.
+/// Converts a whole number; one that `f64` cannot hold exactly becomes a text.
 fn whole<T: ArrowPrimitiveType<Native: Into<i128>>>(
     column: &dyn Array,
     at: usize,

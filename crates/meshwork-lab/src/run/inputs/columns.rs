@@ -1,5 +1,4 @@
-//! Reads tables of jobs by the names of their columns. This module has the code for CSV and the
-//! code shared by all formats.
+//! Reads tables of jobs by the names of their columns: CSV, and code shared by all formats.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,17 +12,14 @@ use crate::cell::plain;
 use crate::date::unix_seconds;
 use crate::trace::history;
 
-/// Maximum length of a line of a table, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Rows of a table, read one by one.
 pub(crate) type Lines<T> = Box<dyn Iterator<Item = Result<T, WorkloadError>> + Send>;
 
 /// Function that makes a row of type `T` from the row's line number and its cells.
 pub(crate) type Make<T, const N: usize> = fn(u64, [Option<Cell<'_>>; N]) -> Result<T, String>;
 
 impl Files {
-    /// Rows of a table of jobs, or of a site's history.
     pub(super) fn jobs(&self, path: &str) -> Result<Lines<Row>, WorkloadError> {
         self.table(path, |names| places(names.iter().copied()), job).or_else(|error| {
             let rows = history(self, path).map_err(WorkloadError)?.ok_or(error)?;
@@ -31,10 +27,6 @@ impl Files {
         })
     }
 
-    /// Names of the columns of a table.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub(crate) fn column_names(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
         let mut all = Vec::new();
         let note = |names: &[&str]| {
@@ -46,16 +38,12 @@ impl Files {
     }
 
     /// Names of columns that are ignored, because tables of jobs have no such column.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is not a table of jobs.
     pub(crate) fn unread_columns(&self, path: &str) -> Result<Vec<String>, WorkloadError> {
         let names = self.column_names(path)?.into_iter();
         Ok(names.filter(|name| Column::named(name).is_none()).collect())
     }
 }
 
-/// Rows of a table of jobs in CSV.
 pub(super) fn jobs_of_csv(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -63,7 +51,6 @@ pub(super) fn jobs_of_csv(
     from_csv(path, text, |names| places(names.iter().copied()), job)
 }
 
-/// Makes a row of a table of jobs from its cells, of which there is at most one for each column.
 pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<Row, String> {
     let mut row = Row { line, ..Row::default() };
     for (column, cell) in COLUMNS.iter().zip(cells) {
@@ -72,8 +59,7 @@ pub(super) fn job(line: u64, cells: [Option<Cell<'_>>; COLUMNS.len()]) -> Result
     Ok(row)
 }
 
-/// Rows of a CSV file, with their line numbers in the file. Blank lines and lines that begin with
-/// `#` are skipped.
+/// Rows of a CSV table, without blank lines and lines that begin with `#`.
 pub(super) fn from_csv<T: 'static, const N: usize>(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -104,16 +90,13 @@ fn reader(path: &str, text: Box<dyn BufRead + Send>) -> (csv::Reader<Filter>, Pa
     (builder.delimiter(delimiter).trim(csv::Trim::All).from_reader(filter), passed)
 }
 
-/// Whether the columns of a table are separated by tabs, which the ending of the file name decides.
+/// Whether columns are separated by tabs, which the ending of the file name decides.
 pub(crate) fn is_tsv(path: &str) -> bool {
     let lower = path.to_lowercase();
     lower.strip_suffix(".gz").unwrap_or(&lower).ends_with(".tsv")
 }
 
-/// Reader that passes on a text without its blank lines and comments.
-///
-/// The CSV reader could skip such lines too, but would then report wrong line numbers for the rows
-/// after them.
+/// Reader that skips blank lines and comments, so that rows have their line numbers.
 struct Filter {
     text: Box<dyn BufRead + Send>,
     line: Vec<u8>,
@@ -153,10 +136,9 @@ impl Read for Filter {
     }
 }
 
-/// Places where [`Filter`] left out lines, one for each group of consecutive lines.
+/// Groups of consecutive lines that [`Filter`] left out.
 ///
-/// The first number of a place is the number of lines before it that were passed on. The second is
-/// the number of lines left out from the start of the text to the end of the place.
+/// Each is the number of lines passed on before it, and the number left out up to its end.
 #[derive(Clone, Default)]
 struct Passed(Arc<Mutex<Vec<(u64, u64)>>>);
 
@@ -174,7 +156,6 @@ impl Passed {
         }
     }
 
-    /// Line number in the file for a position in the filtered text.
     fn line(&self, position: &csv::Position) -> u64 {
         let gaps = self.gaps();
         let before = gaps.partition_point(|&(handed_on, _)| handed_on < position.line());
@@ -193,9 +174,6 @@ impl Passed {
 /// assert!(unknown.starts_with("there is no column `node` (did you mean `nodes`?"));
 /// # Ok::<(), String>(())
 /// ```
-///
-/// # Errors
-/// One sentence without a line number, if a column is unknown or a cell does not fit its column.
 pub fn row<'a>(
     line: u64,
     cells: impl IntoIterator<Item = (&'a str, Cell<'a>)>,

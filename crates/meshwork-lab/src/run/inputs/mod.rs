@@ -16,21 +16,19 @@ use flate2::bufread::MultiGzDecoder;
 use meshwork::workload::table::{Listed, Row};
 use meshwork::workload::{Inputs, Rows, WorkloadError};
 
-use crate::run::file::{FileError, MAX_TEXT, bounded};
+use crate::run::file::{FileError, MAX_TEXT, bounded, line_breaks};
 use crate::study::Study;
 
 pub use columns::row;
 pub(crate) use columns::{Lines, Make, is_tsv};
 
-/// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
 /// Files that the workloads of a study read.
 ///
 /// A relative path is looked up first in the folder of the study file and then in the current
-/// directory. So a study and its logs can be moved together, and a path on the command line means
-/// the same as for other commands. Compression by gzip and the format Parquet are recognized by the
-/// first bytes, not by the name.
+/// directory. Compression by gzip and the format Parquet are recognized by the first bytes, not by
+/// the name.
 #[derive(Debug, Default)]
 pub struct Files {
     folder: PathBuf,
@@ -39,27 +37,21 @@ pub struct Files {
     companions: Companions,
 }
 
-/// Companion files that were read, by the paths that the study gives.
 pub(crate) type Companions = Arc<Mutex<BTreeMap<String, Companion>>>;
 
-/// Companion file: a file whose text becomes part of scenarios, such as a topology.
+/// File whose text becomes part of scenarios, such as a topology.
 #[derive(Clone, Debug)]
 pub(crate) struct Companion {
-    /// Absolute path of the companion file.
     pub(crate) place: PathBuf,
-    /// Content of the companion file.
     pub(crate) text: String,
 }
 
 impl Files {
-    /// Files of a study. Relative paths of the files are looked up in `folder` first.
     #[must_use]
     pub fn beside(folder: &Path) -> Files {
         Files { folder: folder.to_path_buf(), ..Files::default() }
     }
 
-    /// Files of a study. A study in a results folder also finds the copies of files in that folder,
-    /// which were made when the study was run.
     #[must_use]
     pub fn of(study: &Study) -> Files {
         let (found, companions) = (study.found.clone(), Arc::clone(&study.companions));
@@ -82,17 +74,13 @@ impl Files {
         places.find(|place| place.exists()).unwrap_or_else(|| PathBuf::from(path))
     }
 
-    /// Resolves the path of a companion file (one whose text becomes part of scenarios). If the
-    /// study is in a results folder, this is the path of the copy in that folder.
+    /// Path of a companion file; in a results folder, that of its copy.
     pub(crate) fn locate_companion(&self, path: &str) -> PathBuf {
         let mut found = self.found.get(path).into_iter().flatten();
         found.find(|place| place.exists()).cloned().unwrap_or_else(|| self.locate(path))
     }
 
-    /// Reads the text of a companion file (one whose text becomes part of scenarios). A compressed
-    /// file is decompressed.
-    ///
-    /// The text is recorded, so that it can be copied into the results folder.
+    /// Reads a companion file, and records its text for the copy in the results folder.
     pub(crate) fn companion(&self, path: &str, located: &Path) -> Result<String, FileError> {
         let shown = located.display().to_string();
         let reader = decompressed(open(&shown, located)?)
@@ -105,21 +93,14 @@ impl Files {
         Ok(text)
     }
 
-    /// Checks that a file can be opened.
-    ///
-    /// # Errors
-    /// If the file cannot be opened.
     pub fn check(&self, path: &str) -> Result<(), FileError> {
         open(path, &self.locate(path)).map(drop)
     }
 
     /// BLAKE3 digest of a file as stored on disk, in hexadecimal. Each file is read once.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn digest(&self, path: &str) -> Result<String, FileError> {
         let located = self.locate(path);
-        let mut digests = self.digests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut digests = crate::run::locked(&self.digests);
         if let Some(digest) = digests.get(&located) {
             return Ok(digest.clone());
         }
@@ -131,15 +112,7 @@ impl Files {
         Ok(digest)
     }
 
-    /// Number of rows of a file.
-    ///
-    /// These are the lines of a log or of CSV, or the rows that a Parquet file states.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    ///
-    /// # Complexity
-    /// Text files are read to the end, in constant memory.
+    /// Number of lines of a log or of CSV, or of rows that a Parquet file states.
     pub fn rows_of(&self, path: &str) -> Result<u64, FileError> {
         let located = self.locate(path);
         let failed = |error: io::Error| FileError::reading(path, &located, &error);
@@ -147,23 +120,10 @@ impl Files {
         if is_parquet(&mut reader).map_err(failed)? {
             return Ok(rows_of_parquet(reader.into_inner()));
         }
-        let mut text = decompress(reader).map_err(failed)?;
-        let mut lines = 0;
-        loop {
-            let buffer = text.fill_buf().map_err(failed)?;
-            if buffer.is_empty() {
-                return Ok(lines);
-            }
-            lines += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
-            let read = buffer.len();
-            text.consume(read);
-        }
+        decompress(reader).and_then(line_breaks).map_err(failed)
     }
-}
 
-impl Files {
-    /// Reads the rows of a table. `places` receives the names of the table's columns, and returns
-    /// the index of each known column, if the table has it.
+    /// Reads the rows of a table. `places` returns the index of each known column.
     pub(crate) fn table<T: Send + 'static, const N: usize>(
         &self,
         path: &str,
@@ -209,9 +169,6 @@ impl Inputs for Files {
 ///     "jobs, row 1 (from 0): `runtime` is `long`, but must be a number"
 /// );
 /// ```
-///
-/// # Errors
-/// The first invalid row, or columns that are not those of a table of jobs.
 pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
     let of_row = |error: WorkloadError, row: Option<u64>| {
         let rest = error.0.strip_prefix(what).and_then(|rest| rest.strip_prefix(':'));
@@ -242,7 +199,6 @@ pub fn check_rows(text: String, what: &str) -> Result<(), WorkloadError> {
     }
 }
 
-/// Whether a file is in the format Parquet, recognized by its first bytes.
 fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
     Ok(reader.fill_buf()?.starts_with(b"PAR1"))
 }
@@ -250,14 +206,12 @@ fn is_parquet(reader: &mut BufReader<File>) -> io::Result<bool> {
 #[cfg(feature = "parquet")]
 use self::parquet::{from_parquet, rows_of_parquet};
 
-/// Returns 0 rows without reading the file. A program without the feature `parquet` refuses the
-/// file later, when it reads the jobs.
+/// Placeholder without the feature `parquet`: the file is refused when its jobs are read.
 #[cfg(not(feature = "parquet"))]
 fn rows_of_parquet(_: File) -> u64 {
     0
 }
 
-/// Refuses Parquet in a program without the feature `parquet`.
 #[cfg(not(feature = "parquet"))]
 fn from_parquet<T, const N: usize>(
     path: &str,
@@ -268,7 +222,6 @@ fn from_parquet<T, const N: usize>(
     Err(WorkloadError(format!("{path}: this is Parquet, and {NO_PARQUET}: CSV can be read")))
 }
 
-/// Clause for messages with which a program without the feature `parquet` refuses a file.
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without the feature `parquet`";
 
@@ -276,15 +229,13 @@ fn open(shown: &str, path: &Path) -> Result<File, FileError> {
     if path.is_dir() {
         return Err(FileError::IsFolder(shown.to_owned()));
     }
-    // Check before opening: opening a pipe would block, and a second replication would find it
-    // empty.
+    // Check before opening: a pipe would block, and be empty for a second replication.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(FileError::NotRegular(shown.to_owned()));
     }
     File::open(path).map_err(|error| FileError::reading(shown, path, &error))
 }
 
-/// Converts the error of a file that cannot be read to an error of the workload.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 fn refused(error: FileError) -> WorkloadError {
     WorkloadError(error.to_string())

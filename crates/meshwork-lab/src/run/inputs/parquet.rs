@@ -1,5 +1,3 @@
-//! Reads tables of jobs in Parquet, which needs the feature `parquet`.
-
 use std::fs::File;
 
 use meshwork::workload::WorkloadError;
@@ -54,7 +52,7 @@ fn failed(path: &str, error: &dyn std::fmt::Display) -> WorkloadError {
     WorkloadError(format!("{path}: this is no Parquet file that can be read ({error})"))
 }
 
-/// Number of rows that a Parquet file states; 0 for an unreadable file, which is refused later.
+/// Number of rows; 0 for an unreadable file, which is refused later.
 pub(super) fn rows_of_parquet(file: File) -> u64 {
     let rows = ParquetRecordBatchReaderBuilder::try_new(file)
         .map(|builder| builder.metadata().file_metadata().num_rows());

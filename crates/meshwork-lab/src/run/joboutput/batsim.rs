@@ -14,7 +14,6 @@ use meshwork::workload::table::COLUMNS;
 use super::Row;
 use super::output::quoted;
 
-/// Header of the CSV file: the names of the columns.
 pub(super) const HEADER: &str = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,\
      starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata";
 

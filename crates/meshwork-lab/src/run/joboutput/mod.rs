@@ -30,28 +30,22 @@ use crate::study::JobFormat;
 use crate::study::expand::Point;
 use output::Output;
 
-/// Names of the columns of per-job output that are always present.
 pub const HEADER: &str =
     "job,submit,start,finish,requested,held,site,blocks,runtime,estimate,nodes,block,subcube";
 
-/// A column of per-job output.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
-    /// A column with one attribute of a job's request, which a `table` workload reads.
     Asked(&'static Column),
-    /// A column with one attribute of a job's outcome, such as its start.
     Happened(&'static Outcome),
 }
 
 impl Part {
-    /// Finds a column of per-job output by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Part> {
         let asked = Column::named(name).map(Part::Asked);
         asked.or_else(|| Outcome::named(name).map(Part::Happened))
     }
 
-    /// Name of the column.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,7 +54,6 @@ impl Part {
         }
     }
 
-    /// Kind of values in the cells of the column, such as counts or instants.
     #[must_use]
     pub fn holds(self) -> CellKind {
         match self {
@@ -69,7 +62,6 @@ impl Part {
         }
     }
 
-    /// Cell of a finished job in this column; `None` if the cell is empty.
     #[must_use]
     pub fn cell(self, ended: &Ended<'_>) -> Option<String> {
         match self {
@@ -90,20 +82,16 @@ pub fn optional() -> impl Iterator<Item = Part> {
     COLUMNS.iter().filter(move |column| !is_always(column)).map(Part::Asked)
 }
 
-/// Path of a run's per-job output in a results folder. The run has the key `key`.
 #[must_use]
 pub fn path(folder: &Path, key: &str, format: JobFormat) -> PathBuf {
     folder.join("jobs").join(format!("{key}.{}", format.ending()))
 }
 
-/// Reason why the per-job output of a run cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum JobOutputError {
-    /// The file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The program was built without the feature `parquet`.
     #[error("{0}: this program was built without the feature `parquet`")]
     NoParquet(String),
 }
@@ -112,13 +100,6 @@ pub enum JobOutputError {
 pub const INDEX: &str = "index.csv";
 
 /// Writes `jobs/index.csv`, the index of the per-job output of a study.
-///
-/// A row describes a file: its name and format, the number of its scenario from 1, its replication
-/// from 0, and the swept keys with their values. If a study has no per-job output, the index of an
-/// earlier study is removed.
-///
-/// # Errors
-/// If the index cannot be written.
 pub fn write_index(
     folder: &Path,
     formats: &[JobFormat],
@@ -155,14 +136,12 @@ pub fn write_index(
     write_whole(&index, &writer.into_inner().expect(to_memory))
 }
 
-/// Observer that writes the jobs of one run to files.
+/// Observer that writes the jobs of one run to files, in order of arrival.
 ///
-/// Rows are in order of arrival. Jobs that were refused, or had not finished at the end of the run,
-/// are left out. A finished job is kept in memory until all jobs that arrived before it have left
-/// the system. The files have temporary names until [`JobLog::finish`].
+/// Jobs that were refused or have not finished are left out. A finished job is kept until all
+/// earlier jobs have left the system. The files have temporary names until [`JobLog::finish`].
 pub struct JobLog {
     topologies: Vec<Topology>,
-    /// States of jobs in order of arrival, from the job `first` up to the latest arrival.
     pending: VecDeque<Slot>,
     first: JobId,
     outputs: Vec<Output>,
@@ -201,10 +180,6 @@ impl Row {
 }
 
 impl JobLog {
-    /// Creates the files of a run in `folder/jobs`. Creates that folder if it is missing.
-    ///
-    /// # Errors
-    /// If a file cannot be created.
     pub fn create(
         folder: &Path,
         key: &str,
@@ -220,10 +195,7 @@ impl JobLog {
         Ok(JobLog { topologies, pending: VecDeque::new(), first: JobId(0), outputs, error: None })
     }
 
-    /// Writes the remaining rows and renames the files to their final names.
-    ///
-    /// # Errors
-    /// The first error during the run or this call. In this case no temporary file is left.
+    /// Writes the remaining rows and renames the files. No temporary file is left after an error.
     pub fn finish(mut self) -> Result<(), JobOutputError> {
         let pending = std::mem::take(&mut self.pending);
         for slot in pending {
@@ -332,8 +304,7 @@ mod tests {
         }
     }
 
-    /// Passes the events of four jobs to the log. The second job is refused, the third finishes
-    /// first, and the fourth never finishes.
+    /// Events of four jobs: the second is refused, the third finishes first, the fourth never.
     fn feed(log: &mut JobLog) {
         let first = running(0, Request::Nodes(3), &[2, 2], (0.1, 0.25, 1e14));
         let third = running(2, Request::block(&[1, 2]), &[1, 2], (0.3, 0.3, 1.0));

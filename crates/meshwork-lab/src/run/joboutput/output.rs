@@ -16,7 +16,6 @@ use crate::cell::written;
 use crate::run::file::{FileError, process};
 use crate::study::JobFormat;
 
-/// A file of per-job output that has a temporary name until it is complete.
 pub(super) struct Output {
     path: PathBuf,
     temporary: PathBuf,
@@ -84,7 +83,6 @@ impl Output {
         fs::rename(&self.temporary, &self.path)
     }
 
-    /// Rewrites all rows into `out`, with only those optional columns in which some job has a cell.
     fn rewrite(&self, out: File) -> io::Result<()> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&self.temporary)?;
         let always = self.always.iter().map(|part| (*part, true));
@@ -111,7 +109,6 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// Removes temporary files that a failed run left. After a successful run there are none.
     fn drop(&mut self) {
         self.writer = None;
         let _ = fs::remove_file(&self.temporary);
@@ -119,7 +116,6 @@ impl Drop for Output {
     }
 }
 
-/// Writer of a table with fixed columns, as CSV or Parquet.
 enum Table {
     Csv(Box<csv::Writer<BufWriter<File>>>),
     #[cfg(feature = "parquet")]
@@ -165,8 +161,7 @@ impl Table {
     }
 }
 
-/// Writes a row of CSV, beginning with the columns that are always present. If the job has a cell
-/// in any optional column, the cells of all optional columns follow.
+/// Writes a row of CSV. If any optional column has a cell, the cells of all of them follow.
 fn write_csv(
     out: &mut impl Write,
     row: &Row,
@@ -197,7 +192,6 @@ fn write_csv(
     writeln!(out)
 }
 
-/// Quotes a cell of CSV if necessary.
 pub(super) fn quoted(cell: &str) -> Cow<'_, str> {
     if cell.contains(['"', ',', '\n', '\r']) {
         return format!("\"{}\"", cell.replace('"', "\"\"")).into();

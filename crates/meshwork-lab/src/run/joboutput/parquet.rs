@@ -1,5 +1,3 @@
-//! Writes tables of jobs in Parquet, which needs the feature `parquet`.
-
 use std::io::{self, Write};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,10 +13,8 @@ use parquet::file::properties::WriterProperties;
 
 use super::Part;
 
-/// Number of rows in each row group of a Parquet file.
 const GROUP: usize = 1 << 16;
 
-/// Cells of one column in the current row group of a Parquet file.
 enum Cells {
     Numbers(UInt64Builder),
     Counts(UInt32Builder),
@@ -61,13 +57,11 @@ impl Cells {
     }
 }
 
-/// Converts the text of a cell to the type of its column. `None` stands for an empty cell.
 fn parsed<T: FromStr>(cell: Option<&str>) -> io::Result<Option<T>> {
     let wrong = |cell| io::Error::other(format!("`{cell}` is none of what its column holds"));
     cell.map(|cell| cell.parse().map_err(|_| wrong(cell))).transpose()
 }
 
-/// Parquet table that is being written, from cells given as in CSV.
 pub(crate) struct Columns<W: Write + Send> {
     writer: ArrowWriter<W>,
     columns: Vec<(&'static str, Cells, bool)>,
@@ -75,7 +69,6 @@ pub(crate) struct Columns<W: Write + Send> {
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// Creates a table with the columns `parts`.
     pub(crate) fn create(out: W, parts: Vec<Part>) -> io::Result<Columns<W>> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -119,7 +112,6 @@ fn batch(columns: &mut [(&'static str, Cells, bool)]) -> io::Result<RecordBatch>
     RecordBatch::try_from_iter_with_nullable(arrays).map_err(io::Error::other)
 }
 
-/// Extracts the error of the operating system from an error of the Parquet writer.
 fn disk(error: parquet::errors::ParquetError) -> io::Error {
     match error {
         parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {

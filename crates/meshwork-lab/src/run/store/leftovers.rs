@@ -1,9 +1,7 @@
 //! Removal of temporary files of killed runs.
 //!
-//! A file in a results folder has a temporary name until it is complete. A run removes its own
-//! temporary files unless it is killed. The process that holds the store lock is the only writer on
-//! any host, so all temporary files that it finds come from killed runs. If the file system
-//! supports no locks, nothing is removed, since the files may be in use.
+//! The process that holds the store lock is the only writer on any host, so all temporary files
+//! that it finds come from killed runs. If the file system supports no locks, nothing is removed.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +9,9 @@ use std::path::Path;
 use crate::run::joboutput::INDEX;
 use crate::watch::recording::kept::RECORDINGS;
 
-/// Extension of an incomplete file.
 const ENDING: &str = ".tmp";
 
-/// Names of the files of a results folder that only the holder of the store lock may write.
-///
-/// Each is written under a temporary name first, so that it is never seen incomplete.
+/// Files of a results folder that only the holder of the store lock may write.
 pub(crate) const WHOLE: &[&str] = &[
     "runs.jsonl",
     "summary.csv",
@@ -34,8 +29,7 @@ pub(crate) const WHOLE: &[&str] = &[
     "asked.toml",
 ];
 
-/// Deletes temporary files of killed runs. The caller must hold the store lock. Files that cannot
-/// be deleted are harmless and remain.
+/// Deletes temporary files of killed runs. The caller must hold the store lock.
 pub(super) fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_unfinished) {
@@ -57,7 +51,7 @@ fn is_unfinished(name: &str) -> bool {
     WHOLE.contains(&without_process(name))
 }
 
-/// File name without the process number at its end. Files of older versions have no such number.
+/// File name without the process number that newer versions append.
 fn without_process(name: &str) -> &str {
     name.rsplit_once('.').filter(|(_, last)| is_number(last)).map_or(name, |(name, _)| name)
 }
@@ -66,8 +60,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a file name is that of unfinished per-job output or of an unfinished recording. Readers
-/// skip such files.
+/// Whether a file is unfinished per-job output or an unfinished recording, which readers skip.
 ///
 /// ```
 /// use meshwork_lab::run::store::is_leftover;

@@ -1,14 +1,12 @@
-//! Index of the lines of run files. A file is scanned once; lines are then read one by one by
-//! position.
+//! Index of the lines of run files, in `runs.jsonl` and in segments.
 //!
-//! A line is some kilobytes long, and there may be a million lines, so only their positions stay in
-//! memory. Lines are in `runs.jsonl` and, while a study is spread over processes, in segments.
+//! There may be a million lines of some kilobytes each, so only their positions stay in memory.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -18,49 +16,40 @@ use serde::{Deserialize, Deserializer};
 use super::record::RunRecord;
 use super::segment;
 use super::{GARBLED, StoreError};
-use crate::run::file::FileError;
+use crate::run::file::{FileError, line_breaks};
 
 /// Position of a run's line in a file, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Index of the file in `Lines::files`.
     pub(super) file: u32,
     pub(super) offset: u64,
     pub(super) length: u32,
 }
 
-/// File of runs whose lines are indexed.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    /// Number of bytes up to and including the last line break, at the time of reading.
+    /// Bytes up to and including the last line break, at the time of reading.
     pub(super) whole_bytes: u64,
-    /// Number of bytes after the last line break, which are an incomplete line.
+    /// Bytes after the last line break, which are an incomplete line.
     pub(super) torn_bytes: u64,
 }
 
-/// Index of the lines of all runs, by the key of the run.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) files: Vec<Source>,
     places: HashMap<u128, Place>,
-    /// Warnings about unreadable lines, one sentence each.
     pub(super) warnings: Vec<String>,
-    /// Unreadable lines of `runs.jsonl`, without their line breaks.
     pub(super) garbled: Vec<Vec<u8>>,
 }
 
-/// Fields of a run's line that are read when the file is scanned.
 #[derive(Deserialize)]
 pub struct Head<'a> {
     #[serde(borrow)]
     pub key: Cow<'a, str>,
-    /// Version of the model that made the run.
     pub model_version: u32,
-    /// Version of Meshwork that made the run.
     #[serde(borrow)]
     pub version: Cow<'a, str>,
-    /// Build of the program that made the run.
     #[serde(borrow, default)]
     pub build: Cow<'a, str>,
     #[expect(dead_code, reason = "a line without it is no run")]
@@ -97,20 +86,14 @@ impl<'de> Visitor<'de> for Object {
     }
 }
 
-/// Number of bytes of a file that are read at once, so that their lines can be scanned in parallel.
-/// A longer line is read whole.
+/// Bytes that are read at once and scanned in parallel. A longer line is read whole.
 const BLOCK: u64 = 4 << 20;
 
-/// Minimum number of lines that one thread scans.
 const MIN_LINES: usize = 64;
 
-/// Kind of a line, as found by scanning it.
 enum Look<'a> {
-    /// A line that is no run: empty, or a note on an attempt at a shard (part of a study).
     Note,
-    /// A line that cannot be read as a run.
     Garbled,
-    /// A run, with its key as a number and the length of its line in bytes.
     Run { head: Head<'a>, key: u128, length: u32 },
 }
 
@@ -128,7 +111,6 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Splits a text into lines without line breaks. The text must end with a line break.
 fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     while !text.is_empty() {
@@ -139,7 +121,7 @@ fn lines_of(mut text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Key of a run as a number; `None` if the text is no key.
+/// Key as a number; `None` if the text is no key.
 pub(super) fn digits(key: &str) -> Option<u128> {
     let is_key =
         key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -147,11 +129,7 @@ pub(super) fn digits(key: &str) -> Option<u128> {
 }
 
 impl Lines {
-    /// Scans one more file, and calls `each` for every run that is not yet indexed. No file is
-    /// changed.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or two different results are found for one run.
+    /// Scans one more file, and calls `each` for every run that is not yet indexed.
     pub(super) fn read(
         &mut self,
         path: &Path,
@@ -223,8 +201,7 @@ impl Lines {
         }
     }
 
-    /// Compares two lines of the same run. If the earlier line is unreadable and the later one is
-    /// not, the later line replaces the earlier one.
+    /// A readable later line replaces an unreadable earlier line of the same run.
     fn compare(
         &mut self,
         handles: &mut Handles,
@@ -245,7 +222,8 @@ impl Lines {
             return Ok(());
         }
         let path = &self.files[first.file as usize].path;
-        let breaks = breaks_before(path, first.offset)
+        let breaks = File::open(path)
+            .and_then(|file| line_breaks(BufReader::new(file).take(first.offset)))
             .map_err(|error| FileError::reading(&path.display().to_string(), path, &error))?;
         let file = self.files[second.file as usize].path.display().to_string();
         Err(if first.file == second.file {
@@ -265,7 +243,7 @@ impl Lines {
         }
     }
 
-    /// Removes a run from the index, because its line turned out to be unreadable.
+    /// Forgets a run whose line turned out to be unreadable.
     pub(super) fn remove(&mut self, key: &str) {
         digits(key).map(|digits| self.places.remove(&digits));
     }
@@ -297,7 +275,6 @@ impl Lines {
     }
 }
 
-/// Cache of at most `MAX_HANDLES` open files.
 #[derive(Debug, Default)]
 pub(super) struct Handles(BTreeMap<u32, File>);
 
@@ -305,7 +282,6 @@ pub(super) struct Handles(BTreeMap<u32, File>);
 const MAX_HANDLES: usize = 64;
 
 impl Handles {
-    /// Reads the line at a position; `None` if it cannot be read.
     pub(super) fn line(&mut self, lines: &Lines, place: Place) -> Option<Vec<u8>> {
         if !self.0.contains_key(&place.file) {
             if self.0.len() >= MAX_HANDLES {
@@ -319,20 +295,5 @@ impl Handles {
         file.seek(SeekFrom::Start(place.offset)).ok()?;
         file.read_exact(&mut line).ok()?;
         Some(line)
-    }
-}
-
-/// Number of line breaks in a file before the byte `offset`.
-fn breaks_before(path: &Path, offset: u64) -> io::Result<u64> {
-    let mut before = BufReader::new(File::open(path)?).take(offset);
-    let mut count = 0;
-    loop {
-        let buffer = before.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(count);
-        }
-        count += buffer.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let read = buffer.len();
-        before.consume(read);
     }
 }

@@ -1,8 +1,7 @@
 //! Canonical order of `runs.jsonl`, which makes files with the same runs identical byte for byte.
 //!
-//! The runs of the study come first, by scenario and replication. All others follow, by key. So the
-//! order does not depend on which process made the runs or in which order they ended. While a study
-//! runs, lines are appended as runs end. When all have ended, the file is sorted once.
+//! The runs of the study come first, by scenario and replication; all others follow, by key. While
+//! a study runs, lines are appended. When all runs have ended, the file is sorted once.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -12,20 +11,10 @@ use super::{Store, StoreError, leftovers, segment};
 use crate::run::file::{FileError, Whole};
 
 /// Maximum number of bytes of the new file that are assembled in memory before they are written.
-/// For each such part of the file, every old file is opened once.
 const PART: u64 = 64 << 20;
 
 impl Store {
-    /// Sorts `runs.jsonl` and merges the segments (files of runs of single processes) into it. The
-    /// runs whose keys are in `order` come first.
-    ///
-    /// Returns whether the file was rewritten.
-    ///
-    /// # Errors
-    /// If the file cannot be written. It then remains unchanged.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* runs; every byte is read and written once, 64 MiB at a time.
+    /// Sorts `runs.jsonl` and merges segments into it; returns whether the file was rewritten.
     pub fn settle(&mut self, order: impl Iterator<Item = u128>) -> Result<bool, StoreError> {
         let places = in_order(&self.known, order);
         let mut end = 0;
@@ -59,8 +48,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes the segments that [`settle`](Store::settle) has merged, except those that have grown
-    /// since.
+    /// Removes the merged segments, except those that have grown since.
     pub fn remove_segments(&mut self) {
         for source in self.merged.drain(..) {
             // A segment may have received its final name since it was read.
@@ -72,8 +60,7 @@ impl Store {
             }
         }
         if let Some(folder) = self.file.parent() {
-            // If no segment is left, no other process writes into the folder, and temporary files
-            // of processes that were killed earlier can be removed.
+            // Without segments, no other process writes into the folder.
             let segments = folder.join(segment::SEGMENTS);
             if (fs::remove_dir(&segments).is_ok() || !segments.exists()) && self.is_alone {
                 leftovers::remove(folder);
@@ -82,7 +69,6 @@ impl Store {
     }
 }
 
-/// All known runs in canonical order, with their positions.
 fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Place)> {
     let all = known.places();
     let mut is_placed = vec![false; all.len()];
@@ -99,10 +85,7 @@ fn in_order(known: &Lines, order: impl Iterator<Item = u128>) -> Vec<(u128, Plac
     places
 }
 
-/// Copies lines in the given order into a new file.
-///
-/// The new file is made in parts of 64 MiB. For each part, every old file is read once from start
-/// to end, even if its lines have another order in the new file.
+/// Copies lines in the given order. For each part, every old file is read once from start to end.
 fn copy(known: &Lines, places: &[(u128, Place)], out: &mut Whole) -> io::Result<()> {
     let mut rest = places;
     while !rest.is_empty() {

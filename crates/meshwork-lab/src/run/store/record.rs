@@ -13,36 +13,27 @@ use super::lines::digits;
 use crate::findings::clock::LogStart;
 use crate::findings::trend;
 
-/// Metric of a run, with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMetric {
     pub name: String,
-    /// Value of the metric; `None` if there was nothing to measure.
     pub value: Option<f64>,
-    /// Value of the metric in each batch (group of consecutive jobs) of the run; empty without
-    /// batches.
+    /// Values by batch of consecutive jobs; empty without batches.
     pub batches: Vec<f64>,
 }
 
-/// Results of the jobs of one size class in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeFindings {
-    /// Largest job size of the class.
     pub size: u64,
-    /// Number of finished jobs of the class.
     pub jobs: u64,
-    /// Metrics of the class. They have no values by batch.
     pub metrics: Vec<RunMetric>,
 }
 
-/// Results of the jobs of one owner in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnerFindings {
-    /// Name of the owner in the workload; `None` for jobs whose owner is unknown.
+    /// Name of the owner; `None` for unknown owners.
     pub name: Option<String>,
-    /// Number of finished jobs of the owner.
     pub jobs: u64,
-    /// Metrics of the owner's jobs by name; a value is `None` if there was nothing to measure.
+    /// Values by name of the metric; `None` if there was nothing to measure.
     pub metrics: Vec<(String, Option<f64>)>,
 }
 
@@ -59,38 +50,28 @@ impl OwnerFindings {
     }
 }
 
-/// Results of one run, as they are stored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunFindings {
-    /// All metrics, in canonical order.
     pub metrics: Vec<RunMetric>,
-    /// Results by job size, if requested.
     pub by_size: Vec<SizeFindings>,
-    /// Results by owner, for each requested kind of owner.
     pub by_owner: BTreeMap<OwnerAttribute, Vec<OwnerFindings>>,
-    /// Number of jobs that were measured and have finished.
     pub finished: u64,
     /// Number of jobs that would not fit even the empty machine, or that the scheduler turned away.
     pub refused: u64,
-    /// Number of log lines that are no jobs.
     pub unusable: u64,
-    /// Instant at which the run ended.
     pub end: f64,
     /// Speed of each site, if speeds were drawn at random; otherwise empty.
     pub speeds: Vec<f64>,
-    /// Number of jobs in a batch. A batch has jobs that arrived one after the other. 0 without
-    /// batches.
+    /// Number of consecutive arrivals in a batch; 0 without batches.
     pub batch_jobs: u64,
-    /// Index of the first batch after the warm-up. It begins with job `first_batch · batch_jobs`,
-    /// counted from 0; it and later batches count for the metrics.
+    /// Index of the first batch after the warm-up; it and later batches count for the metrics.
     pub first_batch: u64,
-    /// Trend of the queue length over the whole run, as Kendall's τ over batches: see [`trend`].
+    /// Kendall's τ of the queue length over batches of the whole run: see [`trend`].
     pub queue_trend: Option<f64>,
 }
 
 impl RunFindings {
-    /// Extracts the findings of a run. Values that are not finite count as not measured. They could
-    /// not be stored, and a run that is read from the store must equal the run as it was made.
+    /// Findings of a run, in which values that are not finite count as not measured.
     #[must_use]
     pub fn of(outcome: &Outcome) -> RunFindings {
         let finding = |measured: &Measured, with_batches: bool| RunMetric {
@@ -138,34 +119,28 @@ impl RunFindings {
     }
 }
 
-/// Input files of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// Path of the workload file; empty if the run reads only an outage trace.
     pub path: String,
-    /// BLAKE3 digest of the workload file, in hexadecimal.
-    ///
-    /// It is empty if the run reads only an outage trace, or if nothing is stored.
+    /// Digest of the workload file; empty without such a file, or if nothing is stored.
     pub blake3: String,
     /// Date at which the clock of the log begins, if the log's header gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<LogStart>,
-    /// Outage trace, if the outages of the machine come from one.
+    /// Outage trace, if outages come from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
 
-/// Outage trace that a run read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub path: String,
-    /// BLAKE3 digest of the trace, in hexadecimal.
     pub blake3: String,
 }
 
 impl Input {
-    /// Digest of all input files, for the [key](key()) of a run. It is the digest of the workload
-    /// file, followed by a colon and the digest of the outage trace if there is one.
+    /// Digest for [`key`]: the workload's, and after a colon that of the outage trace, if any.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_of(Some(&self.blake3), self.trace.as_ref().map(|trace| trace.blake3.as_str()))
@@ -173,7 +148,7 @@ impl Input {
     }
 }
 
-/// Combined digest of a workload file and an outage trace; `None` if neither is read.
+/// Combined digest of workload file and outage trace; `None` without both.
 #[must_use]
 pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> {
     match (workload, trace) {
@@ -182,27 +157,19 @@ pub fn digest_of(workload: Option<&str>, trace: Option<&str>) -> Option<String> 
     }
 }
 
-/// Stored run, with everything that its line holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
-    /// Identifier of the run; see [`key`].
     pub key: String,
-    /// Scenario with every default filled in.
     pub scenario: Value,
     pub input: Option<Input>,
-    /// Replication number, from 0.
     pub replication: u64,
     pub findings: RunFindings,
-    /// Version of the model that made the run.
     pub model_version: u32,
-    /// Version of Meshwork that made the run.
     pub version: String,
-    /// Build of the program that made the run: see [`build`](crate::run::build).
     pub build: String,
 }
 
 impl RunRecord {
-    /// Line of the run for `runs.jsonl`, with its line break.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
         let findings = &self.findings;
@@ -259,8 +226,7 @@ impl RunRecord {
 }
 
 impl RunFindings {
-    /// Parses only the findings in a line of `runs.jsonl`, at half the cost of parsing the whole
-    /// line. Returns `None` if the line is unreadable.
+    /// Reads only the findings, at half the cost of the whole line; `None` if it is unreadable.
     pub(super) fn read(line: &[u8]) -> Option<RunFindings> {
         let mut line: Line<IgnoredAny> = serde_json::from_slice(line).ok()?;
         line.findings()
@@ -268,7 +234,6 @@ impl RunFindings {
 }
 
 impl<S> Line<S> {
-    /// Moves the findings out of the parsed line; `None` if the findings or the key are unreadable.
     fn findings(&mut self) -> Option<RunFindings> {
         digits(&self.key)?;
         let mut metrics = findings(&self.metrics)?;
@@ -301,10 +266,7 @@ impl<S> Line<S> {
     }
 }
 
-/// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest. The digest covers the scenario
-/// with all defaults filled in, the replication, the version of the model and the build of the
-/// program. Paths of input files are replaced by digests of their contents. So a log can be moved,
-/// and a run of a changed log has another key.
+/// Key of a run: the first 32 hexadecimal digits of a BLAKE3 digest.
 #[must_use]
 pub fn key(scenario: &Table, input: Option<&str>, replication: u64, build: &str) -> String {
     format!("{:032x}", Keys::of(scenario, input, build).key(replication))
@@ -324,7 +286,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys of the runs of a scenario, given the digest of its input and the build of the program.
     #[must_use]
     pub fn of(scenario: &Table, input: Option<&str>, build: &str) -> Keys {
         let mut hasher = blake3::Hasher::new();
@@ -344,16 +305,13 @@ impl Keys {
     }
 }
 
-/// Digest of the scenario, the input and the replication of a run.
-///
-/// Unlike the run's key, it is the same for all builds of the program.
+/// Digest of the scenario, the input and the replication, for all builds of the program.
 pub(super) fn request(scenario: Value, input: Option<&str>, replication: u64) -> String {
     let text = format!("{}{replication}\n", digested(scenario, input));
     short(&blake3::hash(text.as_bytes()))
 }
 
-/// Text of a scenario for its digest, with input files' digests instead of their paths. It ends
-/// with a line break.
+/// Text of a scenario for its digest, with digests of input files instead of paths.
 fn digested(mut scenario: Value, input: Option<&str>) -> String {
     let Some(digest) = input else { return format!("{scenario}\n") };
     let (workload, trace) = digest.split_once(':').unwrap_or((digest, ""));
@@ -365,20 +323,16 @@ fn digested(mut scenario: Value, input: Option<&str>) -> String {
     format!("{scenario}\n")
 }
 
-/// The first 128 bits of a digest, in hexadecimal.
 fn short(hash: &blake3::Hash) -> String {
     hash.to_hex()[..32].to_owned()
 }
 
-/// Converts a TOML table to JSON, keeping the order of keys.
 #[must_use]
 pub fn json(table: &Table) -> Value {
     serde_json::to_value(table).expect("a table has texts for keys")
 }
 
-/// Parsed line of `runs.jsonl`. The type `S` is that of the scenario.
-///
-/// It can be a type that ignores the content of the scenario, if only other fields are needed.
+/// Parsed line of `runs.jsonl`. The type `S` of the scenario may ignore its content.
 #[derive(Serialize, Deserialize)]
 struct Line<S> {
     key: String,

@@ -1,11 +1,10 @@
 //! Segment files, each with the runs of one attempt at a shard, the part of a study for one
 //! process.
 //!
-//! While a study is spread over processes, no file has two writers: each attempt at a shard writes
-//! `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part` until the attempt has ended. Its lines are runs
-//! as in `runs.jsonl` and **notes**, which begin with other keys: the description of the attempt,
-//! the duration of each run, failed runs, and the end of the attempt. An empty line is a heartbeat.
-//! Times are seconds since the attempt began, so that no two clocks are compared.
+//! So no file has two writers. An attempt writes `runs/SHARD.ATTEMPT.jsonl`, named `….jsonl.part`
+//! until it has ended. Its lines are runs as in `runs.jsonl` and **notes**, which begin with other
+//! keys. An empty line is a heartbeat. Times are seconds since the attempt began, so that no two
+//! clocks are compared.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -18,58 +17,38 @@ use super::StoreError;
 use super::lines::digits;
 use crate::run::file::FileError;
 
-/// Name of the folder of segments in a results folder.
 pub const SEGMENTS: &str = "runs";
 
-/// File extension of a segment while its attempt at a shard is not finished.
 const PART: &str = ".jsonl.part";
 const WHOLE: &str = ".jsonl";
 
 /// Interval between syncs to disk, which limits the loss of runs when a computer crashes.
 const SYNC_EVERY: Duration = Duration::from_secs(15);
 
-/// Note: a line of a segment that is no run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// Note that describes the attempt, in the first line of the segment.
     Segment {
-        /// Index of the shard, from 0.
         shard: u64,
-        /// Number of shards.
         of: u64,
-        /// Name of the computer on which the attempt runs.
         host: String,
         threads: usize,
-        /// Number of runs assigned to the shard.
-        ///
-        /// For a scenario that is assigned as a whole, the number of replications may grow later.
-        /// Such a scenario counts with the number that is known at the start.
+        /// Number of assigned runs, as far as known at the start.
         runs: u64,
     },
-    /// Note on the end of a run, in the line after the results of the run.
     Ended {
         key: String,
-        /// Duration of the run in seconds.
         took: f64,
-        /// Time of the end, in seconds since the attempt began.
         at: f64,
     },
-    /// Note on a failed run.
     Failed {
-        /// Index of the scenario, from 0.
         scenario: usize,
-        /// Replication number, from 0.
         replication: u64,
         message: String,
-        /// Time of the failure, in seconds since the attempt began.
         at: f64,
     },
-    /// Note on the end of the attempt, in the last line of the segment.
     Over {
-        /// Duration of the attempt in seconds.
         at: f64,
-        /// Whether the attempt was stopped early.
         stopped: bool,
     },
 }
@@ -82,24 +61,18 @@ impl Note {
     }
 }
 
-/// Whether a line of a segment is empty or a note.
 pub(super) fn is_note(line: &[u8]) -> bool {
     let begins = |word: &str| line.starts_with(word.as_bytes());
     line.is_empty()
         || ["{\"segment\":", "{\"ended\":", "{\"failed\":", "{\"over\":"].into_iter().any(begins)
 }
 
-/// Whether a path names a segment, which is the file of runs of one attempt at a shard.
 pub(super) fn is_segment(path: &Path) -> bool {
     let is_inside = path.parent().is_some_and(|parent| parent.ends_with(SEGMENTS));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     is_inside && name.is_some_and(|name| name.ends_with(WHOLE) || name.ends_with(PART))
 }
 
-/// Paths of the segments of a results folder, sorted by name; empty if there are none.
-///
-/// # Errors
-/// If the folder of segments cannot be read.
 pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = folder.join(SEGMENTS);
     let failed =
@@ -126,8 +99,7 @@ pub(super) fn all(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// Opens a segment. Its name may have changed from the temporary to the final one since the folder
-/// was listed.
+/// Opens a segment, which may have received its final name since the folder was listed.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path).or_else(|error| match error.kind() {
         io::ErrorKind::NotFound if is_segment(path) => File::open(whole_of(path)),
@@ -135,7 +107,6 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Paths of the segments of all earlier attempts at the shard with the name `label`.
 pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, StoreError> {
     let begin = format!("{label}.");
     let mut found = all(folder)?;
@@ -145,7 +116,6 @@ pub(super) fn of_shard(folder: &Path, label: &str) -> Result<Vec<PathBuf>, Store
     Ok(found)
 }
 
-/// Segment that is being written by this process, its only writer.
 pub(super) struct Segment {
     file: File,
     part: PathBuf,
@@ -154,8 +124,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Creates a segment with an unused name. The name ends with the identifier of the attempt. If
-    /// that name is taken, a number is added.
+    /// Creates a segment named after the attempt, with a number if that name is taken.
     pub(super) fn create(folder: &Path, label: &str, attempt: &str) -> Result<Segment, StoreError> {
         let folder = folder.join(SEGMENTS);
         fs::create_dir_all(&folder).map_err(|error| FileError::making(&folder, &error))?;
@@ -181,12 +150,12 @@ impl Segment {
         &self.part
     }
 
-    /// Time since the attempt began, in seconds, to the millisecond.
+    /// Seconds since the attempt began, to the millisecond.
     pub(super) fn now(&self) -> f64 {
         millis(self.began.elapsed())
     }
 
-    /// Writes all bytes in one call. Syncs the file if the last sync was at least `SYNC_EVERY` ago.
+    /// Writes bytes, and syncs the file if the last sync was at least `SYNC_EVERY` ago.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if self.synced.elapsed() >= SYNC_EVERY {
@@ -210,8 +179,7 @@ impl Segment {
         Ok(both.len() as u64)
     }
 
-    /// Ends the segment and gives it its final name. Succeeds even if the segment has already been
-    /// merged and removed.
+    /// Ends the segment, even if it has already been merged and removed.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StoreError> {
         let writing = |error: io::Error| FileError::writing(&self.part, &error);
         let line = Note::Over { at: self.now(), stopped }.line();
@@ -223,7 +191,6 @@ impl Segment {
     }
 }
 
-/// Final name of a segment whose temporary name is `part`.
 pub(super) fn whole_of(part: &Path) -> PathBuf {
     let name = part.to_string_lossy();
     PathBuf::from(name.strip_suffix(".part").unwrap_or(&name))
@@ -233,32 +200,19 @@ fn millis(duration: Duration) -> f64 {
     duration.as_millis() as f64 / 1000.0
 }
 
-/// Attempt at a shard, described by the notes in its segment and the state of that file.
 #[derive(Clone, Debug)]
 pub struct ShardAttempt {
     pub path: PathBuf,
-    /// Whether the attempt has ended, so that its file has the final name without `.part`.
     pub is_whole: bool,
     /// Time of the last write, by the clock of the file system.
     pub touched: Option<std::time::SystemTime>,
-    /// Number of runs that have finished in the attempt.
     pub ended: u64,
-    /// Time at which the last run of the attempt ended, in seconds since the attempt began.
+    /// End of the last run, in seconds since the attempt began.
     pub last: f64,
-    /// Notes other than those of finished runs, in order.
     pub notes: Vec<Note>,
 }
 
 /// Reads the notes about attempts at shards from all segments of a folder.
-///
-/// Unreadable lines are skipped. `each` is called with the key and the duration in seconds of every
-/// finished run. Durations are not kept in memory, since there may be a million.
-///
-/// # Errors
-/// If a file cannot be read.
-///
-/// # Complexity
-/// Linear in the bytes of all segments.
 pub fn attempts(
     folder: &Path,
     mut each: impl FnMut(u128, f64),

@@ -1,5 +1,3 @@
-//! Tests of the store of runs with incomplete, unreadable and duplicate lines, and on a full disk.
-
 use proptest::prelude::*;
 use toml::Table;
 
@@ -30,15 +28,11 @@ pub(crate) fn record(number: u64, value: Option<f64>) -> RunRecord {
                     batches: vec![],
                 }],
             }],
-            by_owner: Default::default(),
             finished: 7,
             refused: 1,
-            unusable: 0,
             end: 12.5,
             speeds: if number == 1 { vec![0.5, 1.25] } else { vec![] },
-            batch_jobs: 0,
-            first_batch: 0,
-            queue_trend: None,
+            ..RunFindings::default()
         },
         model_version: MODEL_VERSION,
         version: "0.0.0".to_owned(),
@@ -175,7 +169,7 @@ fn a_folder_that_cannot_be_used_is_refused() {
     );
 }
 
-/// Writer that accepts a given number of bytes and then fails like a full disk.
+/// Writer that accepts a number of bytes and then fails like a full disk.
 struct Full(usize);
 
 impl Write for Full {
@@ -190,7 +184,6 @@ impl Write for Full {
 }
 
 impl Store {
-    /// Store of runs on a disk with space for `bytes` bytes.
     pub(crate) fn with_room_for(bytes: usize) -> Store {
         let mut known = Lines::default();
         known.files.push(Source {
@@ -198,17 +191,7 @@ impl Store {
             whole_bytes: 0,
             torn_bytes: 0,
         });
-        Store {
-            file: PathBuf::from("out/runs.jsonl"),
-            sink: Sink::Whole(Box::new(Full(bytes))),
-            known,
-            handles: Handles::default(),
-            bytes: 0,
-            elsewhere: BTreeSet::new(),
-            merged: Vec::new(),
-            is_alone: false,
-            broken: false,
-        }
+        Store::of(PathBuf::from("out/runs.jsonl"), Sink::Whole(Box::new(Full(bytes))), known)
     }
 }
 

@@ -24,35 +24,25 @@ use crate::run::file::write_whole;
 use crate::run::inputs::Files;
 use crate::standard::catalogue;
 
-/// Parameters of the workload `swf` that affect only how jobs are replayed. A conversion refuses
-/// them.
+/// Parameters of the workload `swf` that affect only the replay, which a conversion refuses.
 const OF_REPLAYS: [&str; 2] = ["deadlines", "dependencies"];
 
-/// Result of the conversion of a log: counts of lines read and left out, and of jobs written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Converted {
-    /// Number of lines of the log that are not comments.
     pub lines: u64,
-    /// Number of lines that were left out because they have no run time.
     pub no_run_time: u64,
-    /// Number of lines that were left out because they have no processors.
     pub no_processors: u64,
-    /// Number of lines that were left out because they have no submission time.
     pub no_submit_time: u64,
     /// Number of jobs that were submitted earlier than the job before them in the log.
     pub out_of_order: u64,
-    /// Number of jobs that were left out by the requested changes.
     pub cut: u64,
-    /// Number of jobs that were written. A job that was split counts once for each part.
     pub jobs: u64,
     /// Number of nodes that were written, if the input is a list of nodes in a published trace.
     pub nodes: u64,
-    /// Sentences on the conversion, such as on columns and fields that the output cannot store.
     pub lost: Vec<String>,
 }
 
 impl Converted {
-    /// Number of lines left out because they are not jobs.
     #[must_use]
     pub fn unusable(&self) -> u64 {
         self.no_run_time + self.no_processors + self.no_submit_time
@@ -66,24 +56,13 @@ const CHANGE_NOTHING: [&str; 3] = ["path", "reorder", "shape"];
 /// changes.
 ///
 /// Lines that are not jobs are left out. The other jobs are changed as the workload `swf` with the
-/// parameters `changes` would change them on a machine of the log's own size. A study of the new
-/// log without these parameters then has the same jobs as a study of the old log with them. `seed`
-/// and `replication` determine the random numbers of a shuffle or a resampling. The header keeps
-/// its order, with a corrected number of jobs and a note about the conversion.
+/// parameters `changes` would change them on a machine of the log's own size. `seed` and
+/// `replication` determine the random numbers. The header is kept, with a note about the
+/// conversion. All jobs are held in memory.
 ///
-/// The endings of `input` and `output` decide their formats: `.csv`, `.csv.gz` and `.parquet` are
-/// tables of jobs. Any other file is a log in the Standard Workload Format, which is compressed if
-/// its name ends in `.gz`. Attributes of jobs that `output` cannot store are named in
-/// [`Converted::lost`]. `from` and `until` may be dates if the log states the start of its clock.
-/// All jobs are held in memory.
-///
-/// The input may also be a published trace, which is recognized by the names of its columns: a
-/// table, which may be separated by tabs (`.tsv`), or JSON. If the trace lists nodes, the output is
-/// a study (`.toml`) with the machine of these nodes.
-///
-/// # Errors
-/// One sentence, if a parameter is unknown, a line cannot be read, no job is left, or the file
-/// cannot be written. In that case nothing is written.
+/// The endings of `input` and `output` decide their formats, as [`Form::of`](super::Form::of) says.
+/// The input may also be a published trace; one that lists nodes becomes a study (`.toml`) with
+/// their machine. After an error nothing is written.
 pub fn convert(
     input: &Path,
     output: &Path,
@@ -126,7 +105,6 @@ pub fn convert(
     Ok(log.done)
 }
 
-/// Writes a study with the machine given by the list of nodes in a published trace.
 fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, TraceError> {
     if let Some(key) = changes.keys().next() {
         return Err(TraceError::Wrong(format!("`{key}` changes jobs, and a machine has none")));
@@ -137,7 +115,6 @@ fn machine(shown: &str, output: &Path, changes: &Table) -> Result<Converted, Tra
     Ok(Converted { nodes: machine.nodes, lost: machine.lost, ..Converted::default() })
 }
 
-/// Parses `changes` as parameters of the workload `swf` for the log at `path`.
 pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> {
     if let Some(key) = CHANGE_NOTHING.iter().find(|key| changes.contains_key(**key)) {
         return Err(format!("`{key}` says how a log is read, and changes nothing of one"));
@@ -152,13 +129,10 @@ pub(super) fn parameters(path: &str, changes: &Table) -> Result<Params, String> 
     FAMILY.resolve_in(&catalogue(), "", &Value::Table(table)).map_err(|problem| problem.message)
 }
 
-/// Log in memory: its jobs in order of submission, each with its line of the log.
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) kept: Vec<(Record, Job)>,
-    /// Whether the lines were read from a log; otherwise they were made from the jobs of a table.
     is_of_lines: bool,
-    /// Counts of the lines that were read and left out so far.
     done: Converted,
 }
 
@@ -244,8 +218,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Flat machine for the jobs of the log. It has the size stated in the header, or else that of
-    /// the largest job.
+    /// Flat machine of the size stated in the header, or else that of the largest job.
     fn machine(&self) -> Result<Topology, TopologyError> {
         let largest = self.kept.iter().map(|(_, job)| job.request.nodes()).max().unwrap_or(1);
         let processors = self.header.processors().unwrap_or(largest);
@@ -282,8 +255,7 @@ fn rows(shown: &str) -> Result<(Rows, Converted), String> {
     Ok((rows, Converted { lost, ..Converted::default() }))
 }
 
-/// Jobs of a log after the requested changes. Each element has the index of the original job in the
-/// log, the new line of the log, and the new job.
+/// Jobs after the requested changes: index of the original job, new line, and new job.
 pub(super) fn changed(
     log: &Log,
     params: &Params,
@@ -297,14 +269,12 @@ pub(super) fn changed(
             let owner = user
                 .map(|user| Arc::new(Owner { user: Some(user.to_string()), ..Owner::default() }));
             let owner = job.owner.clone().or(owner);
-            // A job's predecessor is removed for the changes, and restored from its line
-            // afterwards.
+            // A job's predecessor is restored from its line afterwards.
             let terms = job.terms.clone().map(|terms| Box::new(Terms { after: None, ..*terms }));
             Job { number, owner, terms, ..job.clone() }
         })
         .collect();
-    // Jobs from a machine too large for a simulation can still be changed, but not split or scaled
-    // to a load.
+    // Jobs from a machine too large for a simulation cannot be split or scaled to a load.
     let needs_machine = params.has("split_above") || params.has("scale");
     let machine = if needs_machine { log.machine()? } else { Topology::flat(1)? };
     let sites = [(machine, 1.0)];
@@ -345,12 +315,10 @@ pub(super) fn changed(
     Ok(kept)
 }
 
-/// Limits a number to the maximum that a log may hold.
 fn within(number: f64) -> f64 {
     number.min(LARGEST)
 }
 
-/// Line of the log for a job that was changed.
 fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> Record {
     let mut record = *record;
     let fields = &mut record.fields;
@@ -376,7 +344,6 @@ fn rewritten(record: &Record, original: &Job, job: &Job, runtime_scale: f64) -> 
     record
 }
 
-/// Sets the number of jobs in the header of a log to `jobs`, wherever the header states it.
 fn number_of_jobs(header: &mut Header, jobs: u64) {
     for (label, value) in &mut header.entries {
         if label == "MaxJobs" || label == "MaxRecords" {
@@ -385,12 +352,10 @@ fn number_of_jobs(header: &mut Header, jobs: u64) {
     }
 }
 
-/// Appends a note to the header of a log.
 fn note(header: &mut Header, text: &str) {
     header.entries.push(("Note".to_owned(), text.to_owned()));
 }
 
-/// Description of the conversion in one line, for the header of the new log.
 fn story(changes: &Table, done: &Converted) -> String {
     let mut steps = vec![format!("converted by meshwork {}", env!("CARGO_PKG_VERSION"))];
     if done.unusable() > 0 {

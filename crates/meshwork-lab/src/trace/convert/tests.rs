@@ -71,8 +71,6 @@ fn a_table_has_the_jobs_that_a_log_has() {
     }
 }
 
-/// Tests that a conversion between any two formats preserves the jobs. The ending of each file's
-/// name decides its format.
 #[test]
 fn the_ending_decides_both_ways() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,8 +84,7 @@ fn the_ending_decides_both_ways() {
     let none = Table::new();
     let jobs = |path: &Path| {
         let kept = Log::read(&path.display().to_string(), &Choice::default()).unwrap().kept;
-        // The owner of a job is compared by the fields of its line, since a log has only numbers
-        // for it.
+        // The owner is compared by fields, since a log has only numbers for it.
         let numbers = |record: Record| [2, 11, 12, 13, 14, 15, 16, 17].map(|at| record.fields[at]);
         let job = |(record, job): (Record, Job)| (Job { owner: None, ..job }, numbers(record));
         kept.into_iter().map(job).collect::<Vec<_>>()
@@ -115,8 +112,7 @@ fn the_ending_decides_both_ways() {
     assert!(refused.ends_with("a.parquet.gz: Parquet compresses by itself: leave out .gz"));
 }
 
-/// Creates a folder with two tables of jobs, `jobs.csv` and `again.csv`. The second is the first
-/// after a conversion to another format and back.
+/// Creates `jobs.csv`, and `again.csv` with the jobs after a conversion there and back.
 fn there_and_back(text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

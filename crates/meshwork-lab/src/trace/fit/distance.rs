@@ -1,9 +1,7 @@
 //! Distances between two samples of numbers, which measure how well a model fits a log.
 
-/// Mean and coefficient of variation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Mean of the sample.
     pub mean: f64,
     /// Coefficient of variation: standard deviation divided by mean; 0 if the mean is 0.
     pub cv: f64,
@@ -18,24 +16,17 @@ impl Spread {
     }
 }
 
-/// Comparison of one column, such as run times, between a log and jobs drawn from a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
-    /// Name of the column, with its unit.
     pub what: &'static str,
     /// Kolmogorov–Smirnov distance: maximum difference between the two distribution functions.
     pub ks: f64,
-    /// Mean and coefficient of variation of the column in the log.
     pub log: Spread,
-    /// Mean and coefficient of variation of the column in jobs drawn from the model.
     pub model: Spread,
 }
 
 impl Distance {
-    /// Compares a column of the log with the same column of jobs drawn from the model.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* values.
+    /// Compares a column of a log with that of drawn jobs. **O(n log n)** for *n* values.
     pub(super) fn between(what: &'static str, mut log: Vec<f64>, mut model: Vec<f64>) -> Distance {
         let spreads = (Spread::of(&log), Spread::of(&model));
         log.sort_unstable_by(f64::total_cmp);
@@ -44,9 +35,7 @@ impl Distance {
     }
 }
 
-/// Kolmogorov–Smirnov distance of two sorted samples; 1 if a sample is empty.
-///
-/// It is the maximum difference between their distribution functions.
+/// Maximum difference between the distribution functions of two sorted samples; 1 if one is empty.
 fn kolmogorov_smirnov(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0_f64);
     if a.is_empty() || b.is_empty() {
@@ -73,8 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// Kolmogorov–Smirnov distance by its definition, for comparison with the fast function. At
-    /// every value, it compares the shares of both samples up to the value.
+    /// Kolmogorov–Smirnov distance by its definition: shares of both samples up to every value.
     fn by_counting(a: &[f64], b: &[f64]) -> f64 {
         let share = |values: &[f64], most: f64| {
             values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64

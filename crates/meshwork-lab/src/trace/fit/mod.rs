@@ -6,49 +6,38 @@ mod models;
 use std::path::Path;
 
 use meshwork::job::Job;
-use meshwork::registry::entry;
-use meshwork::topology::{MAX_NODES, Topology};
+use meshwork::topology::MAX_NODES;
 use meshwork::workload::swf::Choice;
-use meshwork::workload::{FAMILY, NoInputs, Submission, WORKLOADS, WorkloadContext, submissions};
 use toml::{Table, Value};
 
 use super::TraceError;
 use super::convert::Log;
+use super::generate::draw;
 use crate::findings::clock::LogStart;
 use crate::standard::catalogue;
 
 pub use distance::{Distance, Spread};
 pub use models::FitModel;
 
-/// Minimum number of jobs for a fit.
 pub const MIN_JOBS: usize = 100;
 
-/// Workload model fitted to a log, with measures of how well it fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// Complete study of the model's jobs on a flat machine of the log's size, for `meshwork run`.
     pub study: Table,
-    /// Number of the log's jobs to which the model was fitted. The distances are measured with
-    /// equally many jobs drawn from the model.
+    /// Number of the log's jobs, and of those drawn from the model to measure distances.
     pub jobs: u64,
-    /// Distances between model and log, for sizes, run times and interarrival times.
-    ///
-    /// If log and model have requested times, there is a distance for them too.
+    /// Distances of sizes, run times, interarrival times and, if there are any, requested times.
     pub distances: Vec<Distance>,
-    /// Warnings about the fit, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Sizes, times and requested times of a log's jobs, to which a model is fitted.
-///
-/// Jobs are in order of submission.
 struct Sample {
     sizes: Vec<u64>,
     arrivals: Vec<f64>,
     run_times: Vec<f64>,
     /// Requested times, each with the index of its job. Jobs without a requested time are left out.
     requests: Vec<(usize, f64)>,
-    /// Number of processors of the log's machine.
     processors: u32,
     /// Local time at which the log's clock is 0, in seconds since midnight; `None` if unknown.
     time_of_day: Option<f64>,
@@ -95,25 +84,15 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Duration from the first submission of the sample to the last, in seconds.
     fn span(&self) -> f64 {
         self.arrivals[self.arrivals.len() - 1] - self.arrivals[0]
     }
 }
 
-/// Fits a model to a log or a table of jobs, and measures the distances between them. For the
-/// distances, as many jobs are drawn from the model as the log has.
+/// Fits a model to a log or a table, and compares it with equally many jobs drawn from the model.
 ///
-/// The run time estimates of the fitted workload come from the model itself if it has requested
-/// times. Otherwise, if at least half of the log's jobs have a requested time, they come from the
-/// model `tsafrir` with the 20 most frequent requested times of the log. If nearly all requested
-/// times equal the run times, the estimates are exact instead.
-///
-/// # Errors
-/// One sentence, if the log cannot be read, or the model cannot be fitted to it.
-///
-/// # Complexity
-/// **O(n log n)** for *n* jobs, which are held in memory.
+/// Estimates come from the model, or from `tsafrir` with the log's 20 most frequent requested times
+/// if at least half of its jobs have one.
 pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     let shown = log.display().to_string();
     let read = Log::read(&shown, &Choice::default())?;
@@ -154,7 +133,6 @@ pub fn fit(log: &Path, model: FitModel) -> Result<Fitted, TraceError> {
     Ok(Fitted { study, jobs: sample.sizes.len() as u64, distances, notes })
 }
 
-/// Study of a fitted workload on a flat machine of the log's size.
 fn study(workload: &Table, sample: &Sample) -> Table {
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
@@ -170,33 +148,13 @@ fn study(workload: &Table, sample: &Sample) -> Table {
     study
 }
 
-/// Seed with which jobs are drawn from the model to measure distances.
-///
-/// It is an unusual number. If the log itself was drawn from the model with this seed, the log
-/// would be compared with itself.
+/// Unusual seed, so that a log drawn from the model is not compared with itself.
 const SEED: u64 = 20_051_997;
 
-/// Draws the jobs of a workload for a flat machine with `processors` processors.
 fn drawn(workload: &Table, processors: u32) -> Result<Vec<Job>, String> {
-    let given = Value::Table(workload.clone());
-    let params =
-        FAMILY.resolve_in(&catalogue(), "workload", &given).map_err(|problem| problem.message)?;
-    let sites = [(Topology::flat(processors).map_err(|error| error.to_string())?, 1.0)];
-    let setting = WorkloadContext {
-        sites: &sites,
-        seed: SEED,
-        replication: 0,
-        owners: false,
-        inputs: &NoInputs,
-    };
-    let jobs = submissions(entry(WORKLOADS, params.name()), &params, &setting)
-        .map_err(|error| error.to_string())?;
     let mut drawn = Vec::new();
-    for item in jobs {
-        if let Submission::Job(job) = item.map_err(|error| error.0)? {
-            drawn.push(job);
-        }
-    }
+    let keep = |job| drawn.push(job);
+    draw(&catalogue(), ("workload", workload.clone()), processors, SEED, keep)?;
     Ok(drawn)
 }
 
@@ -205,7 +163,6 @@ fn gaps(arrivals: impl Iterator<Item = f64>) -> Vec<f64> {
     arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// Distances between a log and the jobs drawn from a model.
 fn compared(sample: &Sample, jobs: &[Job], has_estimates: bool) -> Vec<Distance> {
     let of = |what: fn(&Job) -> f64| jobs.iter().map(what).collect::<Vec<f64>>();
     let sizes = sample.sizes.iter().map(|&size| size as f64).collect();

@@ -1,5 +1,3 @@
-//! Estimation of the parameters of each workload model from a log.
-
 use std::collections::BTreeMap;
 
 use meshwork::workload::distribution::{HyperErlang, Moments, Stages};
@@ -8,40 +6,32 @@ use toml::{Table, Value};
 use super::{Sample, drawn, gaps};
 use crate::trace::TraceError;
 
-/// Workload model that can be fitted to a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitModel {
-    /// The model `jann`, which has classes of job sizes. For each class, it reproduces three
-    /// moments of the interarrival times and of the run times.
+    /// Classes of job sizes, each with three moments of interarrival times and of run times.
     Jann,
-    /// The model `cirne_berman`, which has a daily cycle of arrivals, and requested times. A job
-    /// runs for a random share of its requested time.
+    /// Daily cycle of arrivals, and requested times of which a random share is run.
     CirneBerman,
-    /// The model `lublin` of Lublin and Feitelson, with the job sizes in the log. The model is
-    /// scaled to the log's mean run time and mean interarrival time.
+    /// Model of Lublin and Feitelson with the log's sizes, mean run time and mean arrival rate.
     Lublin,
 }
 
 impl FitModel {
-    /// All models with their names in studies.
     pub const ALL: [(&'static str, FitModel); 3] = [
         ("jann", FitModel::Jann),
         ("cirne_berman", FitModel::CirneBerman),
         ("lublin", FitModel::Lublin),
     ];
 
-    /// Model with the name `name` in studies.
     #[must_use]
     pub fn named(name: &str) -> Option<FitModel> {
         FitModel::ALL.iter().find(|model| model.0 == name).map(|model| model.1)
     }
 
-    /// Whether the model itself generates requested times.
     pub(super) fn has_requests(self) -> bool {
         self == FitModel::CirneBerman
     }
 
-    /// Workload of this model with the parameters that fit the sample best.
     pub(super) fn fitted(
         self,
         sample: &Sample,
@@ -68,8 +58,7 @@ fn rounded(number: f64) -> Value {
     Value::Float(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
-/// Minimum number of jobs in a class of job sizes. A class with fewer jobs is merged with a
-/// neighbouring one.
+/// Minimum number of jobs in a class of job sizes; a smaller class is merged.
 const MIN_CLASS: usize = 30;
 
 fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
@@ -81,8 +70,7 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         let is_in = |&place: &usize| (from..=to).contains(&sample.sizes[place]);
         (0..sample.sizes.len()).filter(is_in).collect()
     };
-    // A class with too few jobs is merged into the class of the next larger sizes, or if there is
-    // none into the class before it.
+    // A class with too few jobs is merged into the next larger sizes, or else into those before it.
     let mut classes: Vec<(u64, Vec<usize>)> = Vec::new();
     let mut from = 1;
     for (i, &to) in borders.iter().enumerate() {
@@ -109,9 +97,7 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
         class.insert("p_largest".to_owned(), rounded(top as f64 / places.len() as f64));
         let gaps = gaps(places.iter().map(|&place| sample.arrivals[place]));
         let run_times: Vec<f64> = places.iter().map(|&place| sample.run_times[place]).collect();
-        // The jobs of a class may all be in one part of the log. So the mean gap is the span of the
-        // whole log divided by the number of jobs. Then the model submits equally many jobs of the
-        // class in this span.
+        // The jobs of a class may all be in one part of the log, so the gap is over the whole log.
         let every = sample.span() / places.len() as f64;
         for (of, values, mean) in [("gap", gaps, Some(every)), ("run", run_times, None)] {
             let (moments, widened) = possible(&values);
@@ -132,12 +118,10 @@ fn jann(sample: &Sample, workload: &mut Table, notes: &mut Vec<String>) {
     workload.insert("classes".to_owned(), Value::Array(tables));
 }
 
-/// Moments of a sample, or similar moments if no hyper-Erlang distribution has those of the sample.
-/// The flag is true if the moments differ from those of the sample.
+/// Moments of a sample, or similar ones that a hyper-Erlang distribution can have.
 fn possible(values: &[f64]) -> (Moments, bool) {
     let moments = Moments::of(values).unwrap_or(Moments { mean: 1e-3, cv: 1.0, third: 1.5 });
-    // Keep a distance from the limit of possible moments, so that a fit still exists after the
-    // parameters are rounded.
+    // A distance from the limit of possible moments survives the rounding of parameters.
     let safe = Moments { cv: moments.cv.max(0.04), third: moments.third.max(1.003), ..moments };
     let fits = HyperErlang::fitted(moments).is_some() && moments == safe;
     if fits { (moments, false) } else { (safe, true) }

@@ -1,7 +1,4 @@
 //! Tests of fits of workload models to logs.
-//!
-//! The fit of a model to a log that was drawn from this model must be close to the log. Logs that
-//! cannot be fitted must be refused.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +10,6 @@ use super::*;
 use crate::study::Study;
 use crate::trace::{Form, write};
 
-/// Writes a log with jobs of the given workload for 128 processors, and returns its path.
 fn log(folder: &TempDir, workload: &str) -> PathBuf {
     let table: Table = workload.parse().unwrap();
     let jobs = drawn(&table, 128).unwrap();
@@ -95,10 +91,7 @@ fn the_study_is_read_by_run_and_estimates_are_modal() {
     assert!(ks(&fitted, "requested") < 0.02, "{:?}", fitted.distances);
 }
 
-/// Writes a log with the given jobs, and returns its path.
-///
-/// A job is given by its fields 2, 4, 5 and 9, which are submission time, run time, processors, and
-/// requested time.
+/// Writes a log with jobs given by submission time, run time, processors and requested time.
 fn by_hand(folder: &TempDir, jobs: impl Iterator<Item = (u32, u32, u32, i32)>) -> PathBuf {
     let path = folder.path().join("hand.swf");
     let lines = jobs.enumerate().map(|(i, (submit, run, size, request))| {
@@ -138,8 +131,6 @@ fn what_no_model_is_fitted_to_is_said() {
     assert!(fitted.notes.iter().any(|note| note.contains("few requested times")));
 }
 
-/// Tests that a log of identical jobs can be fitted. A note must say that the fitted model varies
-/// more than the log.
 #[test]
 fn jobs_that_do_not_vary_have_a_fit() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! List of the published traces that can be read. Each entry has the columns of a trace, and the
-//! conversions that make a table of jobs from them.
+//! Published traces that can be read: their columns, and the conversions to a table of jobs.
 
 use super::Source::{
     Always, Between, Hour, Id, If, IfSome, Limit, Of, Options, Product, Share, SlurmMemory, Times,
@@ -11,33 +10,29 @@ const fn of(ours: &'static str, source: super::Source) -> Mapped {
     Mapped { ours, source }
 }
 
+/// Table with one row for each job.
+const fn jobs(columns: &'static [Mapped]) -> Holds {
+    Holds::Jobs { columns, one_per: None, skipped: &[] }
+}
+
 const HOUR: f64 = 3600.0;
 
-/// Formats of all published traces that can be read. If several formats fit a table, the first is
-/// used.
-///
-/// If a format has several sources for one column of a table of jobs, the cell comes from the first
-/// source that has a value.
 pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba openb 2023, pods",
         marks: &["cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "creation_time"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("submit", Of("creation_time")),
-                of("runtime", Between("scheduled_time", "deletion_time")),
-                of("wait", Between("creation_time", "scheduled_time")),
-                of("nodes", Always(1.0)),
-                of("pieces", Always(1.0)),
-                of("cpu", Times("cpu_milli", 1e-3)),
-                of("mem", Of("memory_mib")),
-                of("gpu", Product("num_gpu", "gpu_milli", 1e-3)),
-                of("type", Of("gpu_spec")),
-                of("type", IfSome("num_gpu", "*")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("submit", Of("creation_time")),
+            of("runtime", Between("scheduled_time", "deletion_time")),
+            of("wait", Between("creation_time", "scheduled_time")),
+            of("nodes", Always(1.0)),
+            of("pieces", Always(1.0)),
+            of("cpu", Times("cpu_milli", 1e-3)),
+            of("mem", Of("memory_mib")),
+            of("gpu", Product("num_gpu", "gpu_milli", 1e-3)),
+            of("type", Of("gpu_spec")),
+            of("type", IfSome("num_gpu", "*")),
+        ]),
         no_place: &["name", "qos", "pod_phase"],
     },
     Published {
@@ -56,22 +51,18 @@ pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Alibaba spot GPU 2026, jobs",
         marks: &["job_name", "gpu_model", "gpu_request", "worker_num", "submit_time"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("job_name")),
-                of("submit", Of("submit_time")),
-                of("runtime", Of("duration")),
-                of("nodes", Of("worker_num")),
-                of("pieces", Of("worker_num")),
-                of("cpu", Of("cpu_request")),
-                of("gpu", Of("gpu_request")),
-                of("type", Of("gpu_model")),
-                of("group", Of("organization")),
-                of("priority", Word("job_type", &[("HP", "1"), ("Spot", "0")])),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("job", Id("job_name")),
+            of("submit", Of("submit_time")),
+            of("runtime", Of("duration")),
+            of("nodes", Of("worker_num")),
+            of("pieces", Of("worker_num")),
+            of("cpu", Of("cpu_request")),
+            of("gpu", Of("gpu_request")),
+            of("type", Of("gpu_model")),
+            of("group", Of("organization")),
+            of("priority", Word("job_type", &[("HP", "1"), ("Spot", "0")])),
+        ]),
         no_place: &[],
     },
     Published {
@@ -141,22 +132,18 @@ pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Philly 2017, jobs",
         marks: &["jobid", "vc", "attempts", "submitted_time"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("jobid")),
-                of("submit", Of("submitted_time")),
-                of("runtime", Of("seconds of all attempts")),
-                of("wait", Between("submitted_time", "first start")),
-                of("nodes", Of("machines")),
-                of("pieces", Of("machines")),
-                of("gpu", Share("GPUs", "machines")),
-                of("roles", Of("unequal machines")),
-                of("user", Of("user")),
-                of("queue", Of("vc")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("job", Id("jobid")),
+            of("submit", Of("submitted_time")),
+            of("runtime", Of("seconds of all attempts")),
+            of("wait", Between("submitted_time", "first start")),
+            of("nodes", Of("machines")),
+            of("pieces", Of("machines")),
+            of("gpu", Share("GPUs", "machines")),
+            of("roles", Of("unequal machines")),
+            of("user", Of("user")),
+            of("queue", Of("vc")),
+        ]),
         no_place: &["status", "further attempts", "placement"],
     },
     Published {
@@ -175,79 +162,67 @@ pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "Helios 2020",
         marks: &["job_id", "vc", "gpu_num", "cpu_num", "node_num", "submit_time"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("job_id")),
-                of("submit", Of("submit_time")),
-                of("runtime", Between("start_time", "end_time")),
-                of("runtime", Of("duration")),
-                of("wait", Between("submit_time", "start_time")),
-                of("nodes", Of("node_num")),
-                of("pieces", Of("node_num")),
-                of("cpu", Share("cpu_num", "node_num")),
-                of("gpu", Share("gpu_num", "node_num")),
-                of("user", Of("user")),
-                of("queue", Of("vc")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("job", Id("job_id")),
+            of("submit", Of("submit_time")),
+            of("runtime", Between("start_time", "end_time")),
+            of("runtime", Of("duration")),
+            of("wait", Between("submit_time", "start_time")),
+            of("nodes", Of("node_num")),
+            of("pieces", Of("node_num")),
+            of("cpu", Share("cpu_num", "node_num")),
+            of("gpu", Share("gpu_num", "node_num")),
+            of("user", Of("user")),
+            of("queue", Of("vc")),
+        ]),
         no_place: &["state"],
     },
     Published {
         name: "Acme 2023",
         marks: &["job_id", "node_num", "gpu_num", "cpu_num", "type", "submit_time"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("job_id")),
-                of("submit", Of("submit_time")),
-                of("runtime", Between("start_time", "end_time")),
-                of("runtime", Of("duration")),
-                of("wait", Between("submit_time", "start_time")),
-                of("nodes", Of("node_num")),
-                of("pieces", Of("node_num")),
-                of("cpu", Share("cpu_num", "node_num")),
-                of("gpu", Share("gpu_num", "node_num")),
-                of("mem", Times("mem_per_pod_GB", 1024.0)),
-                of("user", Of("user")),
-                of("application", Of("type")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("job", Id("job_id")),
+            of("submit", Of("submit_time")),
+            of("runtime", Between("start_time", "end_time")),
+            of("runtime", Of("duration")),
+            of("wait", Between("submit_time", "start_time")),
+            of("nodes", Of("node_num")),
+            of("pieces", Of("node_num")),
+            of("cpu", Share("cpu_num", "node_num")),
+            of("gpu", Share("gpu_num", "node_num")),
+            of("mem", Times("mem_per_pod_GB", 1024.0)),
+            of("user", Of("user")),
+            of("application", Of("type")),
+        ]),
         no_place: &["state", "shared_mem_per_pod", "fail_time", "stop_time"],
     },
     Published {
         name: "PM100 and M100, Marconi100",
         marks: &["job_id", "submit_time", "eligible_time", "time_limit", "user_id"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("job_id")),
-                of("submit", Of("submit_time")),
-                of("runtime", Between("start_time", "end_time")),
-                of("runtime", Of("run_time")),
-                of("estimate", Times("time_limit", 60.0)),
-                of("wait", Between("submit_time", "start_time")),
-                of("nodes", Of("num_nodes_req")),
-                of("nodes", Of("num_nodes_alloc")),
-                of("nodes", Of("num_nodes")),
-                of("pieces", Of("num_nodes_req")),
-                of("pieces", Of("num_nodes_alloc")),
-                of("pieces", Of("num_nodes")),
-                of("cpu", Share("num_cores_req", "num_nodes_req")),
-                of("cpu", Share("num_cpus_req", "num_nodes_req")),
-                of("cpu", Share("num_cpus", "num_nodes")),
-                of("gpu", Share("num_gpus_req", "num_nodes_req")),
-                of("gpu", Share("num_gpus_alloc", "num_nodes_alloc")),
-                // If `shared` is 0, the job shares its nodes with no other job.
-                of("exclusive", If("shared", "0", "node")),
-                of("user", Of("user_id")),
-                of("group", Of("group_id")),
-                of("queue", Of("partition")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("job", Id("job_id")),
+            of("submit", Of("submit_time")),
+            of("runtime", Between("start_time", "end_time")),
+            of("runtime", Of("run_time")),
+            of("estimate", Times("time_limit", 60.0)),
+            of("wait", Between("submit_time", "start_time")),
+            of("nodes", Of("num_nodes_req")),
+            of("nodes", Of("num_nodes_alloc")),
+            of("nodes", Of("num_nodes")),
+            of("pieces", Of("num_nodes_req")),
+            of("pieces", Of("num_nodes_alloc")),
+            of("pieces", Of("num_nodes")),
+            of("cpu", Share("num_cores_req", "num_nodes_req")),
+            of("cpu", Share("num_cpus_req", "num_nodes_req")),
+            of("cpu", Share("num_cpus", "num_nodes")),
+            of("gpu", Share("num_gpus_req", "num_nodes_req")),
+            of("gpu", Share("num_gpus_alloc", "num_nodes_alloc")),
+            // If `shared` is 0, the job shares its nodes with no other job.
+            of("exclusive", If("shared", "0", "node")),
+            of("user", Of("user_id")),
+            of("group", Of("group_id")),
+            of("queue", Of("partition")),
+        ]),
         no_place: &[
             "eligible_time",
             "job_state",
@@ -264,96 +239,84 @@ pub(super) static FORMATS: [Published; 19] = [
     Published {
         name: "F-DATA, Fugaku",
         marks: &["jid", "usr", "nnumr", "adt", "elpl"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("jid")),
-                of("submit", Of("adt")),
-                of("runtime", Between("sdt", "edt")),
-                of("runtime", Of("duration")),
-                of("estimate", Of("elpl")),
-                of("wait", Between("adt", "sdt")),
-                of("nodes", Of("nnumr")),
-                of("nodes", Of("nnuma")),
-                of("pieces", Of("nnumr")),
-                of("pieces", Of("nnuma")),
-                of("cpu", Share("cnumr", "nnumr")),
-                of("user", Of("usr")),
-                of("application", Of("jnam")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("job", Id("jid")),
+            of("submit", Of("adt")),
+            of("runtime", Between("sdt", "edt")),
+            of("runtime", Of("duration")),
+            of("estimate", Of("elpl")),
+            of("wait", Between("adt", "sdt")),
+            of("nodes", Of("nnumr")),
+            of("nodes", Of("nnuma")),
+            of("pieces", Of("nnumr")),
+            of("pieces", Of("nnuma")),
+            of("cpu", Share("cnumr", "nnumr")),
+            of("user", Of("usr")),
+            of("application", Of("jnam")),
+        ]),
         no_place: &["pri", "mszl", "econ", "freq_req", "jobenv_req", "pclass", "exit state"],
     },
     Published {
         name: "sacct of Slurm",
         marks: &["submit", "start", "end", "alloctres"],
-        holds: Holds::Jobs { columns: SACCT_COLUMNS, one_per: None, skipped: &[] },
+        holds: jobs(SACCT_COLUMNS),
         no_place: SACCT_LEFT_OUT,
     },
     Published {
         name: "sacct of Slurm",
         marks: &["submit", "start", "end", "reqtres"],
-        holds: Holds::Jobs { columns: SACCT_COLUMNS, one_per: None, skipped: &[] },
+        holds: jobs(SACCT_COLUMNS),
         no_place: SACCT_LEFT_OUT,
     },
     Published {
         name: "Kueue, its workloads",
         marks: &["podSets"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("submit", Of("creationTimestamp")),
-                of("runtime", Between("Admitted", "Finished")),
-                of("estimate", Of("maximumExecutionTimeSeconds")),
-                of("wait", Between("creationTimestamp", "Admitted")),
-                of("roles", Of("podSets")),
-                of("inside", Of("topologyRequest")),
-                of("group", Of("namespace")),
-                of("queue", Of("queueName")),
-                of("priority", Of("priority")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("submit", Of("creationTimestamp")),
+            of("runtime", Between("Admitted", "Finished")),
+            of("estimate", Of("maximumExecutionTimeSeconds")),
+            of("wait", Between("creationTimestamp", "Admitted")),
+            of("roles", Of("podSets")),
+            of("inside", Of("topologyRequest")),
+            of("group", Of("namespace")),
+            of("queue", Of("queueName")),
+            of("priority", Of("priority")),
+        ]),
         no_place: &[],
     },
     Published {
         name: "IN2P3 2024",
         marks: &["submit", "start", "end", "alloccpus"],
-        holds: Holds::Jobs {
-            columns: &[
-                of("job", Id("jobidraw")),
-                of("job", Id("jobid")),
-                of("submit", Of("submit")),
-                of("runtime", Between("start", "end")),
-                of("estimate", Times("timelimitraw", 60.0)),
-                of("estimate", Limit("timelimit")),
-                of("wait", Between("submit", "start")),
-                of("nodes", Of("alloccpus")),
-                of("nodes", Of("reqcpus")),
-                of("pieces", Always(1.0)),
-                of("cpu", Of("alloccpus")),
-                of("cpu", Of("reqcpus")),
-                of("mem", SlurmMemory("reqmem")),
-                of("user", Of("user")),
-                of("group", Of("account")),
-                of("queue", Of("partition")),
-            ],
-            one_per: None,
-            skipped: &[],
-        },
+        holds: jobs(&[
+            of("job", Id("jobidraw")),
+            of("job", Id("jobid")),
+            of("submit", Of("submit")),
+            of("runtime", Between("start", "end")),
+            of("estimate", Times("timelimitraw", 60.0)),
+            of("estimate", Limit("timelimit")),
+            of("wait", Between("submit", "start")),
+            of("nodes", Of("alloccpus")),
+            of("nodes", Of("reqcpus")),
+            of("pieces", Always(1.0)),
+            of("cpu", Of("alloccpus")),
+            of("cpu", Of("reqcpus")),
+            of("mem", SlurmMemory("reqmem")),
+            of("user", Of("user")),
+            of("group", Of("account")),
+            of("queue", Of("partition")),
+        ]),
         no_place: &["state", "maxrss", "totalcpu", "qos", "nodelist"],
     },
     Published {
         name: "sacct of Slurm",
         marks: &["submit", "start", "end", "reqcpus"],
-        holds: Holds::Jobs { columns: SACCT_COLUMNS, one_per: None, skipped: &[] },
+        holds: jobs(SACCT_COLUMNS),
         no_place: SACCT_LEFT_OUT,
     },
     Published {
         name: HISTORY,
         marks: &["id", "attempt", "submit", "nodelist", "by"],
-        holds: Holds::Jobs { columns: HISTORY_COLUMNS, one_per: None, skipped: &[] },
+        holds: jobs(HISTORY_COLUMNS),
         no_place: &[
             "processors",
             "state",
@@ -366,8 +329,7 @@ pub(super) static FORMATS: [Published; 19] = [
     },
 ];
 
-/// Columns of a table of jobs that are made from columns of `sacct`. Allocated amounts are
-/// preferred to requested ones, and trackable resources (TRES) to the columns of nodes and tasks.
+/// Columns from `sacct`; allocated amounts come first, and TRES before nodes and tasks.
 static SACCT_COLUMNS: &[Mapped] = &[
     of("job", Id("jobidraw")),
     of("job", Id("jobid")),
@@ -397,15 +359,12 @@ static SACCT_COLUMNS: &[Mapped] = &[
     of("queue", Of("partition")),
 ];
 
-/// Columns of `sacct` that have no counterpart in a table of jobs.
 const SACCT_LEFT_OUT: &[&str] =
     &["state", "nodelist", "qos", "priority", "reason", "constraints", "reservation"];
 
-/// Name of the format of a site's job history.
 pub(super) const HISTORY: &str = "a Meshwork site, its history";
 
-/// Columns of a table of jobs that are made from a site's job history. The first [`SHARED_COLUMNS`]
-/// of them describe requests for parts of nodes.
+/// Columns from a site's job history, beginning with [`SHARED_COLUMNS`] of parts of nodes.
 pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("pieces", Options("options", "pieces")),
     of("cpu", Options("options", "cpu")),
@@ -434,7 +393,5 @@ pub(super) static HISTORY_COLUMNS: &[Mapped] = &[
     of("partition", Of("partition")),
 ];
 
-/// Number of columns in [`HISTORY_COLUMNS`] that describe requests for parts of nodes.
-///
-/// These columns come first in the list.
+/// Number of columns that describe requests for parts of nodes.
 pub(super) const SHARED_COLUMNS: usize = 7;

@@ -8,11 +8,9 @@ use super::{Holds, MachineColumns, Recognized, recognized};
 use crate::findings::number::count;
 use crate::run::inputs::Files;
 
-/// Machine of a published trace, as the text of a study that consists of the machine alone.
 pub(crate) struct PublishedMachine {
     pub(crate) text: String,
     pub(crate) nodes: u64,
-    /// Sentences on attributes of the nodes that the study's machine does not model.
     pub(crate) lost: Vec<String>,
 }
 
@@ -34,11 +32,6 @@ impl NodeType {
     }
 }
 
-/// Makes the machine of a study from a table of nodes in the file `path`.
-///
-/// # Errors
-/// One sentence, if the file is not a table of nodes of a published trace, or a cell cannot be
-/// read.
 pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     let found = recognized(&Files::default(), path)?;
     let wanted = "only a table of the nodes of a published trace becomes a machine";
@@ -98,8 +91,7 @@ pub(crate) fn machine_text(path: &str) -> Result<PublishedMachine, String> {
     Ok(PublishedMachine { text, nodes: nodes.len() as u64, lost })
 }
 
-/// Value of the key `machine.nodes`, which lists the types of the nodes. `None` if the number of
-/// cores is unknown for any node.
+/// Value of `machine.nodes`; `None` if the number of cores is unknown for any node.
 fn types(nodes: &[Listed]) -> Option<Value> {
     let mut kinds: BTreeMap<&NodeType, Vec<usize>> = BTreeMap::new();
     for (at, (.., kind)) in nodes.iter().enumerate() {
@@ -132,7 +124,6 @@ fn types(nodes: &[Listed]) -> Option<Value> {
     Some(Value::Array(list))
 }
 
-/// Formats ascending numbers as ranges, such as `0-3,7`.
 fn ranges(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [only] => only.to_string(),
@@ -170,10 +161,7 @@ fn listed(path: &str, found: &Recognized, columns: &MachineColumns) -> Result<Ve
     Ok(nodes)
 }
 
-/// Switches of a tree network over the nodes, one switch for each group of nodes.
-///
-/// `nodes` must be sorted by group. Leaf switches come first. If there is only one level of groups,
-/// one more switch is above all of them. The result is `None` if there are no groups.
+/// Switches of a tree over `nodes`, sorted by group: one for each group, leaf switches first.
 fn switches(nodes: &[Listed], levels: usize) -> Option<Vec<Value>> {
     let last = levels.checked_sub(1)?;
     let unit = |key: &str, numbers: &[usize]| {

@@ -26,44 +26,31 @@ use formats::{FORMATS, HISTORY, HISTORY_COLUMNS, SHARED_COLUMNS};
 pub(super) use machine::machine_text;
 pub(crate) use slurm::SlurmPieces;
 
-/// Format of a published trace, or of one table of a trace.
 #[derive(Debug)]
 struct Published {
     name: &'static str,
-    /// Names of columns that identify the format: a table that has all of them is of this format.
     marks: &'static [&'static str],
     holds: Holds,
-    /// Columns of the trace that have no counterpart in a table of jobs.
     no_place: &'static [&'static str],
 }
 
-/// Kind of content of a table in a published trace.
 #[derive(Debug)]
 enum Holds {
-    /// The table has jobs, with one or several rows for each job.
     Jobs {
         columns: &'static [Mapped],
-        /// Column whose value identifies the job of a row, if jobs have several rows. `None` if
-        /// each row is a job.
         one_per: Option<&'static str>,
-        /// Columns that mark rows in which the job does not run, each with the values that mark
-        /// them.
         skipped: &'static [(&'static str, &'static [&'static str])],
     },
-    /// The table has the nodes of a machine, one in each row.
     Nodes(MachineColumns),
-    /// The table has content that Meshwork cannot use. The variant holds the reason.
     Nothing(&'static str),
 }
 
-/// Column of a table of jobs, with the source of its cells in a trace.
 #[derive(Clone, Copy, Debug)]
 struct Mapped {
     ours: &'static str,
     source: Source,
 }
 
-/// Source of a cell in a table of jobs: the columns of the trace, and the conversion.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// The cell is the value of a column, in which a text that is a date becomes a date.
@@ -84,25 +71,20 @@ enum Source {
     If(&'static str, &'static str, &'static str),
     /// The cell is a constant word if the number in a column is positive, and otherwise empty.
     IfSome(&'static str, &'static str),
-    /// The cell is the beginning of an hour, in seconds. One column has the day and another the
-    /// hour, both counted from 0.
+    /// Beginning of an hour in seconds, from columns with the day and the hour, counted from 0.
     Hour(&'static str, &'static str),
     /// The cell is the duration from a column in which durations are written in Slurm's format.
     Limit(&'static str),
     /// The cell is the memory in MB from a column in which amounts are written in Slurm's format.
     SlurmMemory(&'static str),
-    /// The cell describes a job's pieces (equal parts of nodes): their number, or a property such
-    /// as `gpu`. It is computed from a column with Slurm's trackable resources.
+    /// Number or property of a job's pieces (equal parts of nodes), from trackable resources.
     Tres(&'static str, &'static str),
-    /// The cell describes a job's pieces (equal parts of nodes): their number, or a property such
-    /// as `gpu`. It is computed from a column with options of the command `salloc`.
+    /// Number or property of a job's pieces (equal parts of nodes), from options of `salloc`.
     Options(&'static str, &'static str),
-    /// The cell is the same number in all rows.
     Always(f64),
 }
 
 impl Source {
-    /// Columns of the trace from which the cell is made.
     fn columns(self) -> Vec<&'static str> {
         match self {
             Source::Of(one)
@@ -124,13 +106,11 @@ impl Source {
     }
 }
 
-/// Names of the columns that describe a node, in a table of nodes of a trace.
 #[derive(Debug)]
 struct MachineColumns {
     name: &'static str,
     /// Column with the number of cores, and the factor that converts its unit to cores.
     cpu: Option<(&'static str, f64)>,
-    /// Column with the memory in MB.
     memory: Option<&'static str>,
     gpus: Option<&'static str>,
     model: Option<&'static str>,
@@ -155,33 +135,24 @@ struct Given {
     cells: [Option<Cell<'static>>; MOST],
 }
 
-/// File that was recognized as a published trace, with its rows.
 struct Recognized {
     format: &'static Published,
-    /// Names of the columns that are read, in the order of the cells in a row.
     read: Vec<&'static str>,
     /// Names of the columns in the file that are not read because Meshwork does not know them.
     unknown: Vec<String>,
     rows: Vec<Given>,
 }
 
-/// Jobs of a published trace, as rows of a table of jobs.
 pub(super) struct PublishedJobs {
     pub(super) rows: Vec<Row>,
-    /// Number of rows of the trace.
     pub(super) lines: u64,
     pub(super) no_run_time: u64,
     pub(super) no_processors: u64,
     pub(super) no_submit_time: u64,
-    /// Sentences on the information that the conversion to a table of jobs has lost.
     pub(super) lost: Vec<String>,
 }
 
 /// Reads the jobs of a published trace; `None` if the file is not a published trace.
-///
-/// # Errors
-/// One sentence, if the file is a table of a published trace but has no jobs, or if a cell cannot
-/// be read.
 pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
     let Some(found) = recognized(&Files::default(), path)? else { return Ok(None) };
     let name = found.format.name;
@@ -199,15 +170,6 @@ pub(super) fn jobs(path: &str) -> Result<Option<PublishedJobs>, String> {
 }
 
 /// Reads the jobs in a site's job history; `None` if the file is not such a history.
-///
-/// If jobs of the site share nodes, each job requests pieces of nodes as its options say. Without
-/// an option for memory, it requests the default memory of the `slurm.conf`. At other sites each
-/// job requests whole nodes. Jobs that have not run are left out. Submission times are dates, so
-/// that the clock of the jobs begins with the first submission.
-///
-/// # Errors
-/// One sentence, if a cell cannot be read, or if the site's shared nodes have a property that
-/// Meshwork does not model.
 pub(crate) fn history(files: &Files, path: &str) -> Result<Option<Vec<Row>>, String> {
     let found = recognized(files, path)?.filter(|found| found.format.name == HISTORY);
     let Some(found) = found else { return Ok(None) };
@@ -274,7 +236,6 @@ fn recognized(files: &Files, path: &str) -> Result<Option<Recognized>, String> {
     Ok(Some(Recognized { format, read, unknown, rows }))
 }
 
-/// Reads a trace in JSON: workloads of Kueue, or jobs of Microsoft's Philly trace.
 fn from_json(path: &str) -> Result<Recognized, String> {
     let mut text = String::new();
     let read = Files::default().text(path).map_err(|error| error.0)?.read_to_string(&mut text);
@@ -295,7 +256,6 @@ fn given(line: u64, cells: [Option<Cell<'_>>; MOST]) -> Result<Given, String> {
     Ok(Given { line, cells: cells.map(|cell| cell.filter(|cell| !is_none(cell)).map(owned)) })
 }
 
-/// Whether a cell stands for a missing value.
 fn is_none(cell: &Cell<'_>) -> bool {
     const NONE: [&str; 10] =
         ["", "nan", "none", "null", "na", "n/a", "nat", "unknown", "infinite", "unlimited"];
@@ -306,7 +266,6 @@ fn is_none(cell: &Cell<'_>) -> bool {
 }
 
 impl Published {
-    /// Names of all columns of the trace that are read, without repetitions.
     fn columns(&self) -> Vec<&'static str> {
         let mut all: Vec<&'static str> = match &self.holds {
             Holds::Jobs { columns, one_per, skipped } => {
@@ -327,17 +286,15 @@ impl Published {
     }
 }
 
-/// State of the conversion of a trace: the jobs converted so far, and counts of lost information.
 struct Reading<'a> {
     path: &'a str,
     found: &'a Recognized,
     columns: &'static [Mapped],
     one_per: Option<&'static str>,
     jobs: PublishedJobs,
-    /// Number of jobs with a value in a column that tables of jobs do not have, by name of the
-    /// column.
+    /// Number of jobs with a value in a column that tables of jobs do not have.
     absent: BTreeMap<&'static str, u64>,
-    /// Number of jobs with a value, for each column in the list `no_place` of the trace's format.
+    /// Number of jobs with a value in each column of the format's list `no_place`.
     no_place: Vec<u64>,
     /// Number of rows whose job ID is not a whole number.
     other_ids: u64,
@@ -418,11 +375,7 @@ impl<'a> Reading<'a> {
         Ok(self.jobs)
     }
 
-    /// Converts a row of the trace to a row of a table of jobs. The flag is true if the row
-    /// requests nodes or pieces of nodes.
-    ///
-    /// Values that a table of jobs cannot hold are counted if `is_new` is set. It is set for the
-    /// first row of each job, so that a job counts once.
+    /// Converts a row of the trace; the flag is true if it requests nodes or pieces of nodes.
     fn row(&mut self, given: &Given, is_new: bool) -> Result<(Row, bool), String> {
         let mut row = Row { line: given.line, ..Row::default() };
         let mut done: Vec<&str> = Vec::new();
@@ -441,8 +394,7 @@ impl<'a> Reading<'a> {
                 continue;
             }
             done.push(mapped.ours);
-            // If a trace has pieces, they determine on how many nodes a job can be, so the number
-            // of nodes is left out.
+            // Pieces determine the possible numbers of nodes, so a number of nodes is left out.
             let is_of_all =
                 |own: &Mapped| own.ours == "pieces" && !matches!(own.source, Source::Options(..));
             let has_pieces = done.contains(&"pieces") || self.columns.iter().any(is_of_all);
@@ -470,8 +422,7 @@ impl<'a> Reading<'a> {
         Ok((row, asks))
     }
 
-    /// Rounds an amount in the column `ours` up to a whole number. This is done for cores, for
-    /// memory, and for GPUs if there is more than one.
+    /// Rounds an amount of cores, memory, or more than one GPU, up to a whole number.
     fn whole(&mut self, ours: &str, cell: Cell<'static>) -> Cell<'static> {
         let number = match &cell {
             Cell::Number(number) => *number,
@@ -490,8 +441,7 @@ impl<'a> Reading<'a> {
         Cell::Number(number.ceil())
     }
 
-    /// Adds a further row of the trace to its job, which has the index `place`. The job then runs
-    /// from the first start to the last end of its rows.
+    /// Adds a further row to the job at `place`, which then runs until the last end.
     fn join(&mut self, place: usize, row: &Row) {
         let own = &mut self.jobs.rows[place];
         let (Some(begin), Some(other)) = (own.submit, row.submit) else { return };
@@ -502,8 +452,7 @@ impl<'a> Reading<'a> {
         own.runtime = Some(end - first.at);
     }
 
-    /// Writes a sentence about each kind of information that is lost, with the number of jobs
-    /// concerned.
+    /// Writes a sentence about each kind of lost information, with the number of jobs concerned.
     fn report(&mut self, idle: u64, merged: u64) {
         let format = self.found.format;
         let mut say = |what: &str, of: Vec<String>| {
@@ -571,7 +520,6 @@ impl Recognized {
         }
     }
 
-    /// Number in a column, which must not be negative.
     fn amount(&self, given: &Given, column: &str) -> Result<Option<f64>, String> {
         match self.number(given, column)? {
             Some(number) if number < 0.0 => {
@@ -581,7 +529,6 @@ impl Recognized {
         }
     }
 
-    /// Instant in a column, given as a number or as a date.
     fn instant(&self, given: &Given, column: &str) -> Result<Option<Cell<'static>>, String> {
         match self.get(given, column) {
             Some(Cell::Text(text)) if text.trim().parse::<f64>().is_err() => {
@@ -597,8 +544,7 @@ impl Recognized {
         }
     }
 
-    /// Makes a cell of a table of jobs from a row of the trace; `None` if the trace has no value
-    /// for it.
+    /// Cell of a table of jobs; `None` if the trace has no value for it.
     fn cell(&self, given: &Given, source: Source) -> Result<Option<Cell<'static>>, String> {
         let positive = |number: f64| (number >= 0.0).then_some(Cell::Number(number));
         Ok(match source {
@@ -714,8 +660,7 @@ fn tidy(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 
-/// Parses an amount of memory in Slurm's notation, in MB. Examples are `4G`, `2000M`, `512K`, and
-/// the older `4Gn` and `4Gc`.
+/// Parses an amount of memory in MB: `4G`, `2000M`, `512K`, and the older `4Gn` and `4Gc`.
 pub(crate) fn megabytes(text: &str) -> Option<f64> {
     let text = text.trim_end_matches(['n', 'c']);
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());

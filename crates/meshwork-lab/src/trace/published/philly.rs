@@ -8,7 +8,6 @@ use serde::Deserialize;
 use super::{FORMATS, Given, MOST, Recognized, is_none};
 use crate::date::unix_seconds;
 
-/// Job in the file `cluster_job_log` of the Philly trace.
 #[derive(Deserialize)]
 struct PhillyJob {
     status: Option<String>,
@@ -56,8 +55,7 @@ fn text(text: Option<&String>) -> Option<Cell<'static>> {
 }
 
 impl PhillyJob {
-    /// Cell of a job in a column of the trace. The machines of a job with several attempts are
-    /// those of its last attempt, the only one that can be successful.
+    /// Cell of a job; its machines are those of its last attempt, which alone can be successful.
     fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let last = self.attempts.last();
         let number = |number: usize| (number > 0).then_some(Cell::Number(number as f64));
@@ -85,9 +83,7 @@ impl PhillyJob {
 }
 
 impl PhillyAttempt {
-    /// Roles of a job whose machines have unequal numbers of GPUs: a role for each number of GPUs.
-    ///
-    /// The result is `None` if the job has equally many GPUs on all its machines.
+    /// Role for each number of GPUs on a machine; `None` if all machines have equally many.
     fn unequal(&self) -> Option<String> {
         let mut machines: BTreeMap<usize, usize> = BTreeMap::new();
         for machine in &self.detail {
@@ -100,8 +96,7 @@ impl PhillyAttempt {
         (machines.len() > 1).then(|| machines.iter().map(role).collect::<Vec<_>>().join("+"))
     }
 
-    /// Duration of an attempt in seconds. `None` if its start or end was not recorded, or if the
-    /// end is earlier than the start.
+    /// Duration of an attempt; `None` without a start or an end, or if the end is earlier.
     fn seconds(&self) -> Option<f64> {
         let instant = |text: &Option<String>| unix_seconds(text.as_deref()?);
         Some(instant(&self.end_time)? - instant(&self.start_time)?).filter(|length| *length >= 0.0)

@@ -7,23 +7,20 @@ use meshwork::workload::table::Cell;
 
 use super::megabytes;
 
-/// Equal pieces of nodes that a job requests: their number, and the resources of each piece. The
-/// fields correspond to columns of a table of jobs.
+/// Equal pieces of nodes that a job requests; the fields are columns of a table of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SlurmPieces {
     count: f64,
     cpu: f64,
     mem: Option<f64>,
     gpu: f64,
-    /// Maximum number of pieces on one node.
     per_node: Option<f64>,
     /// Model of the requested GPUs, or a feature that the job's nodes must have.
     kind: Option<String>,
     exclusive: bool,
 }
 
-/// Options of `salloc` for a job. Each amount is for a task, for a node, or for the whole job, as
-/// the option's name says.
+/// Options of `salloc` for a job; their names say whether they are for a task, a node or the job.
 #[derive(Default)]
 struct Options<'a> {
     tasks: Option<f64>,
@@ -91,10 +88,7 @@ impl<'a> Options<'a> {
 impl SlurmPieces {
     /// Pieces that the options of `salloc` request; `None` without options.
     ///
-    /// With GPUs for each task, a piece is a task. With GPUs for each node, it is the part of the
-    /// job on one node. With GPUs for the whole job, it is the part on one node if the number of
-    /// GPUs is a multiple of the number of nodes, and otherwise one GPU. Without GPUs, it is the
-    /// part on one node if nodes are requested, and otherwise a task.
+    /// A piece is a task, the part of the job on one node, or one GPU, as the options say.
     pub(crate) fn of_options(text: &str) -> Option<SlurmPieces> {
         if text.trim().is_empty() {
             return None;
@@ -142,9 +136,8 @@ impl SlurmPieces {
 
     /// Pieces of a recorded job on shared nodes; `None` if it has whole nodes and no options.
     ///
-    /// A job without options requests equal parts of its nodes, with `cpus` CPUs in all. Memory
-    /// that the options do not state is the default of the `slurm.conf`. Without a default, a job
-    /// has all memory of its nodes, and requests as much as the smallest node has.
+    /// Without options these are equal parts of its nodes, with `cpus` CPUs in all. Unstated memory
+    /// is the default of the `slurm.conf`, or all that the smallest node has.
     pub(crate) fn of_job(
         options: &str,
         (nodes, cpus): (f64, f64),
@@ -186,19 +179,17 @@ impl SlurmPieces {
         self.exclusive
     }
 
-    /// Number of pieces, maximum number of them on a node, and cores, memory in MB and GPUs of each
-    /// piece.
+    /// Number of pieces, maximum on a node, and cores, memory in MB and GPUs of each.
     pub(crate) fn amounts(&self) -> (u64, Option<u64>, [u64; 3]) {
         let each = [self.cpu, self.mem.unwrap_or(0.0), self.gpu];
         let whole = |number: f64| number.ceil() as u64;
         (whole(self.count), self.per_node.map(whole), each.map(whole))
     }
 
-    /// Pieces of a job's allocation, parsed from a list of trackable resources. `None` if the list
-    /// has no processors.
+    /// Pieces from a list of trackable resources; `None` if it has no processors.
     ///
-    /// A piece is the part of the job on one node. If the job's GPUs are not divided equally among
-    /// its nodes, each GPU is a piece.
+    /// A piece is the part of the job on one node, or a GPU if the nodes have unequal numbers of
+    /// them.
     pub(super) fn of_tres(text: &str) -> Option<SlurmPieces> {
         let of = |kind: &str| {
             let mut pairs = text.split(',').filter_map(|part| part.trim().split_once('='));
@@ -229,8 +220,7 @@ impl SlurmPieces {
         [self.mem.unwrap_or(0.0), self.gpu].map(|each| (self.count * each).round() as u64)
     }
 
-    /// Cell that describes these pieces in a column of a table of jobs; `None` if the cell is
-    /// empty.
+    /// Cell of a table of jobs; `None` if it is empty.
     pub(super) fn cell(&self, column: &str) -> Option<Cell<'static>> {
         let number = match column {
             "pieces" => Some(self.count),

@@ -3,8 +3,7 @@ use std::fs;
 use super::*;
 use crate::trace::{Converted, convert};
 
-/// Converts a made-up sample of a published trace. Returns the table of jobs and the result of the
-/// conversion.
+/// Converts a made-up sample; returns the table of jobs and the result.
 fn converted(name: &str, text: &str, to: &str) -> Result<(String, Converted), String> {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join(name), folder.path().join(to));
@@ -19,7 +18,6 @@ fn table(name: &str, text: &str) -> (String, Converted) {
     converted(name, text, "jobs.csv").unwrap()
 }
 
-/// Cells of a CSV table in the given columns, as one text per row.
 fn cells(table: &str, columns: &[&str]) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header = reader.headers().unwrap().clone();
@@ -273,9 +271,6 @@ fn the_history_of_a_site() {
     assert_eq!(found, [" 4 1 2 1", "2    "], "a job without options has nodes");
 }
 
-/// Tests that trackable resources in accounting records are converted to pieces of nodes. A piece
-/// is the part of a job on one node. If the job's GPUs are not divided equally among its nodes,
-/// each GPU is a piece.
 #[test]
 fn sacct_with_trackable_resources() {
     let text = "JobIDRaw\tUser\tSubmit\tStart\tEnd\tTimelimitRaw\tAllocTRES\tReqTRES\n\
@@ -304,8 +299,6 @@ fn sacct_with_what_was_requested() {
     assert_eq!(cells(&jobs, &["pieces", "cpu"]), ["2 4", "3 4"]);
 }
 
-/// Tests that options of `salloc` are converted to pieces of nodes. A piece is a task, the part of
-/// a job on one node, or a GPU, depending on the options.
 #[test]
 fn options_of_salloc_are_pieces() {
     use super::slurm::SlurmPieces;
@@ -345,8 +338,6 @@ fn workloads_of_kueue() {
     assert!(wrong.contains("there is no object of the kind Workload here"), "{wrong}");
 }
 
-/// Tests that a table of each format is recognized as this format, and that its columns fit into a
-/// row.
 #[test]
 fn formats_are_told_apart() {
     for format in &FORMATS {
