@@ -208,7 +208,7 @@ impl<T> Builder<T> {
         &self.table
     }
 
-    /// Checks that a machine is set, and passes the finished table to the function `read`.
+    /// Checks that a machine is set, and passes the finished table to `read`.
     fn lower(
         self,
         what: &str,
@@ -353,14 +353,12 @@ impl Builder<Pool> {
     }
 }
 
-/// A number as a value of TOML. The reader refuses numbers outside the range of TOML.
+/// A number as a value of TOML; the reader refuses numbers outside the range of TOML.
 fn whole(number: u64) -> Value {
     i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer)
 }
 
-/// Sets the value of a key in which dots separate nested tables, such as `measure.by_size`.
-///
-/// Values on the path that are not tables are replaced by tables.
+/// Sets a key in which dots separate nested tables; other values on the path become tables.
 fn put(table: &mut Table, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else {
         table.insert(key.to_owned(), value);

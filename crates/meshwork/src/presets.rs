@@ -47,7 +47,6 @@ impl MachineEntry {
         }
     }
 
-    /// Checks that machine and allocator of a preset are valid TOML.
     pub(crate) fn is_toml(&self) -> Result<(), String> {
         let what = "its `machine` must be a table and its `allocator` a name or a table, in TOML";
         self.read().map(drop).ok_or_else(|| what.to_owned())

@@ -65,10 +65,8 @@ impl Stream {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Moves the stream to the position of `copy`, its clone.
-    ///
-    /// If neither of the two has drawn since the copy was made, which is the common case, this
-    /// takes only a comparison.
+    /// Moves the stream to the position of `copy`, its clone; only a comparison if neither has
+    /// drawn.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {
@@ -103,9 +101,9 @@ impl Stream {
     }
 }
 
-/// 64 pseudorandom bits that are a function of three numbers. They are for random choices that must
-/// depend only on an object, such as a packet, and not on the order of draws. The finaliser of
-/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
+/// 64 pseudorandom bits that are a function of three numbers. They are for choices that must depend
+/// only on an object, such as a packet, and not on the order of draws. The finaliser of SplitMix64
+/// (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
 #[must_use]
 pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {
@@ -116,7 +114,7 @@ pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     })
 }
 
-/// The FNV-1a hash of a text, which is short, stable, and sufficient to distinguish a few names.
+/// The FNV-1a hash of a text, which is sufficient to distinguish a few names.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -13,9 +13,7 @@ use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Number of expected ends that the search for a job's earliest start skips in its first step.
-///
-/// Each further step is twice as long.
+/// Number of expected ends that the first step of the search skips; each further step doubles.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
@@ -41,9 +39,7 @@ impl Cluster<'_> {
         self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for starts before `limit`.
-    ///
-    /// The search may stop at `limit`. It may nevertheless return a guard with a later start.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) that may stop the search at `limit`.
     #[inline]
     pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
@@ -76,10 +72,7 @@ impl Cluster<'_> {
         Some(Guard { beside, ..found })
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request with a single form.
-    ///
-    /// Such a request can be put to the allocator in one size and shape only. The machine must be
-    /// one site on which only node counts matter.
+    /// [`earliest_guard`](Cluster::earliest_guard) for one form where only node counts matter.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -89,11 +82,8 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
-    ///
-    /// Returns whether the guard was updated. If not, it is unchanged. An update is possible only
-    /// where node counts alone matter. There, only the start of the reservation and the extra nodes
-    /// can have changed.
+    /// Updates a guard to the result of [`earliest_guard`](Cluster::earliest_guard) at this
+    /// instant. Returns `false`, and leaves the guard unchanged, unless node counts alone matter.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -152,10 +142,8 @@ impl Cluster<'_> {
     }
 
     /// Variant of [`earliest_guard`](Cluster::earliest_guard) for one site on which jobs share
-    /// nodes.
-    ///
-    /// Removes running jobs from a copy of the machine, in order of their expected ends, until the
-    /// waiting job fits. The search may stop at `limit`.
+    /// nodes. Removes running jobs from a copy of the machine by expected end until the waiting job
+    /// fits.
     fn earliest_parts(&mut self, ticket: Ticket, form: Form, limit: Time) -> Option<Guard> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
@@ -184,11 +172,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes of a site when at least `wanted` are first free, and that instant.
-    ///
-    /// Jobs and outages are assumed to end when expected. If `wanted` nodes are never free, returns
-    /// the number of free nodes after the last expected end on the site, and the instant of that
-    /// end.
+    /// Number of free nodes and instant at which a site first has at least `wanted` free nodes. If
+    /// it never has, both are those after the last expected end on the site.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -205,13 +190,9 @@ impl Cluster<'_> {
     }
 
     /// Finds the reservation of [`earliest`](Cluster::earliest) by bisection, if it starts before
-    /// `limit`.
-    ///
-    /// The machine must be a single site whose allocator misses no block. There a job that fits
-    /// still fits after more nodes are released. So the expected ends can be bisected for the first
-    /// instant at which the job fits. The range to bisect is found by steps of growing length. The
-    /// instant is usually near, and a query at an instant must first release the nodes of every job
-    /// that ends before it.
+    /// `limit`. On a single site whose allocator misses no block, a job that fits still fits after
+    /// further ends. Steps of growing length bound the range, because a late instant costs a
+    /// release for each job before it.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), self.held_at(end)));
@@ -286,8 +267,6 @@ impl Cluster<'_> {
     }
 
     /// The instant when all parts of nodes in a placement are expected to be free.
-    ///
-    /// A part is some of a node's processors, memory or GPUs.
     fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;
@@ -301,10 +280,8 @@ impl Cluster<'_> {
         at
     }
 
-    /// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
-    ///
-    /// An amount is a number of processors or GPUs, or a size of memory. `None` if the reservation
-    /// holds whole nodes.
+    /// Amounts of each reserved node that other jobs may hold beyond the reserved start. `None` if
+    /// the reservation holds whole nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;

@@ -16,7 +16,6 @@ use crate::topology::types::NodeTypes;
 /// identifiers are different when the memory is read.
 pub struct MemoryWriter {
     waiting: BTreeMap<Ticket, u64>,
-    /// Whether jobs share nodes; if so, reservations hold parts of nodes.
     shares_nodes: bool,
     numbers: Vec<u64>,
     promises: Vec<(Ticket, Reservation)>,
@@ -28,14 +27,12 @@ pub struct MemoryWriter {
 /// not encode a value of the kind that it reads.
 pub struct MemoryReader<'c> {
     cluster: &'c Cluster<'c>,
-    /// The jobs that waited when the memory was written, in queue order; `None` for a job that
-    /// left.
+    /// The jobs that waited, in queue order; `None` for a job that left.
     waiting: &'c [Option<Ticket>],
     numbers: &'c [u64],
     is_new: bool,
 }
 
-/// Number that stands for a job that no longer waits.
 const GONE: u64 = u64::MAX;
 
 impl MemoryWriter {
@@ -45,7 +42,6 @@ impl MemoryWriter {
         MemoryWriter { waiting, shares_nodes, numbers: Vec::new(), promises: Vec::new() }
     }
 
-    /// Returns all written numbers, and the reservations of waiting jobs that they encode.
     pub(crate) fn into_parts(self) -> (Vec<u64>, Vec<(Ticket, Reservation)>) {
         (self.numbers, self.promises)
     }
@@ -179,7 +175,6 @@ impl<'c> MemoryReader<'c> {
         std::mem::take(&mut self.numbers)
     }
 
-    /// Fails if some numbers have not been read.
     pub(crate) fn end(&self) -> Result<(), RecallError> {
         if self.numbers.is_empty() { Ok(()) } else { Err(wrong()) }
     }
@@ -279,10 +274,8 @@ impl<'c> MemoryReader<'c> {
     }
 
     /// Reads the former queue position of a started job, as a ticket that no waiting job has.
-    ///
-    /// The ticket stands right behind a job that still waits: the last one before this position.
-    /// `None` if no such job waits. Each ticket read from one memory needs its own value of
-    /// `index`, so that no two are equal.
+    /// `None` if no earlier job still waits. Each ticket read from one memory needs its own
+    /// `index`.
     pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
         let place = self.number()?;
         if place == GONE {
@@ -356,7 +349,6 @@ impl<'c> MemoryReader<'c> {
 }
 
 impl MemoryReader<'_> {
-    /// Reads the parts of nodes that a reservation holds; `None` if it holds whole nodes.
     fn parts(&mut self, types: &NodeTypes) -> Result<Option<Parts>, RecallError> {
         let mut all = Parts::default();
         for _ in 0..self.count()? {

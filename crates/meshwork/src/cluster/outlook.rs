@@ -16,31 +16,21 @@ use crate::offer::Proposal;
 use crate::sizing::Size;
 use crate::topology::Node;
 
-/// The future if running jobs end at their estimates and planned jobs start as planned.
-///
-/// The number of free nodes is a step function of time. Where only counts matter, this step
-/// function answers queries. Where shape matters, it gives the instants at which a query may
-/// succeed. For each such instant, the allocator is asked on a copy of its site. In the copy, a
-/// node is free if it will be free at that instant.
+/// The future if running jobs end at their estimates and planned jobs start as planned. Where only
+/// counts matter, a profile answers queries. Where shape matters, the profile gives the instants at
+/// which the allocator is asked, on a copy of the site as of that instant.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected ends, sites and placements of running jobs and outages, earliest first. Used only
-    /// where shape matters.
+    /// Expected ends, sites and placements of running jobs and outages by end; only where shape
+    /// matters.
     running: Vec<(Time, usize, Placement)>,
-    /// Planned reservations of particular nodes, not of a number of nodes.
-    ///
-    /// Used only where shape matters.
+    /// Planned reservations of particular nodes; only where shape matters.
     planned: Vec<Reservation>,
-    /// Planned outages and access rules.
-    ///
-    /// If there are any, counting nodes is not enough on any site: it matters which nodes a job
-    /// gets.
+    /// Planned outages and access rules. If there are any, counts do not suffice on any site.
     closures: Closures,
-    /// Number of nodes that may be held in addition to those held now, as a function of time.
-    ///
-    /// `None` without a power cap.
+    /// Nodes that may be held beyond those held now, over time; `None` without a power cap.
     headroom: Option<Profile>,
 }
 
@@ -73,7 +63,6 @@ impl Outlook {
         Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
     }
 
-    /// Adds a reservation to the plan: its nodes are not free from its start to its end.
     pub(crate) fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
         if let Hold::Nodes(_) = reservation.hold {
@@ -81,7 +70,6 @@ impl Outlook {
         }
     }
 
-    /// Removes a planned reservation.
     pub(crate) fn drop_hold(&mut self, reservation: &Reservation) {
         self.change(reservation, 1);
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
@@ -98,14 +86,9 @@ impl Outlook {
         }
     }
 
-    /// Earliest reservation of a job that does not conflict with the plan.
-    ///
-    /// `None` if it would start later than `by`, or if the job never fits.
-    ///
-    /// # Complexity
-    /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
-    /// allocator is asked at each step with enough free nodes. Each query uses a copy of the site,
-    /// which takes **O(r)** for *r* running and planned jobs.
+    /// Earliest reservation of a job that does not conflict with the plan; `None` if later than
+    /// `by`. Where shape matters, the allocator is asked on a copy of the site at each step with
+    /// enough free nodes.
     pub(crate) fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
@@ -113,15 +96,9 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// Moves a reservation to the first instant from which its nodes are free for the reserved
-    /// time.
-    ///
-    /// The reservation stays unchanged if there is no such instant before the reserved start. It
-    /// also stays unchanged if it reserves only a number of nodes, not particular ones. For such a
-    /// reservation use [`earliest`](Outlook::earliest).
-    ///
-    /// # Complexity
-    /// **O(r log r)** for *r* running and planned jobs.
+    /// Moves a reservation of particular nodes to the first instant from which they stay free. It
+    /// is unchanged if that is not before the reserved start. **O(r log r)** for *r* running and
+    /// planned jobs.
     #[must_use]
     pub(crate) fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
@@ -176,9 +153,8 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`sooner`](Outlook::sooner) for machines on which jobs share nodes.
-    ///
-    /// Tries to start now, and at every expected end before the reserved start.
+    /// Variant of [`sooner`](Outlook::sooner) for shared nodes that tries now and every expected
+    /// end.
     fn sooner_parts(
         &self,
         job: &Job,
@@ -217,10 +193,8 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers the free amounts in a copy of a site to the least that is free during an interval.
-    ///
-    /// The interval is from `at` to `until`. If `ended` is set, running jobs that are expected to
-    /// end by `at` count as ended.
+    /// Lowers the free amounts in a copy of a site to their minimum from `at` to `until`. If
+    /// `ended` is set, running jobs that are expected to end by `at` count as ended.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -262,10 +236,8 @@ impl Outlook {
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
-    /// First instant from which the power cap permits a reservation for its whole length.
-    ///
-    /// Instants before the reserved start are not tried. `None` if there is no such instant, or no
-    /// power cap.
+    /// First instant from the reserved start on at which the power cap permits the whole
+    /// reservation.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -306,11 +278,8 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`earliest`](Outlook::earliest) on one site that tries each possible instant in
-    /// turn.
-    ///
-    /// The instants are now and the ends of running jobs, planned jobs and closures on this site.
-    /// Under a power cap, the ends of jobs on other sites are tried too.
+    /// Variant of [`earliest`](Outlook::earliest) on one site that tries now and each expected end.
+    /// Under a power cap, the ends on other sites are tried too.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -335,15 +304,12 @@ impl Outlook {
         in_time.find_map(|at| self.at_instant(site, job, at, true))
     }
 
-    /// Shortest run time of a job on a site: the job's estimate divided by the site's speed.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// Reservation for a job that starts at `at` and does not conflict with the plan, if possible.
-    ///
-    /// If `ended` is set, running jobs that are expected to end by `at` count as ended. Otherwise
-    /// all running jobs count as running at `at`.
+    /// Reservation at `at` that does not conflict with the plan, if possible. If `ended` is set,
+    /// running jobs that are expected to end by `at` count as ended.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {

@@ -77,10 +77,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Selects the victims that must end so that the parts of nodes in a placement are free.
-    ///
-    /// Victims are considered in the given order. A victim is selected if the placement lacks some
-    /// resource of a node, such as memory, and the victim holds some of it.
+    /// Victims, tried in the given order, that hold a resource which a placement lacks on a node.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.
@@ -132,11 +129,8 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Finds a placement for a waiting job on a machine without some of the running jobs.
-    ///
-    /// These jobs, the victims of a preemption, are removed one by one from a copy of the machine,
-    /// in the given order. After each removal a placement is sought, until one is found. A victim
-    /// on nodes that the waiting job may never use is not removed.
+    /// Removes victims from a copy of the machine, in order, until a waiting job has a placement.
+    /// Victims on nodes that the job may never use are passed over.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

@@ -68,36 +68,26 @@ impl Hold {
 pub struct Guard {
     /// The protected reservation; its start is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*: nodes that are free at the shadow time and not needed by the reserved
-    /// job.
-    ///
-    /// They are used only where only node counts matter.
+    /// EASY's *extra nodes*, free at the shadow time and not needed by the reserved job.
     pub(super) extra_nodes: u64,
-    /// Number of nodes that the power cap leaves to other jobs from the reserved start on.
-    /// `u64::MAX` without a cap.
+    /// Nodes that the power cap leaves to other jobs from the reserved start on; `u64::MAX` without
+    /// a cap.
     pub(super) headroom: u64,
-    /// Limits for other jobs on the reserved nodes; `None` where jobs do not share nodes.
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
-///
-/// For machines on which jobs share nodes. An amount is a number of processors or GPUs, or a size
-/// of memory.
+/// Amounts of each reserved node that other jobs may hold beyond the reserved start.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
-    /// Index of the site of the reserved nodes.
     pub(super) site: usize,
-    /// Identifier of the limits in this struct; copies have the same number.
+    /// Identifier of the limits; copies have the same number.
     pub(super) number: u64,
-    /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
 }
 
 impl BesideParts {
-    /// Lowers the limits by what a job holds of the reserved nodes.
-    ///
-    /// The caller has found that the job runs beyond the reserved start.
+    /// Lowers the limits by the part of the reserved nodes that a job holds beyond the reserved
+    /// start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -110,7 +100,6 @@ impl BesideParts {
 }
 
 impl Guard {
-    /// Whether the reservation holds parts of nodes (some of their processors, memory or GPUs).
     pub(crate) fn is_of_parts(&self) -> bool {
         self.beside.is_some()
     }
@@ -119,7 +108,6 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
-    /// Creates the guard of a reservation that reserves a number of nodes of a site from `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,
@@ -134,9 +122,7 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers the number of nodes that the power cap leaves to other jobs at the reserved start.
-    ///
-    /// `held` is the number of nodes that another job holds beyond the reserved start.
+    /// Lowers the headroom by the `held` nodes of a job that runs beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

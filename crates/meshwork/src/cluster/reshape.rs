@@ -108,7 +108,6 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Moves or resizes one running job, after its new nodes have been claimed.
     fn go_on(&mut self, change: Reshape) {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];

@@ -17,9 +17,8 @@ use crate::offer::Proposal;
 /// A copy of the machine in which the nodes kept for some jobs are busy; cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// Number of the limits that a reservation of parts of nodes imposes, if there are any.
+    /// Number of the limits that a reservation of parts of nodes imposes.
     beside: Option<u64>,
-    /// When the copy was made. `changes` and `releases` are the cluster's counts at that time.
     at: Time,
     changes: u64,
     releases: u64,
@@ -37,9 +36,7 @@ impl Without {
     }
 }
 
-/// Number of cores that a job asks for, on a machine on which jobs share nodes.
-///
-/// Jobs with exclusive nodes count as asking for all cores that they hold.
+/// Cores that a job asks for where jobs share nodes; all held cores for exclusive nodes.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
     match request {
         Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),
@@ -47,10 +44,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
-///
-/// If `beside` is given, the resources of nodes that its reservation needs do not count as free.
-/// The index of the site is `on`; placements and limits of other sites do not matter.
+/// Marks the nodes of `kept` on the site `on` as busy, and what the reservation of `beside` needs.
 fn leave(site: &mut Site, on: usize, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside.filter(|beside| beside.site == on) {
         site.limit(&beside.limits);
@@ -196,7 +190,6 @@ impl Cluster<'_> {
         self.begin(ticket, proposal, rate, place)
     }
 
-    /// Asks for a placement that avoids `clear_of` and does not delay the protected reservation.
     fn sought(
         &mut self,
         ticket: Ticket,
@@ -243,8 +236,7 @@ impl Cluster<'_> {
         found
     }
 
-    /// A proposed placement for a job, with the nodes of `kept` treated as busy. Nodes that close
-    /// before the job's estimated end are avoided.
+    /// Proposes a placement outside `kept` and clear of nodes that close before the job's end.
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
@@ -253,10 +245,7 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept, None)
     }
 
-    /// Proposes a placement on a machine with outages, access rules or reserved parts of nodes.
-    ///
-    /// The nodes of `kept` count as busy, and nodes that close before the job's estimated end are
-    /// avoided.
+    /// Variant of `ask` for outages, access rules or reserved parts of nodes.
     #[inline(never)]
     fn ask_in_service(
         &mut self,
@@ -277,10 +266,7 @@ impl Cluster<'_> {
         self.clear_of_closures(ticket, &kept, beside, proposal)
     }
 
-    /// A proposed placement for a job, with the nodes of `kept` treated as busy.
-    ///
-    /// If `beside` is given, the placement leaves the parts of nodes that the reservation of
-    /// `beside` needs.
+    /// Proposes a placement outside `kept` that leaves what the reservation of `beside` needs.
     #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
@@ -305,10 +291,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposes a placement on a machine of one site on which jobs share nodes.
-    ///
-    /// The nodes of `kept` count as busy. The placement leaves the parts of nodes that the
-    /// reservation of `beside` needs.
+    /// Variant of `ask_clear_of` for one site on which jobs share nodes.
     fn ask_for_parts(
         &mut self,
         form: Form,
@@ -334,8 +317,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposed placement leaves free what other jobs' kept placements and reservation
-    /// need.
+    /// Whether a proposal leaves free what `kept` and the reservation of `beside` need.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -351,8 +333,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Proposes a placement that is found on a copy of the machine where the nodes of `kept` are
-    /// busy. If `beside` is given, the copy has only what that reservation leaves of each node.
+    /// Variant of `ask_clear_of` that asks on a copy of the machine.
     #[inline(never)]
     fn ask_without(
         &mut self,
@@ -380,9 +361,7 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached copy of the machine, in which the nodes of `kept` are marked busy.
-    ///
-    /// The parts of nodes that the reservation of `beside` needs are marked busy too.
+    /// Updates the cached copy of the machine in which `kept` and the needs of `beside` are busy.
     fn take_without(
         &mut self,
         kept: &[(usize, &Placement)],
@@ -430,7 +409,6 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether a request is known not to fit beside a protected reservation.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         if let Some(beside) = &guard.beside {
             let (number, releases, denied) = &self.denied_beside;
@@ -446,9 +424,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a job started as proposed cannot delay the reservation that `guard` protects.
-    ///
-    /// It ends by the reserved start, or runs on another site of a machine without a power cap.
+    /// Whether a job ends by the guard's reserved start, or runs on another site without a power
+    /// cap.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
@@ -457,7 +434,6 @@ impl Cluster<'_> {
         end <= promised.at || (proposal.site != promised.site && guard.headroom == u64::MAX)
     }
 
-    /// Whether a proposed placement shares nodes with a placement that is kept for another job.
     fn meets(&self, proposal: &Proposal, (site, kept): (usize, &Placement)) -> bool {
         let grid = self.site(site).grid();
         let mut nodes = NodeSet::empty(grid.nodes());
@@ -504,10 +480,8 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the proposed placement and runs the job there; returns whether the job started.
-    ///
-    /// The placement is moved out of the proposal. Observers are notified. A proposal made for
-    /// `Place::Sought` or `Place::Promised` must match the job's request.
+    /// Claims the proposed placement and runs the job there, if the placement holds to the
+    /// contract. The placement is moved out of the proposal.
     pub(super) fn begin(
         &mut self,
         ticket: Ticket,
@@ -599,9 +573,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// Records the component to blame for a job whose start or end time would be invalid.
-    ///
-    /// Returns `false`, because the job cannot start.
+    /// Records the component to blame for an invalid start or end time; returns `false`.
     #[cold]
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();

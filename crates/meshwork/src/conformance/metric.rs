@@ -11,9 +11,7 @@ use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// Seed of the random jobs, and number of these jobs.
-///
-/// The number suffices for metrics that divide the jobs into batches.
+/// Enough jobs for metrics that divide them into batches.
 const SEED: u64 = 9;
 const JOBS: usize = 400;
 
@@ -96,7 +94,6 @@ fn in_runs(
     Ok(Tried { questions: 1 + first.batches.len() as u64, jobs: JOBS as u64, ..Tried::default() })
 }
 
-/// Measures the metric in one run of the scenario.
 fn measured(
     scenario: &Scenario,
     entry: &'static MetricEntry,

@@ -164,9 +164,8 @@ pub const SITES: &str = "machine = { sites = [
 
 /// Returns the settings of an entry's parameters that a check tries, each as a table of a study.
 ///
-/// They are all combinations of the values of parameters that are words or flags. A required
-/// integer takes its smallest value, and this value plus 2. A required list of integers has one of
-/// these two as its only element.
+/// They are all combinations of the values of words and flags. A required integer, or the only
+/// element of a required list, takes its smallest value, and this value plus 2.
 #[must_use]
 pub fn variants(params: &[Param]) -> Vec<Table> {
     let mut tables = vec![Table::new()];
@@ -180,10 +179,8 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns settings of parameters to try, for an entry with too many of them to combine them all.
-///
-/// The first table has only the required parameters. Each other table differs from it in one
-/// parameter.
+/// Settings for an entry with too many combinations: one with only the required parameters, and
+/// others that differ from it in one parameter.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();
@@ -216,7 +213,6 @@ fn choices(param: &Param) -> Vec<Value> {
     }
 }
 
-/// The value that names an entry in a study: a table with its name and its parameters.
 fn component(name: &str, table: &Table) -> Value {
     let mut component = Table::new();
     component.insert("name".to_owned(), Value::String(name.to_owned()));
@@ -224,7 +220,6 @@ fn component(name: &str, table: &Table) -> Value {
     Value::Table(component)
 }
 
-/// Text that lists the parameters of a checked entry, for messages; empty if it has none.
 fn with_parameters(table: &Table) -> String {
     let words: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }

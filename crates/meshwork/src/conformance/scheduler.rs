@@ -90,7 +90,6 @@ fn with_every_allocator(
     Ok(tried)
 }
 
-/// Checks a scheduler with each choice of its parameters, under the default allocator.
 fn with_every_choice(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,
@@ -117,10 +116,8 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// Checks promised starts under frame sliding, an allocator that may miss free blocks.
-///
-/// It may even miss a promised block when more nodes are free than expected. So a scheduler must
-/// promise a placement, not only an instant.
+/// Checks promised starts under frame sliding, which may miss even a promised block. So a scheduler
+/// must promise a placement, not only an instant.
 fn where_blocks_are_missed(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,

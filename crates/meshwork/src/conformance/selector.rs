@@ -11,7 +11,6 @@ use crate::select::{self, SelectorEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 3;
 
-/// Number of states of the machine that are tried.
 const STEPS: u64 = 120;
 
 /// Checks a selector of a catalogue against the rules for selectors.
@@ -61,7 +60,6 @@ fn broken(entry: &'static SelectorEntry, case: String) -> impl FnOnce(String) ->
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Queue of the given jobs, as a selector sees it.
 struct Others<'a> {
     jobs: &'a [Job],
     was_empty: bool,
@@ -77,9 +75,7 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Checks the selector in many states of a random history of the machine.
-///
-/// Returns the number of states. An error has the step at which it occurred.
+/// Checks states of a random history, and returns their number, or an error and its step.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);
@@ -109,9 +105,8 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Everything in a facility (the sites of a machine) that a selector must not change, as text.
-///
-/// It consists of the free nodes, and of the placement that each site would propose for each job.
+/// Everything in a facility that a selector must not change: free nodes, and proposals for each
+/// job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -10,10 +10,8 @@ use crate::registry::Params;
 use crate::topology::Topology;
 use crate::workload::{self, BuildError, Inputs, Submission, WorkloadContext, WorkloadEntry};
 
-/// Number of submitted jobs that are read from a workload.
 const MOST: usize = 5000;
 
-/// Number of jobs of the workload that are run.
 const RUN: usize = 150;
 
 /// Checks a workload of a catalogue against the rules for workloads.
@@ -87,7 +85,6 @@ fn broken(entry: &'static WorkloadEntry, case: String, sentence: String) -> Find
     Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Reads the beginning of a workload, for a machine of a single site.
 fn read(
     entry: &WorkloadEntry,
     params: &Params,
@@ -102,8 +99,6 @@ fn read(
 }
 
 /// Returns the jobs that do not depend on the end of another job.
-///
-/// The error describes an invalid submission.
 fn jobs_of(all: &[Submission], entry: &WorkloadEntry) -> Result<Vec<Job>, String> {
     let mut jobs: Vec<Job> = Vec::new();
     for (place, submission) in all.iter().enumerate() {

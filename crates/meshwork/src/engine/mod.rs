@@ -70,10 +70,9 @@ pub const MAX_WAITING: usize = 4_000_000;
 /// Without this limit, the jobs of an endless workload could be refused for ever.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
-/// Maximum number of jobs in a run for which fair starts are computed.
+/// Maximum number of jobs in a run for which fair starts are computed, in quadratic time.
 ///
-/// The fair start of a job is when it would start if no other job arrived after it. The time to
-/// compute all of them is quadratic in the number of jobs.
+/// The fair start of a job is when it would start if no other job arrived after it.
 pub const MAX_JUDGED: usize = 50_000;
 
 /// Reason why a run stopped without a result.

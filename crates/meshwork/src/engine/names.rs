@@ -44,9 +44,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Converts a breach of contract to an error that names the registry entry of the component.
-    ///
-    /// A breach by an entry of this crate is reported as a bug.
+    /// Converts a breach to an error that names the component, or to a bug if it is of this crate.
     #[cold]
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;

@@ -10,9 +10,8 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Number of waiting jobs above which an idle machine is checked for jobs that will never start.
-///
-/// With fewer waiting jobs, this is checked only at the end of the run.
+/// Waiting jobs above which an idle machine is checked for jobs that will never start. With fewer,
+/// this is checked only at the end of the run.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
@@ -54,37 +53,30 @@ pub struct Simulation<'a> {
     until: Option<Time>,
     jobs: Submissions,
     next: Option<Job>,
-    /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
+    /// Jobs that are submitted only when other jobs have ended.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Which jobs must have started when the machine is idle: all (`true`) or at least one
-    /// (`false`).
-    ///
-    /// `None` if no job needs to have started, because outages, access rules or energy can keep
-    /// jobs from starting.
+    /// Whether all jobs (`true`) or at least one (`false`) must have started when the machine is
+    /// idle. `None` if outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
     /// Whether the run has no outages, no access rules and no jobs that depend on other jobs.
     only_jobs: bool,
-    /// Number of jobs refused so far; `None` as soon as one job has fitted the machine.
+    /// Jobs refused so far; `None` as soon as one job has fitted the machine.
     refused: Option<u64>,
-    /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,
-    /// Number of consecutive wake-ups of the scheduler at which no job ran, started or was
-    /// rejected.
+    /// Consecutive wake-ups at which no job ran, started or was rejected.
     in_vain: u32,
     /// The next event, if it has already been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
-    /// The last instant of the run, if the run has ended.
     end: Option<Time>,
 }
 
-/// Instant of the next events, and their kinds.
 #[derive(Clone, Copy)]
 struct Ahead {
     instant: Time,
     outage: Option<Time>,
     finish: Option<(Time, RunKey)>,
-    /// Whether jobs may still arrive, or may still start when the timer of the scheduler runs out.
+    /// Whether jobs may still arrive, or may still start by the timer of the scheduler.
     goes_on: bool,
 }
 
@@ -250,8 +242,8 @@ impl<'a> Simulation<'a> {
         passed
     }
 
-    /// Processes one instant, and ends the run at its first error. Compiled twice: with
-    /// `ONLY_JOBS`, code for outages and for jobs with predecessors is left out.
+    /// Processes one instant, and ends the run at its first error. `ONLY_JOBS` leaves out code for
+    /// outages and for jobs with predecessors.
     #[inline(always)]
     fn advance<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
         if self.end.is_some() {
@@ -264,7 +256,7 @@ impl<'a> Simulation<'a> {
         done
     }
 
-    /// Finds the next event. A run whose length is limited may end before it.
+    /// Finds the next event, unless the run ends before it.
     #[inline(always)]
     fn look_ahead<const ONLY_JOBS: bool>(&mut self) -> Result<Option<Ahead>, RunError> {
         let arrival = match ONLY_JOBS {
@@ -382,12 +374,11 @@ impl<'a> Simulation<'a> {
         self.timer.filter(|_| arrival.is_some() || self.cluster.running_jobs() > 0 || waits)
     }
 
-    /// Whether the scheduler has set a timer that may still lead to the start of a job.
     fn may_wake(&self) -> bool {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }
 
-    /// Sets the timer of the scheduler after a pass; `waiting` is the queue length before the pass.
+    /// Sets the timer after a pass; `waiting` is the queue length before the pass.
     #[cold]
     fn set_timer(&mut self, timer: Option<Time>, waiting: usize) -> Result<(), RunError> {
         let now = self.cluster.now();
@@ -416,10 +407,8 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs wait on an idle machine. `idles` tells which jobs must have started by then.
-    ///
-    /// If it is `Some(false)`, this fails only if no job has ever started. If it is `None`, it
-    /// never fails.
+    /// Fails if jobs wait on an idle machine, for `Some(false)` only if no job has ever started. If
+    /// `idles` is `None`, it never fails.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());
@@ -428,7 +417,6 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Makes a scheduling pass; fails if a component breaks its contract in the pass.
 #[inline(always)]
 fn pass<const ONLY_JOBS: bool>(
     scheduler: &mut dyn Scheduler,
@@ -454,7 +442,6 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Releases the jobs whose predecessors have just departed.
 #[cold]
 fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
     for departure in cluster.departures() {

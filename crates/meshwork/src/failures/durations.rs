@@ -7,9 +7,9 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// The family of distributions of times between failures and repair times, selected by name.
+/// Distributions of times between failures and of repair times.
 ///
-/// It contains the distributions of run times, a log-normal distribution, and `inf`, an infinite
+/// These are the distributions of run times, a log-normal distribution, and `inf`, an infinite
 /// time.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
@@ -54,10 +54,8 @@ static NEVER: About = About::new("inf", "never: what waits for it waits for ever
     .complexity("Nothing is drawn.")
     .source("the limit of all the others");
 
-/// Converts a number to the table of an exponential distribution with this mean.
-///
-/// An infinite number becomes the distribution `inf`, an infinite time. Values that are neither a
-/// number nor the text of a number are returned unchanged.
+/// Converts a number to the table of an exponential distribution with this mean; infinity to `inf`.
+/// Values that are no number or text of a number are returned unchanged.
 pub(super) fn spelled_out(given: &Value) -> Value {
     let number = match given {
         Value::Float(number) => *number,
@@ -77,7 +75,6 @@ pub(super) fn spelled_out(given: &Value) -> Value {
     Value::Table(table)
 }
 
-/// Distribution of times between failures or of repair times, from which times can be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Duration {
     Runtime(Runtime),
@@ -86,7 +83,6 @@ pub(super) enum Duration {
 }
 
 impl Duration {
-    /// Creates the distribution that the parameters describe.
     pub(super) fn new(params: &Params) -> Result<Duration, Problem> {
         if params.name() == NEVER.name {
             return Ok(Duration::Never);
@@ -109,7 +105,6 @@ impl Duration {
         ))
     }
 
-    /// The exact mean of the distribution.
     pub(super) fn mean(&self) -> f64 {
         match self {
             Duration::Runtime(runtime) => runtime.mean(),

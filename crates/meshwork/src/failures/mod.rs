@@ -32,7 +32,6 @@ use crate::workload::{Inputs, WorkloadError};
 /// Name of the random stream of failures and repairs.
 pub const STREAM: &str = "failures";
 
-/// Failure model of a machine, read from the table `failures` of a scenario and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Failures {
     mtbf: Option<Duration>,
@@ -49,15 +48,12 @@ pub(crate) struct Failures {
 /// Field of a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
-    /// Whether an interrupted job goes to the end of the queue. Otherwise it goes to the place that
-    /// it had in the queue before.
+    /// Whether an interrupted job goes to the end of the queue, and not to its former place.
     pub(crate) to_the_end: bool,
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Replaces each number in the table `failures` by the distribution for which it stands.
-///
-/// A number stands for an exponential distribution with this mean.
+/// Replaces each number in `failures` by an exponential distribution with this mean.
 pub(crate) fn spell_out(scenario: &mut Table) {
     let Some(Value::Table(failures)) = scenario.get_mut("failures") else { return };
     for key in ["mtbf", "repair"] {
@@ -68,10 +64,7 @@ pub(crate) fn spell_out(scenario: &mut Table) {
 }
 
 impl Failures {
-    /// Reads the table `failures`, for a machine with the given sites.
-    ///
-    /// # Errors
-    /// The first invalid key, in one sentence. The file of a trace is not opened.
+    /// Reads the table `failures`; a file of a trace is not opened.
     pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
         let of = |key| {
             params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()
@@ -153,26 +146,20 @@ impl Failures {
         })
     }
 
-    /// Whether any node may ever go out of service.
     pub(crate) fn may_fail(&self) -> bool {
         let by_chance = self.mtbf.as_ref().is_some_and(|mtbf| *mtbf != Duration::Never);
         by_chance || self.trace.is_some() || !self.planned.is_empty()
     }
 
-    /// Whether jobs write checkpoints.
     pub(crate) fn has_checkpoints(&self) -> bool {
         self.checkpoint.is_some()
     }
 
-    /// Path of the trace of outages, if there is one.
     pub(crate) fn trace(&self) -> Option<&str> {
         self.trace.as_ref().map(|(path, _)| path.as_str())
     }
 
-    /// Creates the outages of one run.
-    ///
-    /// # Errors
-    /// If the trace of outages cannot be read; in one sentence with its path and line.
+    /// Creates the outages of one run; an error has the path and line of the trace.
     pub(crate) fn outages(
         &self,
         topologies: &[Topology],
@@ -204,9 +191,7 @@ impl Failures {
     }
 }
 
-/// The planned outages that a table of `maintenance` or `drain` describes.
-///
-/// There is one outage for each site with nodes that the table names.
+/// Planned outages of a table of `maintenance` or `drain`, one for each site with named nodes.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {

@@ -40,24 +40,17 @@ struct OfSite {
 enum Kind {
     /// Each failure unit has this number of consecutive nodes.
     Row(u32),
-    /// Each failure unit is a block; blocks have equal sides and tile the grid.
-    ///
-    /// `across` is the number of blocks in each dimension.
+    /// Blocks of equal sides tile the grid, `across` of them in each dimension.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
     /// Each failure unit is a link between two routers. Every router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// Each failure unit is a GPU of a node that jobs share.
-    ///
-    /// Entry *i* of the list is the number of GPUs on all nodes before node *i*. The last entry is
-    /// the number of all GPUs.
+    /// GPUs of nodes that jobs share. Entry *i* counts the GPUs of all nodes before node *i*, and
+    /// the last entry all GPUs.
     Gpus(Vec<u32>),
 }
 
 impl Units {
     /// Creates the failure units of all sites, of the kind that the parameter `scope` names.
-    ///
-    /// # Errors
-    /// If a site has no units of this kind, or if the site cannot be tiled by the given blocks.
     pub(super) fn new(params: &Params, topologies: &[Topology]) -> Result<Units, Problem> {
         let scope = params.meaning("scope", &SCOPES);
         let block = params.get_integers("block");
@@ -119,7 +112,6 @@ impl Units {
         Ok(Units { sites })
     }
 
-    /// Number of failure units of all sites.
     pub(super) fn count(&self) -> u32 {
         self.sites.iter().map(|site| site.count).sum()
     }
@@ -130,10 +122,7 @@ impl Units {
         f64::from(self.count()) / processors
     }
 
-    /// Index of the site of a failure unit, and the nodes that fail with the unit.
-    ///
-    /// Each node is listed once. The third value is the index of the GPU on its node, if the unit
-    /// is a GPU.
+    /// Site of a failure unit, the nodes that fail with it, and the index of the GPU if it is one.
     pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {
         let at = self.sites.partition_point(|site| site.first <= unit) - 1;
         let OfSite { first, nodes, kind, .. } = &self.sites[at];
@@ -174,10 +163,8 @@ fn joined(sides: &[u32]) -> String {
     crate::job::sides_text(sides)
 }
 
-/// Blocks of one site as failure units.
-///
-/// `sides` has the sides of a block if the site is a mesh or torus. On a hypercube it has only the
-/// dimension of a subcube, and elsewhere only a number of consecutive nodes.
+/// Blocks of one site. `sides` has a block's sides on a mesh or torus, the dimension of a subcube
+/// on a hypercube, and elsewhere a number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =
@@ -227,9 +214,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Row(one))
 }
 
-/// The leaf switches or routers of one site, to which its nodes are attached, as failure units.
-///
-/// On grids, each node has its own router.
+/// The leaf switches or routers of one site; on grids, each node has its own router.
 fn switches(topology: &Topology) -> Result<Kind, String> {
     match topology.wires() {
         Some(wires) => Ok(Kind::Row(wires.nodes_each())),
@@ -240,7 +225,6 @@ fn switches(topology: &Topology) -> Result<Kind, String> {
     }
 }
 
-/// GPUs of one site as failure units; jobs must share the nodes of the site.
 fn gpus(topology: &Topology) -> Result<Kind, String> {
     let Some(types) = topology.types() else {
         return Err("is \"gpu\", but the nodes of the machine have no types, and so no GPUs that anybody knows of: give \
@@ -254,10 +238,7 @@ fn gpus(topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Gpus(firsts))
 }
 
-/// Links of one site as failure units.
-///
-/// All routers of the site must have nodes, and packets must have no choice of paths between two
-/// routers.
+/// Links of one site, whose routers must all have nodes, with only one path between two of them.
 fn links(topology: &Topology) -> Result<Kind, String> {
     let has_links =
         !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);
@@ -322,7 +303,6 @@ mod tests {
         }
     }
 
-    /// Tests that the failure units of scope `link` are all pairs of neighbours, each once.
     #[test]
     fn links_are_the_pairs_of_neighbours() {
         for topology in [

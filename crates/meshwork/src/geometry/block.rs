@@ -12,7 +12,6 @@ use crate::topology::{Grid, Node};
 /// A block of nodes: its base (the lowest corner) and its side along each dimension of the grid.
 ///
 /// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is a block with
-/// side 2 along the dimensions along which it extends, and side 1 along the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
@@ -65,9 +64,7 @@ impl Block {
         });
     }
 
-    /// Whether `holds` is true for all runs of consecutive nodes of the block, in order of ranks.
-    ///
-    /// Stops at the first run for which it is false.
+    /// Whether `holds` is true for all runs of consecutive nodes. They are tried in order of ranks.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
         if let ([side], [width]) = (sides, &self.sides[..]) {
@@ -121,12 +118,10 @@ impl Block {
     }
 }
 
-/// State of a walk over the rows of a block along one dimension.
-///
-/// Offsets are in nodes, counted from the first node of a line of the grid along this dimension.
+/// Walk over the rows of a block along one dimension, with offsets from the first node of the line.
 struct Ring {
     stride: u32,
-    /// Offset of the far edge of the grid. A walk that reaches it continues at offset 0.
+    /// Offset of the far edge of the grid, where the walk continues at offset 0.
     round: u32,
     first: u32,
     here: u32,
@@ -136,9 +131,8 @@ struct Ring {
 }
 
 impl Ring {
-    /// Moves on by one row, around the edge if necessary.
-    ///
-    /// After the last row, goes back to the first row and returns `false`.
+    /// Moves on by one row, around the edge if necessary. After the last row, goes back to the
+    /// first row and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -259,9 +253,7 @@ impl Placement {
         nodes
     }
 
-    /// Visits the nodes of the placement as runs `(start, count)` of consecutive nodes.
-    ///
-    /// The runs are in order of ranks.
+    /// Visits the placement as runs `(start, count)` of consecutive nodes, in order of ranks.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         for block in &self.blocks {
             block.for_each_run(grid, &mut visit);
@@ -361,9 +353,8 @@ impl Placement {
         part
     }
 
-    /// The placement as text in the notation of per-job output.
-    ///
-    /// Each block is `base:sides`, as in `6,0:2x3`. Blocks are joined by `;`.
+    /// Formats the placement as in per-job output: blocks `base:sides`, as in `6,0:2x3`, joined by
+    /// `;`.
     #[must_use]
     pub fn text(&self, grid: &Grid) -> String {
         let mut text = String::new();
@@ -380,10 +371,7 @@ impl Placement {
     }
 }
 
-/// Length of the shortest interval that contains all of `intervals`.
-///
-/// On a ring of `ring` coordinates the interval may wrap around. Its length is then `ring` minus
-/// the widest gap between intervals.
+/// Length of the shortest interval that contains all `intervals`, around the edge of a `ring`.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
@@ -418,7 +406,6 @@ mod tests {
         assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
     }
 
-    /// Nodes of a block by its definition: every offset from the corner, with dimension 0 fastest.
     fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
         let corner = grid.coordinates(block.base);
         let mut nodes = Vec::new();
@@ -489,8 +476,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the dispersal of a placement with a search for the smallest block that encloses
-        /// it.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -65,10 +65,8 @@ impl LoadCurve {
     }
 }
 
-/// Mean of the records in bin `at`, or in its two neighbours if the bin is empty.
-///
-/// `None` if the neighbours are empty too. A bin stores the sum and the number of the records for
-/// one arrived load in whole per cent.
+/// Mean of bin `at`, or of its two neighbours if it is empty; a bin is a sum and a number of
+/// records.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));
@@ -77,7 +75,6 @@ fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     of(&bins[at..=at]).or_else(|| of(&bins[at.saturating_sub(1)..bins.len().min(at + 2)]))
 }
 
-/// Rounds to two decimal places.
 fn to_places(value: f64) -> f64 {
     (value * 100.0).round_ties_even() / 100.0
 }

@@ -15,8 +15,7 @@ pub(crate) use constraints::EXCLUSIVE;
 pub use dims::Dims;
 pub use pieces::{Inside, Piece, Pieces, WHOLE_SHARE};
 
-/// Index of a job in order of arrival, from 0. Identifies the job in events. Ties between jobs are
-/// broken by it.
+/// Index of a job in order of arrival, from 0, by which ties between jobs are broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
@@ -85,9 +84,8 @@ pub struct NotANumber;
 
 impl Eq for Time {}
 
-/// Compares the numbers directly, because neither NaN nor −0 is an instant. This takes one
-/// instruction, where `total_cmp` takes ten. Every heap and sorted list of a run uses this
-/// comparison.
+/// Compares the numbers directly, because neither NaN nor −0 is an instant. Every heap and sorted
+/// list of a run uses this comparison, which takes one instruction. `total_cmp` would take ten.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -150,9 +148,8 @@ impl fmt::Display for Time {
 
 /// Reason why a waiting job does not start at an instant.
 ///
-/// The reason names what the job would lack on the machine in its current state if no other job
-/// were waiting. If the job would lack nothing, it waits because other jobs have precedence:
-/// `Priority` and `Reserved` are the reasons of this kind.
+/// It is what the job would lack if no other job were waiting. Without such a lack, jobs with
+/// precedence come first: `Priority` and `Reserved`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -213,9 +210,7 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// Returns the request for processors under these constraints.
-    ///
-    /// Without any constraints, it is a plain number of processors.
+    /// Returns the request for processors under these constraints; without any, a plain number.
     #[must_use]
     pub fn constrained(constraints: Constraints) -> Request {
         if constraints == Constraints::of(constraints.nodes) {
@@ -277,9 +272,7 @@ impl Request {
     }
 }
 
-/// Formats the request as in the `table` workload: `7`, `3x5`, or `2^3` for a subcube.
-///
-/// Constraints follow, such as `8 segment=4`. Pieces are formatted as by [`Pieces`].
+/// Formats `7`, `3x5` or `2^3` (a subcube) as in the `table` workload, then constraints or pieces.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -399,9 +392,8 @@ pub struct Job {
     /// Run time estimated by the user, in units of the clock. Schedulers know the job's end only by
     /// this estimate. Equal to `runtime` if the workload has no estimates.
     pub estimate: f64,
-    /// Owner of the job; `None` if unknown or not used. Jobs of one owner share one allocation.
-    ///
-    /// Not serialized.
+    /// Owner of the job; `None` if unknown or not used. Not serialized. Jobs of one owner share one
+    /// allocation.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
     /// Priority, deadline and predecessor of the job; `None` for most jobs.
@@ -461,7 +453,6 @@ impl Job {
         }
     }
 
-    /// Multiplies the think time before the submission by `factor`.
     pub(crate) fn delay(&mut self, factor: f64) {
         if let Some(after) = self.terms.as_mut().and_then(|terms| terms.after.as_mut()) {
             after.think *= factor;

@@ -121,9 +121,7 @@ impl Piece {
         }
     }
 
-    /// Limits on the number of pieces on one node, as users write them: `4`, or `2-4`.
-    ///
-    /// `None` if there are no limits.
+    /// Limits on the number of pieces on one node, such as `4` or `2-4`; `None` without limits.
     #[must_use]
     pub fn per_node_text(&self) -> Option<String> {
         match (self.per_node_min, self.per_node) {

@@ -12,9 +12,7 @@ use crate::cluster::{
 /// blocks may not find it again.
 #[derive(Default)]
 pub struct Promise {
-    /// Job with the reservation, and its guard: the limits under which other jobs may start.
-    ///
-    /// Both are as of the last pass.
+    /// The reserved job and its guard, as of the last pass.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -93,10 +91,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard (limits for other jobs) of the kept reservation of `head`, or of a new one.
-    ///
-    /// A new reservation is made if none is kept. It is also made if it can start before the nodes
-    /// of the kept reservation are expected to be free.
+    /// Guard of the kept reservation of `head`, or of a new one if that can start sooner.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -120,13 +115,10 @@ impl Promise {
     }
 }
 
-/// Whether no job has ended that was expected to run up to a reserved start or beyond.
-///
-/// Also `false` while a job runs past its estimate. If the allocators find every free block, a kept
-/// reservation is then certain to be the earliest possible one. When the reservation was made,
-/// there was no placement at any earlier instant, even with the nodes of all jobs that were
-/// expected to have ended by then. The reserved job can start sooner only if a job has ended that
-/// was expected to run up to the reserved start or beyond.
+/// Whether no job ended early that was expected to run up to a reserved start or beyond. Also
+/// `false` while a job runs past its estimate. If the allocators find every free block, a kept
+/// reservation is then still the earliest: when it was made, no earlier instant had a placement,
+/// even with the nodes of all jobs expected to have ended by then.
 fn none_ended_early(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     !cluster.runs_late() && ended.all(|departure| departure.ran.expected_end < kept.at)

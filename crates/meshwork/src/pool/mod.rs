@@ -84,22 +84,17 @@ pub static PARAMS: &[Param] = &[
 /// The time of the allocator, and **O(log h)** with *h* placements held.
 pub struct Pool {
     managed: ManagedSite,
-    /// Site without any held placement, used to find out whether a request could ever be placed.
+    /// Site without held placements, to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements by first node and placement number. The number is part of the key because
-    /// several placements may have parts of one node.
+    /// Held placements by first node and number, because several may have parts of one node.
     held: BTreeMap<(Node, u64), Held>,
-    /// Number of placements held so far, including released ones.
     count: u64,
     now: Time,
-    /// Configuration with every default filled in. Pools with equal configurations return equal
-    /// placements.
+    /// Configuration with every default; pools with equal ones return equal placements.
     table: Table,
 }
 
-/// A held placement with the instant since which it is held.
-///
-/// `number` is the number of placements held before it, including released ones.
+/// A held placement, with the number of placements held before it, including released ones.
 #[derive(Clone)]
 struct Held {
     placement: Placement,
@@ -151,7 +146,6 @@ impl Pool {
         Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
     }
 
-    /// Reads the site and the parameters of a configuration, and fills in every default.
     fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params, Table), Problem> {
         let (machine, rest) = split_machine(catalogue, table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
@@ -296,7 +290,6 @@ impl Pool {
         Ok(())
     }
 
-    /// Held placements that are equal to `placement`, in the order of allocation.
     fn equal(&self, placement: &Placement) -> impl Iterator<Item = &Held> {
         let node = placement.blocks.first().map(|block| block.base);
         let there = node.into_iter().flat_map(|node| self.held.range((node, 0)..=(node, u64::MAX)));

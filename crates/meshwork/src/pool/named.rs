@@ -48,11 +48,10 @@ pub enum Operation {
     Allocate(Name, Request),
     /// Hold, under a new name, a placement that was made outside the pool.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Hold exactly the given nodes under each of the given names, and release all other named
-    /// placements.
+    /// Hold exactly the given nodes under each of the given names, and release all other names.
     ///
-    /// A held placement that has exactly the nodes given for its name stays held. Under each other
-    /// name, the given nodes are newly held, as a placement that was made outside the pool.
+    /// A placement that has exactly the nodes given for its name stays held. Under each other name,
+    /// the nodes are held like a placement that was made outside the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
@@ -128,9 +127,8 @@ pub struct Holding {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NamedPoolState {
-    /// Names of the placements in `snapshot`, in order of allocation.
-    ///
-    /// `None` for each placement without a name.
+    /// Names of the placements in `snapshot`, in order of allocation; `None` for those without a
+    /// name.
     pub names: Vec<Option<Name>>,
     /// State of the pool that the named pool drives.
     pub snapshot: Snapshot,
@@ -326,7 +324,6 @@ impl NamedPool {
     }
 
     /// Beginning and name of each named placement, by the number of placements allocated before it.
-    ///
     /// Of equal placements each has one of the names.
     fn tenures(&self) -> BTreeMap<u64, (Time, &Name)> {
         let mut found = BTreeMap::new();

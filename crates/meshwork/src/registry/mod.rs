@@ -29,8 +29,7 @@ use spelling::suggested;
 
 /// Largest number allowed in any parameter or log field.
 ///
-/// The number is far beyond the numbers of any machine or clock. Sums and products of such numbers
-/// stay finite.
+/// It is beyond any machine or clock, and sums and products of such numbers stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter. The bound keeps quotients finite.
@@ -275,7 +274,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Returns the description of the entry with a name or alias. `lists` has the known entries.
+    /// Variant of [`find`](Family::find) among the entries of `lists`.
     ///
     /// # Errors
     /// A sentence that names the nearest known name.
@@ -313,10 +312,7 @@ impl Family {
         self.resolve_in(&Standard, path, given)
     }
 
-    /// Reads a component of a study: a name, or a table with name and parameters.
-    ///
-    /// Fills in the defaults of omitted parameters. `lists` has the entries that may be named, such
-    /// as those of a catalogue.
+    /// Variant of [`resolve`](Family::resolve) with the entries of `lists`, such as a catalogue's.
     ///
     /// # Errors
     /// The first problem found.

@@ -12,8 +12,8 @@ pub fn name_of(item: &Value) -> Option<&str> {
 
 /// Parameters of a registry entry with their values, all within their bounds.
 ///
-/// A parameter may be absent if it is optional and has no default. Accessors panic if a parameter
-/// is not declared or is of another kind. The first test of a strategy finds such a mistake.
+/// Optional parameters without a default may be absent. Accessors panic if a parameter is not
+/// declared or is of another kind, which the first test of a strategy finds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,
@@ -32,8 +32,7 @@ impl Params {
         Params { path: path.to_owned(), table, key, added: lists.added() }
     }
 
-    /// Creates the parameters of a nested table or component. It may name entries of the same
-    /// catalogue.
+    /// Parameters of a nested table or component, which may name entries of the same catalogue.
     fn part(&self, path: String, table: Table, key: &'static str) -> Params {
         Params { path, table, key, added: self.added.clone() }
     }

@@ -5,14 +5,12 @@ use toml::{Table, Value};
 use super::spelling::{LOOSELY, nearest, number_meant, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Maximum depth of the nested tables in which the right place of a misplaced key is sought. The
-/// path `workload.sizes.max` has this depth.
+/// Depth to which the place of a misplaced key is sought; `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
-/// Reads a table that may have the given parameters as its keys.
+/// Reads a table that may have the given parameters, and the keys `also`, which are not read.
 ///
-/// Refuses unknown keys, checks values and fills in defaults. The keys in `also` are allowed too:
-/// the caller has already read them.
+/// Refuses unknown keys, checks values and fills in defaults.
 ///
 /// # Errors
 /// The first problem found.
@@ -61,10 +59,9 @@ pub fn resolve_in(
     Ok(Params { path: path.to_owned(), table, key: "", added: lists.added() })
 }
 
-/// Refuses keys that are not names of parameters. The error suggests a key that may be meant.
+/// Refuses keys that are not names of parameters; the error suggests a key that may be meant.
 ///
-/// The suggestion is the same key in a nested table, if one has this key. Otherwise it is the known
-/// key with the most similar spelling.
+/// The suggestion is the same key in a nested table, or else the most similar known key.
 ///
 /// # Errors
 /// The first unknown key.
@@ -105,8 +102,7 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// Collects the keys that nested tables may have, as dotted paths. If a table describes a
-/// component, these are the parameters of the component that it names.
+/// Collects the keys of nested tables, or of the component that a table names, as dotted paths.
 fn within(
     lists: &dyn EntrySource,
     params: &[&Param],
@@ -144,7 +140,7 @@ fn within(
     keys
 }
 
-/// Parses a text that consists of a single TOML value; `None` for any other text.
+/// Parses a text that is a single TOML value.
 pub(super) fn literal(text: &str) -> Option<Value> {
     let mut table: Table = format!("value = {text}").parse().ok()?;
     let value = table.remove("value")?;
@@ -152,7 +148,6 @@ pub(super) fn literal(text: &str) -> Option<Value> {
 }
 
 impl Kind {
-    /// Whether a parameter of this kind is a list of tables, and `value` is an empty list.
     fn is_none_of(&self, value: &Value) -> bool {
         matches!(self, Kind::Tables(_)) && value.as_array().is_some_and(Vec::is_empty)
     }
@@ -305,12 +300,10 @@ impl Kind {
     }
 }
 
-/// Whether two items of a list name the same component with different parameters.
 fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
 }
 
-/// Parses the numbers of a text such as `8x8`, the usual notation for sides.
 fn joined(text: &str) -> Option<Vec<u64>> {
     text.split(['x', 'X', '×', ',']).map(|part| part.trim().parse().ok()).collect()
 }

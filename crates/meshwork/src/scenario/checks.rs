@@ -16,9 +16,7 @@ use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
 
 impl Scenario {
-    /// Checks that the components and settings of the scenario are compatible with each other.
-    ///
-    /// Each component has already been checked by itself.
+    /// Checks that components and settings, each already checked by itself, are compatible.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -92,10 +90,8 @@ impl Scenario {
         }
     }
 
-    /// Checks that the workload suits the fairness metrics. Metrics that compare users require that
-    /// the workload gives the users.
-    ///
-    /// Metrics of fair starts require that no job depends on another job.
+    /// Checks that the workload gives the users, or has no dependencies, as fairness metrics
+    /// require.
     fn check_fairness(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -119,8 +115,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks that every site's allocator, the sizing and the selector can be built. Allocators are
-    /// built one at a time, to limit the memory for many large sites.
+    /// Checks that allocators, sizing and selector can be built, one at a time to limit the memory.
     fn check_facility(&self) -> Result<(), Problem> {
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = workload.meaning(SHAPE.name, &SHAPES);
@@ -133,7 +128,6 @@ impl Scenario {
         (self.parts.selector.0.build)(&selector).map(drop)
     }
 
-    /// Checks that all components of the scenario except allocators support jobs that share nodes.
     fn check_shared_nodes(&self) -> Result<(), Problem> {
         if self.machine.iter().all(|site| site.choice.is_none()) {
             return Ok(());
@@ -165,7 +159,6 @@ impl Scenario {
         }
     }
 
-    /// Checks that scheduler and network support the configured failures.
     fn check_failures(&self) -> Result<(), Problem> {
         let Some(failures) = &self.failures else { return Ok(()) };
         let scheduler = self.parts.scheduler.0;
@@ -220,7 +213,6 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks that scheduler, sizing and network support sleeping nodes and a power cap.
     fn check_energy(&self) -> Result<(), Problem> {
         let Some(energy) = &self.energy else {
             let of_energy =
@@ -304,7 +296,6 @@ impl Scenario {
         if suspends { self.check_suspension() } else { Ok(()) }
     }
 
-    /// Checks that network and failures are compatible with a scheduler that suspends jobs.
     fn check_suspension(&self) -> Result<(), Problem> {
         let (scheduler, network) = (self.parts.scheduler.0, self.parts.network.0);
         let beside = if network.sends {
@@ -326,9 +317,9 @@ impl Scenario {
         ))
     }
 
-    /// Checks that the communication pattern supports every size that the workload can draw. Each
-    /// size is first converted to the form that the allocators require, such as a block. Sizes from
-    /// logs, and sizes of parts of split jobs, are known only when these jobs start.
+    /// Checks the pattern for every size that the workload can draw, in the form that allocators
+    /// need. Sizes from logs, and sizes of parts of split jobs, are known only when these jobs
+    /// start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

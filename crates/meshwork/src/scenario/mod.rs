@@ -55,9 +55,8 @@ pub const MODEL_VERSION: u32 = 2;
 /// strategy.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// Bytes of memory per processor with the allocator `curve`, which needs the most memory.
-///
-/// Measured on 2²⁴ processors.
+/// Bytes per processor with the allocator `curve`, which needs the most; measured on 2²⁴
+/// processors.
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
 /// Number of jobs at the start of a workload that are read in advance to learn typical requests.
@@ -66,8 +65,7 @@ const TYPICAL_JOBS: usize = 1000;
 /// Bytes of memory per job in the buffer in which the jobs of a log are sorted.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
-/// Bytes of memory per job of a workload that is held in memory as a whole. They include the unused
-/// capacity of the growing vector of jobs. Measured on two million rows of a table.
+/// Bytes per job of a workload in memory, with unused capacity; measured on two million rows.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
 /// Complete description of a run except for the replication, checked and with all defaults.
@@ -90,17 +88,12 @@ pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
     parts: Parts,
-    /// Distribution of the speeds of sites; `None` if speeds are not drawn.
     speeds: Option<Speeds>,
-    /// Failure model; `None` if nothing fails.
     failures: Option<Failures>,
-    /// Partitions and reservations; `None` if every job may use every node.
     access: Option<Access>,
-    /// Energy model; `None` if power is not modelled.
     energy: Option<Energy>,
 }
 
-/// Registry entries of the components that a scenario names, looked up once.
 #[derive(Clone, Debug)]
 struct Parts {
     scheduler: Found<SchedulerEntry>,
@@ -140,7 +133,6 @@ impl Parts {
     }
 }
 
-/// Parameters of a metric, as the study gives them or else with their defaults.
 fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> Params {
     let named = measure.table().get("metrics").and_then(Value::as_array).into_iter().flatten();
     let own =
@@ -372,7 +364,6 @@ impl Scenario {
         Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
-    /// Names of the scenario's components, for error messages about its runs.
     pub(crate) fn names(&self) -> Names {
         let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
         Names {
@@ -490,7 +481,6 @@ impl Scenario {
         Ok(seen)
     }
 
-    /// Measures a simulation that `act` advances. Returns the measurements and the result of `act`.
     fn watch_while<R>(
         &self,
         setup: Setup,
@@ -525,9 +515,7 @@ impl Scenario {
         (self.parts.network.0.build)(&network, &machine)
     }
 
-    /// Topology of each site, with the speed that the study gives it.
-    ///
-    /// The load of a workload refers to these speeds, even if other speeds are drawn for the run.
+    /// Topology of each site, with the speed that the study gives it, to which the load refers.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -545,16 +533,14 @@ impl Scenario {
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
-    /// Name of a metric of the scenario that compares users; `None` if there is none.
     fn evenness(&self) -> Option<&'static str> {
         let metrics = self.parts.metrics.iter().map(|(found, _)| found.0);
         let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the workload's first jobs, from which some node orders learn typical requests.
-    ///
-    /// Empty if no site uses such an order.
+    /// Requests of the workload's first jobs; empty if no site uses a node order that learns from
+    /// them.
     fn typical(
         &self,
         replication: u64,
@@ -656,12 +642,11 @@ impl Scenario {
     }
 }
 
-/// Reports a problem with a scenario as a bug, because scenarios are checked when they are read.
+/// Reports a problem as a bug, because scenarios are checked when they are read.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }
 
-/// Sorts the keys of the table of a whole scenario into the order of the manual.
 fn in_order(mut table: Table) -> Table {
     let mut ordered = Table::new();
     let keys = PARAMS.iter().map(|param| param.name);
@@ -693,7 +678,6 @@ fn recorder(
     Recorder::new(window, metrics, machine)
 }
 
-/// Measurements of a completed run: its observers, its end, and the speeds of its sites.
 struct Seen {
     recorder: Recorder,
     ledger: Ledger,
@@ -722,7 +706,6 @@ impl Seen {
     }
 }
 
-/// Observers of a run: the scenario's own, and the caller's.
 struct Watchers<'a> {
     recorder: &'a mut Recorder,
     ledger: &'a mut Ledger,

@@ -45,13 +45,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// Conservative backfilling over any allocator.
-///
-/// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
-/// the plan is compressed. In queue order, each reservation is removed, and made again while all
-/// others stay in place, so that none gets later. A job past its estimate is expected to end now,
-/// and reservations that wait for its nodes stay late until it ends. On some machines, a pass
-/// checks only the reservations that can have an earlier start now, which gives the same schedule.
+/// Conservative backfilling; machines on which few reservations can move check only those.
 #[derive(Default)]
 struct Conservative(Option<Box<dyn Plan>>);
 

@@ -32,14 +32,9 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// EASY backfilling.
-///
-/// The shadow time is the reserved start of the first waiting job. The extra nodes are the nodes
-/// that are free at the shadow time and that this job does not need. Where a job can use any free
-/// nodes, both are recomputed in each pass, as in textbooks, except at instants with only arrivals.
-/// A pass at such an instant costs **O(1)** for each arrival. Where the shape of a job matters, the
-/// reserved placement is kept from pass to pass, because an allocator that misses free blocks may
-/// not find it again.
+/// EASY backfilling. Where a job can use any free nodes, shadow time and extra nodes are recomputed
+/// in each pass, except at instants with only arrivals. Where shape matters, the reserved placement
+/// is kept, because an allocator that misses free blocks may not find it again.
 #[derive(Default)]
 struct Easy {
     promise: Promise,

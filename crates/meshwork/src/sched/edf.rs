@@ -30,7 +30,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Sort key of EDF. Jobs with a deadline come first, by deadline, then the jobs without one.
+/// Jobs with a deadline first, by deadline.
 fn deadline(job: &Job) -> (bool, Time) {
     let deadline = job.deadline();
     (deadline.is_none(), deadline.unwrap_or_default())

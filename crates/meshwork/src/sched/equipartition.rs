@@ -60,13 +60,9 @@ impl Scheduler for Equipartition {
 }
 
 /// Divides the machine into nearly equal blocks, one for each job, with the oldest job's block
-/// first.
-///
-/// With *N* nodes and *J* jobs, a job's share is *N* / *J*, rounded down, and one node more for
-/// each of the *N* mod *J* oldest jobs. The longest side is cut in two, one block for the older
-/// half of the jobs and one for the younger half. The size of each block is as near as possible to
-/// the sum of its jobs' shares. Then each block is cut in the same way, down to one job. On a
-/// machine of one dimension every job gets exactly its share.
+/// first. Each job's share is *N* / *J* nodes, rounded down, and one more for each of the *N* mod
+/// *J* oldest. The longest side is cut as near as possible to the shares of the older and the
+/// younger half of the jobs, and so on down to one job.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
     let nodes = grid.nodes() as usize;

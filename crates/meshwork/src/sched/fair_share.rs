@@ -44,7 +44,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct FairShare {
     usage: Usage,
-    /// Users who own the waiting jobs.
     waiting: BTreeMap<Ticket, User>,
     ranked: Ranked,
 }

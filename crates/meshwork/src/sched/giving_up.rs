@@ -36,13 +36,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 struct GivingUp {
-    /// Largest of the sites' shortest sides. A job is long if one of its sides is longer.
+    /// Largest of the sites' shortest sides; a job with a longer side is long.
     shortest: u32,
     sites: usize,
-    /// Head of the queue at the last attempt to start it.
-    ///
-    /// If the job is tried again, it is no longer rejected: a job is rejected only at its first
-    /// attempt.
+    /// Head of the queue at the last attempt; a job is rejected only at its first attempt.
     tried: Option<Ticket>,
 }
 

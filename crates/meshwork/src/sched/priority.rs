@@ -47,7 +47,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .by_owner(true);
 
-/// Values of `preempt`: whether a preempted job is requeued or suspended; `None` for no preemption.
 static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
     ("none", None),
     ("requeue", Some(Preempted::Requeued)),
@@ -130,7 +129,6 @@ struct Priority {
     max_age: f64,
     favor_small: bool,
     damping: f64,
-    /// Size of the whole machine, by which job sizes are divided.
     machine: MachineSize,
     queues: Queues,
     preempt: Option<Preempted>,
@@ -147,8 +145,7 @@ struct Weights {
     job: f64,
 }
 
-/// Priorities of the named queues, and the highest of them. The queue factor of a job's priority is
-/// the priority of its queue divided by the highest.
+/// Priorities of the named queues, and the highest of them, by which all are divided.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,
@@ -158,9 +155,9 @@ struct Queues {
 struct Waiting {
     user: User,
     arrival: Time,
-    /// Priority of the queue to which the job was submitted; 0 if the parameters do not name it.
+    /// Priority of the job's queue; 0 if the parameters do not name it.
     queue: f64,
-    /// Sum of the terms of the job's priority that do not change while it waits.
+    /// Sum of the terms that do not change while the job waits.
     fixed: f64,
 }
 
@@ -225,7 +222,6 @@ impl Priority {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// Ranks of the waiting jobs by their priorities as of `now`.
     fn ranks(&self, now: Time) -> Vec<Rank> {
         let users = || self.usage.all(now);
         let (all, whole) = users().fold((0.0, 0.0), |sum, user| (sum.0 + user.0, sum.1 + user.1));
@@ -241,8 +237,7 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Preempts running jobs of queues with lower priority, so that a waiting job can start.
-    /// Returns whether the waiting job has started.
+    /// Preempts jobs of lower queues so that a waiting job starts; returns whether it has.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
             return false;
@@ -273,7 +268,6 @@ impl Priority {
     }
 }
 
-/// Removes a waiting job that starts, and counts its processors as used from `now` on.
 fn starts(
     waiting: &mut BTreeMap<Ticket, Waiting>,
     usage: &mut Usage,
@@ -285,9 +279,7 @@ fn starts(
     }
 }
 
-/// Classic fair-share factor of a user: `2^(-used / share / damping)`.
-///
-/// `used` and `share` are the user's fractions of all users' use and of all users' shares.
+/// Classic fair-share factor of a user, from fractions of all users' use and of all shares.
 fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
     // NaN if nothing has been used yet.
     let used = if used.is_nan() { 0.0 } else { used };

@@ -56,21 +56,16 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     },
 );
 
-/// Out-of-order scheduling with reservations, over any allocator.
-///
-/// A reservation is a set of nodes [kept](Cluster::least_busy) for a waiting job. Each pass tries
-/// the jobs in queue order. A job starts on the nodes kept for it if all of them are free.
-/// Otherwise it starts on nodes that the allocator finds and that are not kept for other jobs. A
-/// job that cannot start gets a reservation on three conditions: enough later jobs started before
-/// it, every job before it in the queue has a reservation, and the limit of reservations is not
-/// reached. The nodes to keep are those with the fewest holders. Estimates of running jobs decide
-/// only between equally busy nodes.
+/// Out-of-order scheduling with reservations. A reservation is a set of nodes
+/// [kept](Cluster::least_busy) for a waiting job: those with the fewest holders. A job starts on
+/// its kept nodes if all are free, and otherwise on nodes not kept for others. A job that cannot
+/// start gets a reservation if enough later jobs have overtaken it and every job before it has one,
+/// up to a limit.
 struct Reserving {
     most: usize,
     bypass_limit: u64,
-    /// Waiting jobs that have reservations, in queue order.
     reserved: Vec<(Ticket, Reservation)>,
-    /// Started jobs that arrived later than the current head of the queue, and so overtook it.
+    /// Started jobs that overtook the current head of the queue.
     ahead: BTreeSet<Ticket>,
 }
 
@@ -155,7 +150,6 @@ impl Reserving {
         cluster.start(ticket, StartOptions::clear_of(&kept))
     }
 
-    /// Whether the waiting job `ticket`, which has no reservation, may get one now.
     fn may_reserve(&self, cluster: &Cluster<'_>, ticket: Ticket) -> bool {
         let held = self.reserved.len();
         held < self.most
@@ -163,16 +157,13 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether at least `bypass_limit` later jobs have started before the job `ticket`.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit
     }
 }
 
-/// Number of free nodes outside the placements `kept`, on a machine of one site.
-///
-/// The placements must be disjoint.
+/// Free nodes outside the placements `kept`, which must be disjoint, on one site.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     let site = cluster.site(0);
     let mut free = site.free_nodes();
@@ -184,7 +175,6 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// Reserved placements of all waiting jobs except `owner`, each with the index of its site.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

@@ -57,32 +57,21 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Values of `direction`: the order in which the scan visits the size classes.
-///
-/// `true` for down, from the largest to the smallest class.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
-/// Upper bound on the number of size classes of jobs.
 const MAX_CLASSES: usize = 64;
 
-/// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
-///
-/// The scan begins at the smallest class, and does not move while no job waits. If the first job of
-/// the current class cannot start, no job of any class starts.
+/// Scan over the size classes, from the smallest on. It does not move while no job waits. If the
+/// first job of the current class cannot start, no job starts.
 struct Scan {
     down: bool,
     gated: bool,
     queues: Queues,
     current: usize,
-    /// Number of jobs of the current class that may still start before the scan moves on.
-    ///
-    /// If the scan is gated, only the jobs that waited when it reached the class may start.
-    /// Otherwise the number is `usize::MAX`.
+    /// Number of jobs of the current class that may still start before the scan moves on. If gated,
+    /// these are the jobs that waited when the scan reached the class; otherwise `usize::MAX`.
     admitted: usize,
-    /// Whether no job was left waiting after the last pass.
-    ///
-    /// If so, the scan over the size classes stays at its class, and the next pass begins with all
-    /// jobs of this class that wait by then.
+    /// Whether no job was left waiting, so that the scan stays at its class for the next pass.
     idle: bool,
 }
 
@@ -133,9 +122,7 @@ impl Scheduler for Scan {
 }
 
 impl Scan {
-    /// Index of the next size class with waiting jobs, in the direction of the scan.
-    ///
-    /// The current class is tried last. `None` if no job waits.
+    /// Next class with waiting jobs in the direction of the scan, the current class last.
     fn next(&self) -> Option<usize> {
         let classes = self.queues.classes().len();
         let turn = |step| {

@@ -36,19 +36,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves(&[Wiring::Hypercube])
 .serves_all(false);
 
-/// Partitions of hypercubes, each serving its size class first come, first served.
-///
-/// The allocator is not used. Jobs start only on partitions of their own class.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// Indices of the idle partitions of each size class, descending, so that the lowest is popped.
+    /// Idle partitions of each class, descending, so that the lowest is popped.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Size classes that the next pass must examine, as a bit set.
-    ///
-    /// Only in these classes may a job wait while a partition of its class is idle. They are the
-    /// classes of arrivals and departures since the last pass, and those in which a start on an
-    /// idle partition failed.
+    /// Bit set of the classes that the next pass must examine: those of arrivals and departures,
+    /// and those in which a start on an idle partition failed.
     open: u32,
 }
 
@@ -80,8 +74,6 @@ impl StaticPartitioning {
         StaticPartitioning { partitions, idle, queues: Queues::default(), open: 0 }
     }
 
-    /// Index of the partition in which an ended job ran. It is found by search, as partitions are
-    /// sorted by first node.
     fn partition_of(&self, Departure { ran }: &Departure) -> usize {
         let begins = (ran.site, ran.placement.blocks[0].base);
         let index = self.partitions.partition_point(|p| (p.site, p.nodes.blocks[0].base) < begins);
@@ -151,7 +143,6 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// Slow version of static partitioning for tests, which checks every class in each pass.
     struct LooksAtAll(StaticPartitioning);
 
     impl Scheduler for LooksAtAll {

@@ -86,9 +86,8 @@ impl Subcube {
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first subcube of a lower dimension within this subcube.
-    ///
-    /// While the dimension is too high, the lower half along the highest dimension is kept.
+    /// The first subcube of a lower dimension: the lower half along the highest dimension,
+    /// repeatedly.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -129,7 +128,6 @@ impl Subcube {
         self.change_words(set, |word| *word &= !pattern);
     }
 
-    /// Removes the nodes of the subcube from the set if all are in it; returns whether they were.
     #[inline]
     pub(crate) fn take_if_within(self, set: &mut NodeSet) -> bool {
         if self.mask < 64 {
@@ -145,8 +143,7 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true for every word of the set that has nodes of the subcube. A word has
-    /// 64 nodes.
+    /// Whether `holds` is true for every word of the set, masked to the nodes of the subcube.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -181,10 +178,7 @@ impl Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The subcube that consists of the nodes of `block`; `None` if they form no subcube.
-    ///
-    /// They form none if the grid is not a hypercube, or if the block does not lie on the grid or
-    /// reaches around an edge.
+    /// The nodes of `block` as a subcube; `None` off a hypercube, off the grid or around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()
@@ -207,9 +201,7 @@ impl Subcube {
         Block { base: self.base, sides }
     }
 
-    /// The subcube as text, with one character for each dimension, highest first.
-    ///
-    /// The text `0*1` is the subcube that extends along dimension 1 only, with the base 1.
+    /// Formats the subcube with one character for each dimension, highest first, such as `0*1`.
     #[must_use]
     pub fn text(self, dimension: u32) -> String {
         let mark = |d: u32| match (self.mask >> d & 1, self.base >> d & 1) {
@@ -221,8 +213,7 @@ impl Subcube {
     }
 }
 
-/// For each mask of the lowest six dimensions, the nodes of the subcube at base 0, as bits of a
-/// word.
+/// For each mask of the lowest six dimensions, the subcube at base 0 as bits of a word.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;
@@ -239,10 +230,8 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block is longer than 1, as bits, and a check value.
-///
-/// The check value is the bitwise OR, over all sides, of the side minus 1. It is at most 1 for a
-/// subcube.
+/// The dimensions in which a block is longer than 1, as bits, and a check value. This is the
+/// bitwise OR of all sides minus 1, which is at most 1 for a subcube.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {
@@ -270,7 +259,6 @@ mod tests {
     use crate::geometry::Placement;
     use crate::topology::Topology;
 
-    /// Every subcube of the hypercube of dimension `dimension`.
     fn every(dimension: u32) -> Vec<Subcube> {
         let all = 0..1_u32 << dimension;
         all.clone()

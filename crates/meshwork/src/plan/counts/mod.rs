@@ -54,33 +54,20 @@ use crate::cluster::{Cluster, Place, Profile, Reservation, StartOptions, Ticket}
 use crate::job::Time;
 
 /// Reservations as numbers of nodes, for jobs that can run on any free nodes.
-///
-/// Consecutive jobs with equal node counts and estimates form a row. After a release, each job of a
-/// row could move to the place of the preceding one. The net effect is that a single job moves, so
-/// only this is done (see [`move_up`](Counts::move_up)). A row is searched only if nodes have been
-/// released since its last check, and the gap in which these nodes are now free may let one of its
-/// jobs start sooner (see [`Classes`]).
 pub(super) struct Counts {
     profile: Profile,
     /// Rows of similar waiting jobs, in queue order; a row may be empty.
     rows: Vec<Row>,
     classes: Classes,
-    /// Intervals of the plan in which nodes have become free since the reservations were last
-    /// checked.
+    /// Intervals in which nodes have become free since the reservations were last checked.
     freed: Vec<Freed>,
-    /// Instant from which on the profile is certain not to be negative.
     overdrawn_until: Time,
-    /// Intervals in which nodes were released although the profile counted fewer than 0 free nodes.
-    ///
-    /// The profile is negative where more nodes are reserved than will be free.
+    /// Intervals in which nodes were released although the profile was negative.
     mended: Vec<(Time, Time)>,
-    /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
 }
 
-/// Number of empty rows of waiting jobs that are always tolerated.
-///
-/// If there are more, and more than an eighth of all rows are empty, the empty rows are removed.
+/// Rows are compacted once more than this many, and more than an eighth, are empty.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -101,7 +88,6 @@ impl Counts {
         }
     }
 
-    /// Adds `count` free nodes to the profile between two instants, and records the interval.
     fn free(&mut self, from: Time, until: Time, count: i64) {
         if self.is_overdrawn_in(from, until) {
             self.mended.push((from, until));
@@ -114,9 +100,7 @@ impl Counts {
         from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
-    /// Postpones to `now` each reserved start that lies in the past.
-    ///
-    /// A job misses its reserved start if a running job exceeds its estimate.
+    /// Postpones to `now` each reserved start that a job past its estimate has delayed.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
             for (at, jobs) in row.starts_before(now) {
@@ -168,17 +152,12 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on.
-    ///
-    /// No job moves before an earlier job of its row, because that job would fit there too. A job
-    /// can move to an instant if enough nodes are free from there for its run time, or up to a
-    /// later start of the row. The moved job leaves its place (its nodes for its time) to the next
-    /// job of the row, and so on to the last job that can use the place left to it. Because the
-    /// jobs are alike, the net effect is that only this last job moves.
-    ///
-    /// All this holds where the profile is not negative. Where more nodes are reserved than will be
-    /// free, the place that a job gives up is of no use to the next job. Only the job with the next
-    /// reserved start may then move, and the part of its place that it keeps must not be overdrawn.
+    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on. No job
+    /// moves before an earlier job of its row, because that job would fit there too. Each moved job
+    /// leaves its place to the next, and since the jobs are alike, only the last that can use the
+    /// place left to it moves in effect. Where more nodes are reserved than will be free, only the
+    /// job with the next reserved start may move, and the part of its place that it keeps must not
+    /// be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];
@@ -221,7 +200,6 @@ impl Counts {
         }
     }
 
-    /// Moves `jobs` reservations of a row of waiting jobs in the profile, from `start` to `sooner`.
     fn shift(&mut self, index: usize, start: Time, sooner: Time, jobs: usize) {
         let row = &self.rows[index];
         let (count, by) = (row.wanted_by(jobs), row.number);

@@ -52,18 +52,11 @@ use super::Plan;
 use crate::cluster::{Cluster, Place, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Plan whose reservations are placements, for allocators that depend only on which nodes are free.
-///
-/// A reservation is checked only in these cases:
-///
-/// - Its job may need some of the nodes released since the last check.
-/// - It is due, but a job that outruns its estimate still holds its nodes.
-/// - Some nodes are reserved for two jobs at once.
+/// Reservations as placements, for allocators that depend only on which nodes are free.
 pub(super) struct Sets {
     space: Space,
-    /// Reservations of waiting jobs, in the order in which they were added.
+    /// In the order in which they were added.
     promises: Vec<Promised>,
-    /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
 }
 
