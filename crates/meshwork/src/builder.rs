@@ -215,13 +215,11 @@ impl<T> Builder<T> {
         read: fn(&Catalogue, &Table) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         if !self.table.contains_key("machine") {
-            return Err(Problem::new(
-                "machine",
-                format!(
-                    "this {what} has no machine: give it one with `mesh`, `torus`, `hypercube`, `flat` or \
-                     `machine`"
-                ),
-            ));
+            let says = format!(
+                "this {what} has no machine: give it one with `mesh`, `torus`, `hypercube`, `flat` or \
+                 `machine`"
+            );
+            return Err(Problem::new("machine", says));
         }
         read(&self.catalogue.unwrap_or_else(Catalogue::standard), &self.table)
     }

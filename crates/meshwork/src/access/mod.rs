@@ -115,13 +115,11 @@ impl Access {
             return Err(table.problem("name", format!("there are two partitions \"{name}\"")));
         }
         if table.flag("default") && self.default.replace(index).is_some() {
-            return Err(table.problem(
-                "default",
-                format!(
-                    "`{}` is true, but another partition is the default already",
-                    join(table.path(), "default")
-                ),
-            ));
+            let says = format!(
+                "`{}` is true, but another partition is the default already",
+                join(table.path(), "default")
+            );
+            return Err(table.problem("default", says));
         }
         let inside = named(table, sites)?;
         let on =
@@ -143,13 +141,11 @@ impl Access {
     fn add_reservation(&mut self, table: &Params, sites: &Sites<'_>) -> Result<(), Problem> {
         let (from, until) = (table.number("from"), table.number("until"));
         if until <= from {
-            return Err(table.problem(
-                "until",
-                format!(
-                    "`{}` is {until}, but must be after {from}, when it begins",
-                    join(table.path(), "until")
-                ),
-            ));
+            let says = format!(
+                "`{}` is {until}, but must be after {from}, when it begins",
+                join(table.path(), "until")
+            );
+            return Err(table.problem("until", says));
         }
         let users: BTreeSet<String> =
             table.get_texts("users").unwrap_or_default().into_iter().map(str::to_owned).collect();

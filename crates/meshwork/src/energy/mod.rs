@@ -40,33 +40,27 @@ impl Energy {
         let (idle, busy) = (params.number("idle"), params.number("busy"));
         let path = params.path();
         if busy < idle {
-            return Err(params.problem(
-                "busy",
-                format!(
-                    "`{path}.busy` is {busy}, but a processor that works takes at least the {idle} of one that is idle"
-                ),
-            ));
+            let says = format!(
+                "`{path}.busy` is {busy}, but a processor that works takes at least the {idle} of one that is idle"
+            );
+            return Err(params.problem("busy", says));
         }
         let sleep = sleep(params, idle)?;
         let mut energy = Energy { idle, busy, sleep, gpu: gpu(params)?, most_held: u64::MAX };
         if let Some(key) = ["gpu_idle", "gpu_busy"].into_iter().find(|key| params.has(key)) {
             if gpus == 0 {
-                return Err(params.problem(
-                    key,
-                    format!(
-                        "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
-                         [{{ type = \"dgx\" }}]"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
+                     [{{ type = \"dgx\" }}]"
+                );
+                return Err(params.problem(key, says));
             }
             if params.has("cap") {
-                return Err(params.problem(
-                    key,
-                    format!(
-                        "`{path}.cap` is a number of cores that may be held, and GPUs take what `{path}.{key}` says: \
-                         leave out one of them"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.cap` is a number of cores that may be held, and GPUs take what `{path}.{key}` says: \
+                     leave out one of them"
+                );
+                return Err(params.problem(key, says));
             }
         }
         if let Some(cap) = params.get_number("cap") {
@@ -157,13 +151,11 @@ fn gpu(params: &Params) -> Result<Option<(f64, f64)>, Problem> {
     let idle = idle.unwrap_or(0.0);
     let busy = busy.unwrap_or(idle);
     if busy < idle {
-        return Err(params.problem(
-            "gpu_busy",
-            format!(
-                "`{}.gpu_busy` is {busy}, but a GPU that works takes at least the {idle} of one that is idle",
-                params.path()
-            ),
-        ));
+        let says = format!(
+            "`{}.gpu_busy` is {busy}, but a GPU that works takes at least the {idle} of one that is idle",
+            params.path()
+        );
+        return Err(params.problem("gpu_busy", says));
     }
     Ok(Some((idle, busy)))
 }
@@ -184,12 +176,10 @@ fn sleep(params: &Params, idle: f64) -> Result<Option<Sleep>, Problem> {
         };
     };
     if power > idle {
-        return Err(params.problem(
-            "sleep",
-            format!(
-                "`{path}.sleep` is {power}, but a processor that sleeps takes at most the {idle} of one that is idle"
-            ),
-        ));
+        let says = format!(
+            "`{path}.sleep` is {power}, but a processor that sleeps takes at most the {idle} of one that is idle"
+        );
+        return Err(params.problem("sleep", says));
     }
     let after = params.get_number("sleep_after").ok_or_else(|| {
         Problem::new(

@@ -24,9 +24,8 @@ static LOG_NORMAL: About = About::new(
 )
 .aliases(&["lognormal"])
 .definition(
-    "The logarithm of a duration is normal with standard deviation `sigma`; \
-             half of them are shorter than `median`. The mean is `median` · \
-             exp(`sigma`² / 2).",
+    "The logarithm of a duration is normal with standard deviation `sigma`; half of them are \
+     shorter than `median`. The mean is `median` · exp(`sigma`² / 2).",
 )
 .complexity("O(1) for a draw.")
 .source(
@@ -95,14 +94,12 @@ impl Duration {
         if duration.mean() <= LARGEST {
             return Ok(duration);
         }
-        Err(params.problem(
-            "sigma",
-            format!(
-                "`{}.sigma` is {sigma}, with which the mean is {}, but must be such that it is at most 1e15",
-                params.path(),
-                duration.mean()
-            ),
-        ))
+        let says = format!(
+            "`{}.sigma` is {sigma}, with which the mean is {}, but must be such that it is at most 1e15",
+            params.path(),
+            duration.mean()
+        );
+        Err(params.problem("sigma", says))
     }
 
     pub(super) fn mean(&self) -> f64 {

@@ -76,12 +76,10 @@ impl Failures {
         let drains = params.get_tables("drain").unwrap_or_default();
         let trace = params.get_text("trace");
         if mtbf.is_none() && trace.is_none() && windows.is_empty() && drains.is_empty() {
-            return Err(Problem::new(
-                path,
-                format!(
-                    "`{path}` says of nothing that it fails: `mtbf` and `repair`, `trace`, `maintenance` or `drain` would"
-                ),
-            ));
+            let says = format!(
+                "`{path}` says of nothing that it fails: `mtbf` and `repair`, `trace`, `maintenance` or `drain` would"
+            );
+            return Err(Problem::new(path, says));
         }
         let repair = match repair {
             Some(_) if mtbf.is_none() => {
@@ -91,20 +89,16 @@ impl Failures {
                 ));
             }
             Some(Duration::Never) => {
-                return Err(params.problem(
-                    "repair",
-                    format!(
-                        "`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"
+                );
+                return Err(params.problem("repair", says));
             }
             None if fails => {
-                return Err(Problem::new(
-                    path,
-                    format!(
-                        "`{path}.repair` is missing: how long the repair of what fails takes, a number above 0 or a distribution"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.repair` is missing: how long the repair of what fails takes, a number above 0 or a distribution"
+                );
+                return Err(Problem::new(path, says));
             }
             repair => repair.unwrap_or(Duration::Never),
         };
@@ -114,12 +108,10 @@ impl Failures {
                 _ => params.has(key),
             };
             if trace.is_none() && is_given {
-                return Err(params.problem(
-                    key,
-                    format!(
-                        "`{path}.{key}` is given, but no `{path}.trace` that it could be about"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.{key}` is given, but no `{path}.trace` that it could be about"
+                );
+                return Err(params.problem(key, says));
             }
         }
         let units = Units::new(params, topologies)?;
@@ -195,13 +187,11 @@ impl Failures {
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {
-        return Err(table.problem(
-            "until",
-            format!(
-                "`{}` is {until}, but must be after {from}, when it begins",
-                join(table.path(), "until")
-            ),
-        ));
+        let says = format!(
+            "`{}` is {until}, but must be after {from}, when it begins",
+            join(table.path(), "until")
+        );
+        return Err(table.problem("until", says));
     }
     let named = sites.named(table.text("nodes")).map_err(|says| {
         table.problem("nodes", format!("`{}` {says}", join(table.path(), "nodes")))
@@ -225,27 +215,23 @@ fn checkpoint(
     let every = match (given.get_number("every"), mtbf) {
         (Some(work), _) => Every::Work(work),
         (None, None) => {
-            return Err(given.problem(
-                "every",
-                format!(
-                    "`{}` is \"{DALY}\", the optimum for a mean time between failures, and `{}.mtbf` is missing",
-                    join(given.path(), "every"),
-                    params.path()
-                ),
-            ));
+            let says = format!(
+                "`{}` is \"{DALY}\", the optimum for a mean time between failures, and `{}.mtbf` is missing",
+                join(given.path(), "every"),
+                params.path()
+            );
+            return Err(given.problem("every", says));
         }
         (None, Some(mtbf)) => {
             Every::Daly { mtbf: mtbf.mean(), units_per_node: units.per_processor() }
         }
     };
     if matches!(every, Every::Daly { .. }) && cost == 0.0 {
-        return Err(given.problem(
-            "cost",
-            format!(
-                "`{}` is 0, for which there is no optimum: checkpoints that cost nothing would be written all the time",
-                join(given.path(), "cost")
-            ),
-        ));
+        let says = format!(
+            "`{}` is 0, for which there is no optimum: checkpoints that cost nothing would be written all the time",
+            join(given.path(), "cost")
+        );
+        return Err(given.problem("cost", says));
     }
     Ok(Some(Checkpoint { every, cost }))
 }

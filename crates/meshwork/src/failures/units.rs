@@ -57,23 +57,19 @@ impl Units {
         let sides = match (scope, &block) {
             (Scope::Block, Some(sides)) => sides.as_slice(),
             (Scope::Block, None) => {
-                return Err(params.problem(
-                    "scope",
-                    format!(
-                        "`{0}.scope` is \"block\", but `{0}.block`, the sides of a block, is missing",
-                        params.path()
-                    ),
-                ));
+                let says = format!(
+                    "`{0}.scope` is \"block\", but `{0}.block`, the sides of a block, is missing",
+                    params.path()
+                );
+                return Err(params.problem("scope", says));
             }
             (_, Some(_)) => {
                 let word = params.text("scope");
-                return Err(params.problem(
-                    "block",
-                    format!(
-                        "`{0}.block` is given, but `{0}.scope` is \"{word}\", and only the scope \"block\" has blocks",
-                        params.path()
-                    ),
-                ));
+                let says = format!(
+                    "`{0}.block` is given, but `{0}.scope` is \"{word}\", and only the scope \"block\" has blocks",
+                    params.path()
+                );
+                return Err(params.problem("block", says));
             }
             (_, None) => &[],
         };

@@ -153,14 +153,12 @@ impl Pool {
         let (machine, types) = split_types(catalogue, &machine)?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         if let Some(several) = machine.get("sites").and_then(Value::as_array) {
-            return Err(Problem::new(
-                "machine.sites",
-                format!(
-                    "`machine` has a list of sites ({}), but a pool is a single site: give its \
-                     `topology`",
-                    several.len()
-                ),
-            ));
+            let says = format!(
+                "`machine` has a list of sites ({}), but a pool is a single site: give its \
+                 `topology`",
+                several.len()
+            );
+            return Err(Problem::new("machine.sites", says));
         }
         let mut table = params.table().clone();
         let specs = allocators_for(catalogue, &mut table, &mut machine, &sites, &types)?;

@@ -332,37 +332,31 @@ impl Family {
                 match own.remove(self.key) {
                     Some(Value::String(_)) => {}
                     Some(other) => {
-                        return Err(Problem::new(
+                        let says = format!(
+                            "`{}` is {other}, but must be the name of {}",
                             join(path, self.key),
-                            format!(
-                                "`{}` is {other}, but must be the name of {}",
-                                join(path, self.key),
-                                with_article(self.kind)
-                            ),
-                        ));
+                            with_article(self.kind)
+                        );
+                        return Err(Problem::new(join(path, self.key), says));
                     }
                     None => {
-                        return Err(Problem::new(
-                            path,
-                            format!(
-                                "`{path}` has no `{}`, which says which {} it is",
-                                self.key, self.kind
-                            ),
-                        ));
+                        let says = format!(
+                            "`{path}` has no `{}`, which says which {} it is",
+                            self.key, self.kind
+                        );
+                        return Err(Problem::new(path, says));
                     }
                 }
                 (table[self.key].as_str().expect("checked above"), own)
             }
             other => {
-                return Err(Problem::new(
-                    path,
-                    format!(
-                        "`{path}` is {other}, but must be the name of {}, or a table with `{}` \
-                         and its parameters",
-                        with_article(self.kind),
-                        self.key
-                    ),
-                ));
+                let says = format!(
+                    "`{path}` is {other}, but must be the name of {}, or a table with `{}` \
+                     and its parameters",
+                    with_article(self.kind),
+                    self.key
+                );
+                return Err(Problem::new(path, says));
             }
         };
         let about = self.find_in(lists, &at, name)?;

@@ -22,52 +22,42 @@ impl Scenario {
         let workload = self.params.component("workload", &workload::FAMILY);
         let (jobs, time) = (measure.get_integer("jobs"), measure.get_number("time"));
         if !self.parts.workload.0.ends && jobs.is_none() && time.is_none() {
-            return Err(measure.problem(
-                "jobs",
-                format!(
-                    "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
-                    workload.name()
-                ),
-            ));
+            let says = format!(
+                "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
+                workload.name()
+            );
+            return Err(measure.problem("jobs", says));
         }
         let by_owner =
             OwnerAttribute::ALL.map(OwnerAttribute::key).into_iter().find(|key| measure.flag(key));
         if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
-            return Err(measure.problem(
-                key,
-                format!(
-                    "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
-                    workload.name()
-                ),
-            ));
+            let says = format!(
+                "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
+                workload.name()
+            );
+            return Err(measure.problem(key, says));
         }
         self.check_fairness()?;
         let (warmup_jobs, warmup_time) =
             (measure.integer("warmup_jobs"), measure.number("warmup_time"));
         if warmup_jobs > 0 && warmup_time > 0.0 {
-            return Err(measure.problem(
-                "warmup_time",
-                "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
-                 the warm-up",
-            ));
+            let says = "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
+             the warm-up";
+            return Err(measure.problem("warmup_time", says));
         }
         if let Some(jobs) = jobs.filter(|&jobs| jobs <= warmup_jobs) {
-            return Err(measure.problem(
-                "warmup_jobs",
-                format!(
-                    "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
-                     of `measure.jobs` to measure"
-                ),
-            ));
+            let says = format!(
+                "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
+                 of `measure.jobs` to measure"
+            );
+            return Err(measure.problem("warmup_jobs", says));
         }
         if let Some(time) = time.filter(|&time| time <= warmup_time) {
-            return Err(measure.problem(
-                "warmup_time",
-                format!(
-                    "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
-                     of `measure.time` to measure"
-                ),
-            ));
+            let says = format!(
+                "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
+                 of `measure.time` to measure"
+            );
+            return Err(measure.problem("warmup_time", says));
         }
         self.check_shared_nodes()?;
         self.check_facility()?;
@@ -96,21 +86,17 @@ impl Scenario {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
         if let Some(metric) = self.evenness().filter(|_| !self.parts.workload.0.knows_owners) {
-            return Err(measure.problem(
-                "metrics",
-                format!(
-                    "the metric `{metric}` compares users, but the jobs of the workload `{}` are nobody's: it is for logs \
-                     and tables",
-                    workload.name()
-                ),
-            ));
+            let says = format!(
+                "the metric `{metric}` compares users, but the jobs of the workload `{}` are nobody's: it is for logs \
+                 and tables",
+                workload.name()
+            );
+            return Err(measure.problem("metrics", says));
         }
         if self.judges_starts() && workload::follow_others(&workload) {
-            return Err(measure.problem(
-                "metrics",
-                "the metrics `unfair_jobs` and `unfairness` compare runs of jobs that arrive when they arrive, but with \
-                 `workload.dependencies` that depends on how others are served",
-            ));
+            let says = "the metrics `unfair_jobs` and `unfairness` compare runs of jobs that arrive when they arrive, but with \
+             `workload.dependencies` that depends on how others are served";
+            return Err(measure.problem("metrics", says));
         }
         Ok(())
     }
@@ -163,25 +149,21 @@ impl Scenario {
         let Some(failures) = &self.failures else { return Ok(()) };
         let scheduler = self.parts.scheduler.0;
         if scheduler.malleable {
-            return Err(Problem::new(
-                "failures",
-                format!(
-                    "`failures` is given, but the scheduler `{}` moves and resizes running jobs, and does not know of nodes \
-                     that fail",
-                    scheduler.about.name
-                ),
-            ));
+            let says = format!(
+                "`failures` is given, but the scheduler `{}` moves and resizes running jobs, and does not know of nodes \
+                 that fail",
+                scheduler.about.name
+            );
+            return Err(Problem::new("failures", says));
         }
         let network = self.parts.network.0;
         if failures.has_checkpoints() && network.sends {
-            return Err(Problem::new(
-                "failures.checkpoint",
-                format!(
-                    "`failures.checkpoint` counts the work of jobs, but in the network `{}` they take as long as their messages \
-                     do: the network `ideal` has work",
-                    network.about.name
-                ),
-            ));
+            let says = format!(
+                "`failures.checkpoint` counts the work of jobs, but in the network `{}` they take as long as their messages \
+                 do: the network `ideal` has work",
+                network.about.name
+            );
+            return Err(Problem::new("failures.checkpoint", says));
         }
         Ok(())
     }
@@ -192,23 +174,19 @@ impl Scenario {
         let Parts { scheduler, workload, .. } = &self.parts;
         let key = if access.partitions.is_empty() { "reservations" } else { "partitions" };
         if scheduler.0.malleable {
-            return Err(Problem::new(
-                join("machine", key),
-                format!(
-                    "`machine.{key}` are given, but the scheduler `{}` divides the whole machine among all jobs",
-                    scheduler.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`machine.{key}` are given, but the scheduler `{}` divides the whole machine among all jobs",
+                scheduler.0.about.name
+            );
+            return Err(Problem::new(join("machine", key), says));
         }
         if access.goes_by_owners() && !workload.0.knows_owners {
-            return Err(Problem::new(
-                "machine.partitions",
-                format!(
-                    "no partition of `machine.partitions` has `default = true`, and the jobs of the workload `{}` name none: \
-                     all would go anywhere",
-                    workload.0.about.name
-                ),
-            ));
+            let says = format!(
+                "no partition of `machine.partitions` has `default = true`, and the jobs of the workload `{}` name none: \
+                 all would go anywhere",
+                workload.0.about.name
+            );
+            return Err(Problem::new("machine.partitions", says));
         }
         Ok(())
     }
@@ -218,49 +196,41 @@ impl Scenario {
             let of_energy =
                 self.parts.metrics.iter().find(|(found, _)| metrics::is_of_energy(found.0));
             let Some(metric) = of_energy else { return Ok(()) };
-            return Err(self.params.nested("measure").problem(
-                "metrics",
-                format!(
-                    "the metric `{}` is of what processors take, which nothing says: give `energy`, such as \
-                     {{ idle = 120, busy = 350 }}",
-                    metric.0.0.about.name
-                ),
-            ));
+            let says = format!(
+                "the metric `{}` is of what processors take, which nothing says: give `energy`, such as \
+                 {{ idle = 120, busy = 350 }}",
+                metric.0.0.about.name
+            );
+            return Err(self.params.nested("measure").problem("metrics", says));
         };
         let Parts { scheduler, sizing, network, .. } = &self.parts;
         let (sleeps, is_capped) = (energy.sleep().is_some(), energy.is_capped());
         let key = if sleeps { "energy.sleep" } else { "energy.cap" };
         if scheduler.0.malleable && (sleeps || is_capped) {
-            return Err(Problem::new(
-                key,
-                format!(
-                    "`{key}` is given, but the scheduler `{}` moves and resizes running jobs, and knows of no processors that \
-                     sleep and of no cap",
-                    scheduler.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`{key}` is given, but the scheduler `{}` moves and resizes running jobs, and knows of no processors that \
+                 sleep and of no cap",
+                scheduler.0.about.name
+            );
+            return Err(Problem::new(key, says));
         }
         let params = self.params.component("sizing", &sizing::FAMILY);
         let is_fixed = (sizing.0.build)(&params, &self.topologies())?.is_fixed();
         if is_capped && !is_fixed {
-            return Err(Problem::new(
-                "energy.cap",
-                format!(
-                    "`energy.cap` goes by how many processors a job will hold, which the sizing `{}` decides only as it starts: \
-                     the sizing `exact` leaves it as it was asked for",
-                    sizing.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`energy.cap` goes by how many processors a job will hold, which the sizing `{}` decides only as it starts: \
+                 the sizing `exact` leaves it as it was asked for",
+                sizing.0.about.name
+            );
+            return Err(Problem::new("energy.cap", says));
         }
         if network.0.sends && energy.takes_time_to_wake() {
-            return Err(Problem::new(
-                "energy.wake",
-                format!(
-                    "`energy.wake` comes before the work of a job, but in the network `{}` jobs take as long as their messages \
-                     do: the network `ideal` has work",
-                    network.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`energy.wake` comes before the work of a job, but in the network `{}` jobs take as long as their messages \
+                 do: the network `ideal` has work",
+                network.0.about.name
+            );
+            return Err(Problem::new("energy.wake", says));
         }
         Ok(())
     }
@@ -272,25 +242,21 @@ impl Scenario {
         let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
         if let Some(topology) = unserved {
             let wirings: Vec<&str> = scheduler.serves.iter().map(|w| Wiring::name(*w)).collect();
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "the scheduler `{}` serves {}, but the machine is {}",
-                    scheduler.about.name,
-                    wirings.join(", "),
-                    with_article(topology)
-                ),
-            ));
+            let says = format!(
+                "the scheduler `{}` serves {}, but the machine is {}",
+                scheduler.about.name,
+                wirings.join(", "),
+                with_article(topology)
+            );
+            return Err(Problem::new(params.path(), says));
         }
         if scheduler.malleable && topologies.len() > 1 {
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
-                    scheduler.about.name,
-                    topologies.len()
-                ),
-            ));
+            let says = format!(
+                "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
+                scheduler.about.name,
+                topologies.len()
+            );
+            return Err(Problem::new(params.path(), says));
         }
         let suspends = (scheduler.build)(&params, &topologies)?.suspends();
         if suspends { self.check_suspension() } else { Ok(()) }
@@ -309,12 +275,10 @@ impl Scenario {
             return Ok(());
         };
         let name = scheduler.about.name;
-        Err(Problem::new(
-            "scheduler",
-            format!(
-                "the scheduler `{name}` suspends jobs to go on with the work that is left, but {beside}"
-            ),
-        ))
+        let says = format!(
+            "the scheduler `{name}` suspends jobs to go on with the work that is left, but {beside}"
+        );
+        Err(Problem::new("scheduler", says))
     }
 
     /// Checks the pattern for every size that the workload can draw, in the form that allocators

@@ -150,27 +150,23 @@ fn node_type(table: &Params) -> Result<NodeType, Problem> {
     let (own, model) = known.map_or(([0, 0, 0, 1], None), |(_, own, model)| (*own, *model));
     let Some(cpu) = amount("cpu").or(known.map(|_| own[0])) else {
         let names: Vec<&str> = KNOWN.iter().map(|(name, ..)| *name).collect();
-        return Err(table.problem(
-            "type",
-            format!(
-                "`{}` is `{name}`, which is no known type ({}): give `cpu`, `mem` and `gpu` of a type of your own",
-                join(table.path(), "type"),
-                did_you_mean(name, &names)
-            ),
-        ));
+        let says = format!(
+            "`{}` is `{name}`, which is no known type ({}): give `cpu`, `mem` and `gpu` of a type of your own",
+            join(table.path(), "type"),
+            did_you_mean(name, &names)
+        );
+        return Err(table.problem("type", says));
     };
     let (mem, gpu) = (amount("mem").unwrap_or(own[1]), amount("gpu").unwrap_or(own[2]));
     let islands = amount("islands").unwrap_or(own[3]);
     for (key, amount, what) in [("cpu", cpu, "cores"), ("gpu", gpu, "GPUs")] {
         if !amount.is_multiple_of(islands) {
-            return Err(table.problem(
-                "islands",
-                format!(
-                    "`{}` is {islands}, which does not divide the {amount} {what} of `{name}`: islands are equal, so `{key}` \
-                     is a multiple of them",
-                    join(table.path(), "islands")
-                ),
-            ));
+            let says = format!(
+                "`{}` is {islands}, which does not divide the {amount} {what} of `{name}`: islands are equal, so `{key}` \
+                 is a multiple of them",
+                join(table.path(), "islands")
+            );
+            return Err(table.problem("islands", says));
         }
     }
     let features = table.get_texts("features").unwrap_or_default();

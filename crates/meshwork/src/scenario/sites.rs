@@ -311,13 +311,11 @@ pub(crate) fn allocators_for(
     }
     for key in ["order", "within"] {
         if scenario.contains_key(key) && specs.iter().all(|spec| spec.choice.is_none()) {
-            return Err(Problem::new(
-                key,
-                format!(
-                    "`{key}` is for machines whose nodes jobs share, and this one has no types of them: give \
-                     `machine.nodes`, such as [{{ type = \"dgx\" }}]"
-                ),
-            ));
+            let says = format!(
+                "`{key}` is for machines whose nodes jobs share, and this one has no types of them: give \
+                 `machine.nodes`, such as [{{ type = \"dgx\" }}]"
+            );
+            return Err(Problem::new(key, says));
         }
     }
     if common.is_none() {
@@ -390,16 +388,14 @@ fn serves(
         .collect();
     let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
     let only = entry.dimensions.map_or_else(String::new, of_dimensions);
-    Err(Problem::new(
-        allocator.path(),
-        format!(
-            "the allocator `{}` serves {}{only}, but the machine is {} (which {} would serve)",
-            entry.about.name,
-            wirings.join(", "),
-            with_article(topology),
-            listed("", &others)
-        ),
-    ))
+    let says = format!(
+        "the allocator `{}` serves {}{only}, but the machine is {} (which {} would serve)",
+        entry.about.name,
+        wirings.join(", "),
+        with_article(topology),
+        listed("", &others)
+    );
+    Err(Problem::new(allocator.path(), says))
 }
 
 /// Formats numbers of dimensions as a restriction, such as ` of 2 or 3 dimensions`.

@@ -20,25 +20,21 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              no job that arrived before it",
     )
     .definition(
-        "Each job is promised, when it arrives, the earliest start that delays no \
-             promise made before. When a job ends early, the promises are taken back \
-             in order of arrival and made anew, so that none ever gets later. A job \
-             past its estimate is expected to end now.",
+        "Each job is promised, when it arrives, the earliest start that delays no promise made \
+         before. When a job ends early, the promises are taken back in order of arrival and made \
+         anew, so that none ever gets later. A job past its estimate is expected to end now.",
     )
     .complexity(
-        "With q waiting and r running jobs and s steps of the future: on one site \
-             on which jobs get what they ask for, O(log s + s / 64) for an arrival or \
-             an end where only the number of processors matters, and when a job ends \
-             early as much again for each job for which enough is free before its \
-             promise; where shape matters, one question to the allocator at each \
-             instant at which enough is free for long enough. Elsewhere O(q (q + r)) \
-             when a job ends early, and up to q + r questions to the allocator for \
-             each waiting job.",
+        "With q waiting and r running jobs and s steps of the future: on one site on which jobs \
+         get what they ask for, O(log s + s / 64) for an arrival or an end where only the number \
+         of processors matters, and when a job ends early as much again for each job for which \
+         enough is free before its promise; where shape matters, one question to the allocator at \
+         each instant at which enough is free for long enough. Elsewhere O(q (q + r)) when a job \
+         ends early, and up to q + r questions to the allocator for each waiting job.",
     )
     .source(
-        "Mu'alem & Feitelson, Utilization, predictability, workloads, and user \
-             runtime estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), \
-             2001",
+        "Mu'alem & Feitelson, Utilization, predictability, workloads, and user runtime estimates \
+         in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
     ),
     |_, _| Ok(Box::new(Conservative::default())),
 )

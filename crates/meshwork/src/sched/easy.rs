@@ -13,11 +13,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              turn if that does not delay the head of the queue",
     )
     .definition(
-        "Jobs start in order of arrival. When the head of the queue cannot, it is \
-             promised the earliest start that the estimates of the running jobs allow, \
-             and later jobs start at once wherever that does not delay it. Where any \
-             processors will do, the promise is a count of them; where shape matters \
-             it is a placement, and is kept until a better one turns up.",
+        "Jobs start in order of arrival. When the head of the queue cannot, it is promised the \
+         earliest start that the estimates of the running jobs allow, and later jobs start at once \
+         wherever that does not delay it. Where any processors will do, the promise is a count of \
+         them; where shape matters it is a placement, and is kept until a better one turns up.",
     )
     .complexity(
         "For q waiting and r running jobs O(q + r), and q questions to the \

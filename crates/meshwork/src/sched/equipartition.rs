@@ -15,16 +15,14 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              and end the machine is divided anew, and jobs are moved and resized",
     )
     .definition(
-        "All jobs run at once, up to `max_jobs`. At each arrival and each end the \
-             machine is divided anew into as many blocks as there are jobs, by cutting \
-             the longest side where the shares of both halves of the jobs come \
-             nearest, and every job moves to its block. A job has processors times run \
-             time of work, and does it at a rate in proportion to its processors. Each \
-             move costs `migration_cost`.",
+        "All jobs run at once, up to `max_jobs`. At each arrival and each end the machine is \
+         divided anew into as many blocks as there are jobs, by cutting the longest side where the \
+         shares of both halves of the jobs come nearest, and every job moves to its block. A job \
+         has processors times run time of work, and does it at a rate in proportion to its \
+         processors. Each move costs `migration_cost`.",
     )
     .complexity(
-        "O(J) for each arrival and each end with J jobs on the machine, besides \
-             moving them.",
+        "O(J) for each arrival and each end with J jobs on the machine, besides moving them.",
     )
     .source(
         "McCann & Zahorjan, Processor allocation policies for message-passing \

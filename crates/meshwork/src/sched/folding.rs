@@ -11,16 +11,14 @@ use crate::topology::Grid;
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "folding",
-        "a job that arrives gets half of the largest partition, whose job is \
-             folded onto the other half; when a job ends, the one in the other half \
-             unfolds",
+        "a job that arrives gets half of the largest partition, whose job is folded onto the other \
+         half; when a job ends, the one in the other half unfolds",
     )
     .definition(
-        "A job that arrives gets the largest free partition, or half of the \
-             largest one that is held: its job is folded onto the other half. When a \
-             job ends, the job in the other half unfolds onto the whole; two free \
-             halves are one partition again. Only the two jobs concerned are moved, at \
-             `migration_cost` each.",
+        "A job that arrives gets the largest free partition, or half of the largest one that is \
+         held: its job is folded onto the other half. When a job ends, the job in the other half \
+         unfolds onto the whole; two free halves are one partition again. Only the two jobs \
+         concerned are moved, at `migration_cost` each.",
     )
     .complexity(
         "O(J) for each arrival and each end with J jobs on the machine, besides \

@@ -15,11 +15,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .aliases(&["rfold_drops"])
     .definition(
-        "As `fcfs`, but a head of the queue that asks for a block with a side \
-             longer than the shortest side of every site is tried once: if it cannot \
-             start then because too few processors are free, it is turned away, though \
-             it may have fitted later, and counts as refused. If as many are free, and \
-             only the shape is missing, it waits like any other.",
+        "As `fcfs`, but a head of the queue that asks for a block with a side longer than the \
+         shortest side of every site is tried once: if it cannot start then because too few \
+         processors are free, it is turned away, though it may have fitted later, and counts as \
+         refused. If as many are free, and only the shape is missing, it waits like any other.",
     )
     .complexity("As `fcfs`.")
     .source(

@@ -25,9 +25,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              waited longer than the threshold, nothing else starts until it has.",
     )
     .complexity(
-        "O(1) for each arrival and O(classes) for each end, and at most one \
-             question to the allocator for either; with `retry` up to one for each \
-             class and each start more.",
+        "O(1) for each arrival and O(classes) for each end, and at most one question to the \
+         allocator for either; with `retry` up to one for each class and each start more.",
     )
     .source(
         "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving \
@@ -45,9 +44,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
             name: "retry",
             kind: Kind::Flag,
             default: DefaultValue::Is("false"),
-            help: "whether, when a job has ended, every class of which more wait than run is \
-             tried again: as published a job may wait beside an idle machine once \
-             arrivals end",
+            help: "whether, when a job has ended, every class of which more wait than run is tried \
+                   again: as published a job may wait beside an idle machine once arrivals end",
         },
         Param {
             name: "release_order",

@@ -20,17 +20,15 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .aliases(&["multifactor"])
     .definition(
-        "Each factor is from 0 to 1. Age: how long the job has waited, over \
-             `max_age`. Size: its part of the machine, or 1 less that with \
-             `favor_small`. Fair share: 2^(-(U/S)/damping), where U is what the user \
-             has had of all that was used, as far as it is remembered, and S the \
-             user's share of all shares. Queue: the priority of the job's queue over \
-             the highest of a queue. Job: the priority that the log or table gives it. \
-             The job with the highest sum is next, and among equals the one that \
-             arrived first. When it cannot start, running jobs of lower queues make \
-             room for it, if `preempt` says so: those of the lowest queue first, and \
-             of one queue the youngest first, as few as that takes. Else it holds up \
-             the others or, as in `easy`, those that would delay it.",
+        "Each factor is from 0 to 1. Age: how long the job has waited, over `max_age`. Size: its \
+         part of the machine, or 1 less that with `favor_small`. Fair share: 2^(-(U/S)/damping), \
+         where U is what the user has had of all that was used, as far as it is remembered, and S \
+         the user's share of all shares. Queue: the priority of the job's queue over the highest \
+         of a queue. Job: the priority that the log or table gives it. The job with the highest \
+         sum is next, and among equals the one that arrived first. When it cannot start, running \
+         jobs of lower queues make room for it, if `preempt` says so: those of the lowest queue \
+         first, and of one queue the youngest first, as few as that takes. Else it holds up the \
+         others or, as in `easy`, those that would delay it.",
     )
     .complexity(
         "O(q + u) in each pass with q waiting jobs of u users, and a question to \
@@ -104,9 +102,8 @@ static PARAMS: &[Param] = &[
         name: "preempt",
         kind: PREEMPT.kind(),
         default: DefaultValue::Is("\"none\""),
-        help: "whether running jobs make room for those of queues with a higher \
-             priority: they wait again and begin anew, or are suspended and go on \
-             where they were",
+        help: "whether running jobs make room for those of queues with a higher priority: they \
+               wait again and begin anew, or are suspended and go on where they were",
     },
     BACKFILL_PARAM,
 ];

@@ -15,9 +15,8 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "reservation",
-        "each job that fits starts, in order of arrival; for those that have been \
-             passed by, the processors on which fewest others run are kept until they \
-             can start there",
+        "each job that fits starts, in order of arrival; for those that have been passed by, the \
+         processors on which fewest others run are kept until they can start there",
     )
     .definition(
         "In order of arrival, a job starts on the processors that are kept for it \
@@ -27,9 +26,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              `reservations` are kept at once. Estimates only break ties.",
     )
     .complexity(
-        "A question to the allocator for each waiting job that might fit, two and \
-             a copy of the machine where it would meet a reservation; O(machine) for \
-             each reservation.",
+        "A question to the allocator for each waiting job that might fit, two and a copy of the \
+         machine where it would meet a reservation; O(machine) for each reservation.",
     )
     .source("Das Sharma & Pradhan, Job scheduling in mesh multicomputers, TPDS 9(1), 1998")
     .params(&[

@@ -9,24 +9,18 @@ use crate::registry::{About, DefaultValue, Kind, Param, Words};
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "scan",
-        "one queue for each size class, and each is served until it is empty \
-             before the next",
+        "one queue for each size class, and each is served until it is empty before the next",
     )
     .definition(
-        "There is one queue for each size class: jobs of 2ᵏ⁻¹ + 1 to 2ᵏ \
-             processors. One queue is served, first come, first served, until it is \
-             empty, then the next larger or smaller one, around the end. A head that \
-             cannot start blocks all classes. With `gated` only jobs that were there \
-             when the turn of their class began are served in it.",
+        "There is one queue for each size class: jobs of 2ᵏ⁻¹ + 1 to 2ᵏ processors. One queue is \
+         served, first come, first served, until it is empty, then the next larger or smaller one, \
+         around the end. A head that cannot start blocks all classes. With `gated` only jobs that \
+         were there when the turn of their class began are served in it.",
     )
-    .complexity(
-        "O(1) for each arrival and each start, and O(classes) to find the next \
-             queue.",
-    )
+    .complexity("O(1) for each arrival and each start, and O(classes) to find the next queue.")
     .source(
-        "Krueger, Lai & Dixit-Radiya, Job scheduling is more important than \
-             processor allocation for hypercube computers, TPDS 5(5), 1994; Mohapatra, \
-             Yu, Das & Kim, section 2.3",
+        "Krueger, Lai & Dixit-Radiya, Job scheduling is more important than processor allocation \
+         for hypercube computers, TPDS 5(5), 1994; Mohapatra, Yu, Das & Kim, section 2.3",
     )
     .params(&[
         Param {

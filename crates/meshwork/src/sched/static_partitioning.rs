@@ -12,21 +12,16 @@ use crate::topology::{Topology, Wiring};
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "static_partitioning",
-        "a hypercube is divided into one subcube of each dimension, the lowest \
-             twice, and each has a queue of its own; jobs of the whole cube are turned \
-             away",
+        "a hypercube is divided into one subcube of each dimension, the lowest twice, and each has \
+         a queue of its own; jobs of the whole cube are turned away",
     )
     .aliases(&["static"])
     .definition(
-        "An n-cube is divided for good into one subcube of each dimension below n, \
-             and a second one of dimension 0. Each class of jobs has a queue, first \
-             come, first served, for its own partition. The allocator is not asked. \
-             Jobs of the whole cube are turned away.",
+        "An n-cube is divided for good into one subcube of each dimension below n, and a second \
+         one of dimension 0. Each class of jobs has a queue, first come, first served, for its own \
+         partition. The allocator is not asked. Jobs of the whole cube are turned away.",
     )
-    .complexity(
-        "O(1) for each arrival and each end, besides O(n) for a pass over the \
-             partitions.",
-    )
+    .complexity("O(1) for each arrival and each end, besides O(n) for a pass over the partitions.")
     .source(
         "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving \
              hypercube performance, section 3.1",

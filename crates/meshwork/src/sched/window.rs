@@ -14,15 +14,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .aliases(&["out_of_order"])
     .definition(
-        "The first `width` waiting jobs are tried in order of arrival; the first \
-             that fits starts, and then the front is tried again. When `skip_limit` \
-             later jobs have started before the head of the queue, nothing else starts \
-             until it has. No estimate is used.",
+        "The first `width` waiting jobs are tried in order of arrival; the first that fits starts, \
+         and then the front is tried again. When `skip_limit` later jobs have started before the \
+         head of the queue, nothing else starts until it has. No estimate is used.",
     )
-    .complexity(
-        "Up to one question to the allocator for each job of the window and each \
-             start.",
-    )
+    .complexity("Up to one question to the allocator for each job of the window and each start.")
     .source("out-of-order scheduling, as Chang & Mohapatra name it in section 2.3")
     .params(&[
         Param {

@@ -21,35 +21,30 @@ use crate::registry::About;
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "slurm",
-        "the main scheduler of Slurm and its backfill by timer, with the \
-             parameters of slurm.conf",
+        "the main scheduler of Slurm and its backfill by timer, with the parameters of slurm.conf",
     )
     .aliases(&["sched_backfill"])
     .definition(
-        "Jobs are ordered by the tier of their partition, then by their \
-             multifactor priority, then by arrival. The main scheduler runs after a \
-             submission or an end, not sooner than `batch_sched_delay` after it ran \
-             last, and considers the first `default_queue_depth` jobs; every \
-             `sched_interval` it considers all. It starts jobs in order; the first of \
-             a partition that cannot start stops that partition, and its nodes are \
-             left alone for the rest of the pass. Backfill runs `bf_interval` after it \
-             ran last, if anything has changed since. It plans each job in order at \
-             the earliest start that neither limits of running jobs nor reservations \
-             made before in the same pass forbid, starts it if that is now, and else \
-             reserves its nodes up to the end of its limit, rounded to \
-             `bf_resolution`, unless the start lies beyond `bf_window`. The next pass \
-             makes all reservations anew. Passes take no time.",
+        "Jobs are ordered by the tier of their partition, then by their multifactor priority, then \
+         by arrival. The main scheduler runs after a submission or an end, not sooner than \
+         `batch_sched_delay` after it ran last, and considers the first `default_queue_depth` \
+         jobs; every `sched_interval` it considers all. It starts jobs in order; the first of a \
+         partition that cannot start stops that partition, and its nodes are left alone for the \
+         rest of the pass. Backfill runs `bf_interval` after it ran last, if anything has changed \
+         since. It plans each job in order at the earliest start that neither limits of running \
+         jobs nor reservations made before in the same pass forbid, starts it if that is now, and \
+         else reserves its nodes up to the end of its limit, rounded to `bf_resolution`, unless \
+         the start lies beyond `bf_window`. The next pass makes all reservations anew. Passes take \
+         no time.",
     )
     .complexity(
-        "O(q log q) in each pass with q waiting jobs, a question to the allocator \
-             for each that is considered by the main scheduler; in a backfill pass, up \
-             to the last job that is small enough to start, what a plan of each takes \
-             as in `conservative`.",
+        "O(q log q) in each pass with q waiting jobs, a question to the allocator for each that is \
+         considered by the main scheduler; in a backfill pass, up to the last job that is small \
+         enough to start, what a plan of each takes as in `conservative`.",
     )
     .source(
-        "SchedMD, Slurm workload manager 22.05 and 26.05: slurm.conf, scheduling \
-             configuration guide, multifactor priority plugin, and the behaviour of \
-             recorded controllers",
+        "SchedMD, Slurm workload manager 22.05 and 26.05: slurm.conf, scheduling configuration \
+         guide, multifactor priority plugin, and the behaviour of recorded controllers",
     )
     .params(PARAMS),
     |params, sites| {

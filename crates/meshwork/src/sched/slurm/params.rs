@@ -292,14 +292,12 @@ pub(super) fn span(params: &Params, key: &str, zero: bool) -> Result<f64, Proble
         Some(seconds) => Ok(seconds),
         None => {
             let least = if zero { "" } else { " above 0" };
-            Err(params.problem(
-                key,
-                format!(
-                    "`{key}` is {text:?}, but must be a time{least} as in slurm.conf: minutes, \
-                     minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or \
-                     days-hours:minutes:seconds"
-                ),
-            ))
+            let says = format!(
+                "`{key}` is {text:?}, but must be a time{least} as in slurm.conf: minutes, \
+                 minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or \
+                 days-hours:minutes:seconds"
+            );
+            Err(params.problem(key, says))
         }
     }
 }
