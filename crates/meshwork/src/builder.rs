@@ -1,7 +1,4 @@
-//! Builders of scenarios and pools in Rust.
-//!
-//! A builder makes the table that a study in TOML would have. The table is then read like any
-//! study, with the same names, checks and error messages.
+//! Builders of scenarios and pools in Rust, by the table that a study in TOML would have.
 
 use std::marker::PhantomData;
 
@@ -32,8 +29,7 @@ impl Component {
         Component(Value::Table(Table::from_iter([("name".to_owned(), name.into())])))
     }
 
-    /// Sets one more parameter. The component's page in the manual lists the parameters with their
-    /// ranges.
+    /// Sets one more parameter of those that the component's page in the manual lists.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Component {
         let mut table = match self.0 {
@@ -126,8 +122,7 @@ impl Machine {
 
 /// Builder of a scenario or a pool: see [`Scenario::builder`] and [`Pool::builder`].
 ///
-/// Omitted settings have the defaults of a study. Nothing is checked before `build`, which reports
-/// the first problem, like the reader of a study.
+/// Omitted settings have the defaults of a study. Nothing is checked before `build`.
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<T> {
@@ -189,8 +184,7 @@ impl<T> Builder<T> {
         self.set("seed", whole(seed))
     }
 
-    /// Sets any key of a study; dots separate nested tables, as in `measure.by_size`. If a key is
-    /// set several times, the last value applies.
+    /// Sets any key of a study, in place of an earlier value; dots separate nested tables.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         put(&mut self.table, key, value.into());
         self

@@ -1,9 +1,7 @@
 //! Facility: the sites of a machine with allocators, a sizing and a selector, which place jobs.
 //!
-//! A sizing decides how many processors a job gets, and a selector on which site.
-//!
-//! A run has one facility. Schedulers look ahead on forks, which are independent copies. In the run
-//! and on forks, the allocator decides whether a job fits.
+//! A sizing decides how many processors a job gets, and a selector on which site. A run has one
+//! facility. Schedulers look ahead on forks, which are independent copies.
 
 use smallvec::SmallVec;
 
@@ -25,8 +23,7 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Numbers of running and waiting jobs, which a sizing may read. They are updated by the owner
-    /// of the queue.
+    /// Numbers of running and waiting jobs, which the owner of the queue updates for a sizing.
     pub counts: QueueCounts,
     is_fixed: bool,
     /// Whether caches are disabled, so that tests can compare results with and without them.
@@ -53,8 +50,8 @@ impl Facility {
         &self.sites
     }
 
-    /// State, as numbers, that does not follow from the held placements. It consists of the
-    /// positions of the random streams and the memory of sizing and allocators.
+    /// State that does not follow from the held placements: positions of random streams, and the
+    /// memory of sizing and allocators.
     pub(crate) fn memory(&self) -> Vec<u64> {
         let mut numbers = vec![self.stream.position()];
         let mut put = |memory: Vec<u64>| {
@@ -69,8 +66,8 @@ impl Facility {
         numbers
     }
 
-    /// Restores a state that [`memory`](Facility::memory) returned. The allocators restore their
-    /// part only if `is_same` says that the same placements are held.
+    /// Restores the [`memory`](Facility::memory), of allocators only if `is_same` placements are
+    /// held.
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;
@@ -94,9 +91,7 @@ impl Facility {
         if rest.is_empty() { Ok(()) } else { Err(wrong()) }
     }
 
-    /// Proposes site, size and placement for a job; `None` if the job must wait.
-    ///
-    /// `queue` is the queue in which the job waits, for selectors that look ahead.
+    /// Proposes site, size and placement for a job of `queue`; `None` if the job must wait.
     pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
         let Facility { sites, sizing, selector, stream, counts, .. } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), counts: *counts };
@@ -172,8 +167,7 @@ impl Facility {
         self.sites[site].choose(request, now)
     }
 
-    /// Claims the nodes of a placement, and notifies the site's allocator. Any placement may be
-    /// claimed, not only one that the allocator proposed.
+    /// Claims the nodes of any placement, and notifies the site's allocator.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -234,8 +228,8 @@ impl Facility {
         }
     }
 
-    /// Makes the only site count its free nodes, if they are interchangeable and sizes are fixed.
-    /// For runs in which no component depends on which nodes a job holds.
+    /// Makes the only site count its free nodes, if sizes are fixed, for runs that never look at
+    /// them.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
@@ -250,8 +244,7 @@ impl Facility {
         Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
-    /// [Proposes](Facility::propose) for a form of the [only fixed
-    /// site](Facility::only_fixed_site).
+    /// [Proposes](Facility::propose) for a form of the [only site](Facility::only_fixed_site).
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -266,13 +259,12 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only complete site](Facility::only_complete_site), if placements depend only on free
-    /// nodes.
+    /// The [only site](Facility::only_complete_site), if placements depend only on free nodes.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
 
-    /// Placement on the [plain](Facility::only_plain_site) site if exactly the nodes in `free` were
+    /// Placement on the [plain site](Facility::only_plain_site) if exactly the nodes in `free` were
     /// free. Afterwards this facility can only be used for such queries.
     pub(crate) fn place_where_free(
         &mut self,
@@ -320,8 +312,8 @@ impl Facility {
         }
     }
 
-    /// Resets a copy of a [plain](Facility::only_plain_site) site's facility to its original. The
-    /// copy's denials are only suspected unless `still_true` is set.
+    /// Resets a copy to its original, on a [plain site](Facility::only_plain_site). The copy's
+    /// denials are only suspected unless `still_true` is set.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -342,8 +334,8 @@ impl Facility {
         self.sites[site].release(placement);
     }
 
-    /// The sizes of a job on a site, in the order in which they are tried; empty if it never fits.
-    /// The factor on the run time includes the site's speed.
+    /// The sizes of a job on a site, in order; empty if it never fits. The factor on the run time
+    /// includes the site's speed.
     pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
         let managed = &self.sites[site];
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
@@ -409,8 +401,7 @@ impl SiteAhead {
         SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
-    /// Whether the site's allocator places one block of the requested shape, and jobs get their
-    /// sizes.
+    /// Whether placements are one block of the requested shape, of the requested size.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()
@@ -422,18 +413,15 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The rule of the machine that always forbids a request on this site; `None` without such a
-    /// rule.
+    /// The rule of the machine, other than its size, that always forbids a request on this site.
     ///
-    /// The text is one sentence without a full stop. A request that is merely too large violates no
-    /// rule.
+    /// The text is one sentence without a full stop; `None` without such a rule.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)
     }
 
-    /// The reason why a request for pieces does not fit on the site now. `None` if jobs do not
-    /// share its nodes.
+    /// The reason why a request for pieces does not fit now; `None` if jobs share no nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;
@@ -449,8 +437,7 @@ impl SiteAhead {
         attempt.lacks(&mut self.managed)
     }
 
-    /// The fewest processors with which a job could start on the site; `None` if the job never
-    /// could.
+    /// The fewest processors with which a job could start; `None` if the job never could.
     #[must_use]
     pub fn fewest(&self, job: &Job) -> Option<u64> {
         let request = self.managed.in_form(&job.request)?;

@@ -65,8 +65,7 @@ impl Stream {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Moves the stream to the position of `copy`, its clone; only a comparison if neither has
-    /// drawn.
+    /// Moves the stream to the position of `copy`, its clone; often only a comparison.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {
@@ -79,8 +78,8 @@ impl Stream {
         self.source.next_u64()
     }
 
-    /// Returns a uniform number between 0 and 1: an odd multiple of 2⁻⁵³, from 52 random bits. It
-    /// is never 0 or 1, so that the logarithms of the number *x* and of 1 − *x* are finite.
+    /// Returns a uniform number strictly between 0 and 1: an odd multiple of 2⁻⁵³, from 52 random
+    /// bits.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
@@ -101,9 +100,8 @@ impl Stream {
     }
 }
 
-/// 64 pseudorandom bits that are a function of three numbers. They are for choices that must depend
-/// only on an object, such as a packet, and not on the order of draws. The finaliser of SplitMix64
-/// (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
+/// 64 pseudorandom bits that depend only on three numbers, and not on the order of draws. The
+/// finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) is applied once for each.
 #[must_use]
 pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {

@@ -139,8 +139,7 @@ impl Cluster<'_> {
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Passes all reservation times up to now; returns `true` if one is now and was not passed
-    /// before.
+    /// Passes all reservation times up to now; returns `true` if one is now and was not passed.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

@@ -43,9 +43,9 @@ impl Cluster<'_> {
         fits.then_some((fewest, form))
     }
 
-    /// Minimum number of nodes with which a job could start, and its form: the request that is put
-    /// to the allocator. The form is `None` if there are several sites, or if the job may get
-    /// another size than requested. The result is `None` if no site can hold the job.
+    /// Minimum number of nodes of a job, and its form: the request that is put to the allocator.
+    /// The form is `None` on several sites, or if the size may differ from the requested one. The
+    /// result is `None` if no site can hold the job.
     #[inline(always)]
     pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {
@@ -58,8 +58,7 @@ impl Cluster<'_> {
         Some((fewest, Some(self.forms.learn(&job.request, fewest, form))))
     }
 
-    /// Whether some allocator would place a job on the empty machine; cached by request. Some site
-    /// must be able to hold the job's form.
+    /// Whether some allocator would place a job that fits some site on the empty machine; cached.
     #[inline(never)]
     fn fits_empty(&mut self, job: &Job, form: Option<Form>) -> bool {
         let mut sites = self.facility.sites().iter();

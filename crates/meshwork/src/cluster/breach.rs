@@ -123,8 +123,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The breach that makes jobs wait for ever on an idle machine; `None` if no job waits. The
-    /// treatment of the first waiting job decides which component is to blame.
+    /// The breach that makes jobs wait for ever on an idle machine, judged by the first of them.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;
@@ -137,7 +136,7 @@ impl Cluster<'_> {
     }
 
     /// Whether jobs wait although no job runs and no outage is expected to end. If `ever` is set,
-    /// also requires that no node has been claimed or released in the run.
+    /// no node may ever have been claimed or released either.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0

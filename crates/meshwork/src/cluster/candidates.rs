@@ -11,28 +11,23 @@ use crate::job::Time;
 
 /// Backfill candidates: waiting jobs that may start ahead of a reserved job without delaying it.
 ///
-/// Candidates are the jobs behind the reserved job, except those already known to be blocked. They
-/// come in queue order, each once. Jobs with equal forms (requested sizes or shapes) are handled
-/// together. If the allocator finds every free block and has just found none for a form, all jobs
-/// of this form are skipped until nodes are released. If a form is known not to fit on the nodes
-/// that are not reserved, only jobs of this form that would end by the reserved start are returned.
+/// They are the jobs behind it that are not known to be blocked, in queue order, each once. If the
+/// allocator finds every free block and has just found none for a form (requested size or shape),
+/// jobs of this form are skipped until nodes are released. If it fits only on reserved nodes, its
+/// jobs must end by the reserved start.
 ///
 /// # Complexity
 /// If the allocator finds every free block and particular nodes are reserved: **O(k)** to set up
-/// and **O(log k)** for each candidate, with *k* forms among the waiting jobs. Otherwise the queue
-/// is walked along. The walk skips chunks of jobs that all need too many nodes.
+/// and **O(log k)** for each candidate, with *k* forms. Otherwise the queue is walked along,
+/// without chunks of jobs that all need too many nodes.
 pub struct Candidates {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Waiting jobs behind a given job that are not already known to be blocked.
+/// Waiting jobs behind a given job that are not known to be blocked, in queue order, each once.
 ///
-/// The jobs come in queue order, each once. In contrast to [`Candidates`], no reservation is
-/// protected.
-///
-/// # Complexity
-/// The time is that of [`Candidates`].
+/// In contrast to [`Candidates`], no reservation is protected. The time is that of [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,
@@ -81,8 +76,7 @@ impl ChanceBeside {
 }
 
 impl Cluster<'_> {
-    /// The next waiting job behind `ticket` that may start without delaying a protected
-    /// reservation.
+    /// The next job behind `ticket` that may start without delaying a protected reservation.
     #[must_use]
     pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
         if self.most_free == 0 {

@@ -60,8 +60,7 @@ impl Closures {
 }
 
 impl Cluster<'_> {
-    /// Planned outages and access rules that restrict a job, without outages whose nodes are all
-    /// out.
+    /// Planned outages and access rules that restrict a job, except outages already in effect.
     fn closures_for<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         let kept = self.gate.iter().flat_map(|gate| gate.closures(job));
         self.closures().iter().chain(kept)
@@ -72,8 +71,7 @@ impl Cluster<'_> {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Repeats a proposal without the nodes of conflicting closures, until one runs into no
-    /// closure.
+    /// Repeats a proposal without the nodes of conflicting closures, until none conflicts.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,

@@ -17,22 +17,20 @@ use crate::sizing::Size;
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
-    /// When and where a waiting job would start if no other job started. Running jobs are assumed
-    /// to end at their estimates, and those past their estimates are assumed to end now.
+    /// When and where a waiting job would start if no other job started.
+    ///
+    /// Running jobs are assumed to end at their estimates, and late ones now.
     ///
     /// # Complexity
     /// **O(r)** for *r* running jobs where only node counts matter. Where shape matters, the
-    /// allocator is asked at each distinct expected end until it finds a placement. If the machine
-    /// is one site whose allocator finds every free block, it is asked at **O(log r)** of these
-    /// ends. Each query uses a copy of the machine, which takes **O(r)**.
+    /// allocator is asked, on a copy of the machine that takes **O(r)**, at each distinct expected
+    /// end, or at **O(log r)** of them on one site whose allocator finds every free block.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
     /// Guard that protects the reservation which [`earliest`](Cluster::earliest) returns.
-    ///
-    /// Where only node counts matter, one walk along the expected ends finds reservation and guard.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
@@ -82,8 +80,8 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard to the result of [`earliest_guard`](Cluster::earliest_guard) at this
-    /// instant. Returns `false`, and leaves the guard unchanged, unless node counts alone matter.
+    /// Updates a guard, if node counts alone matter, to
+    /// [`earliest_guard`](Cluster::earliest_guard).
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -240,9 +238,8 @@ impl Cluster<'_> {
 
     /// Earliest instant when the nodes of a reservation are expected to be free for its job.
     ///
-    /// No other job is assumed to start. The instant is now, or the last expected end of the jobs
-    /// and outages that hold some of the nodes. It may be later because of a planned outage, an
-    /// access rule or the power cap. For a reservation of a number of nodes, it is the reserved
+    /// It is now, or the last expected end of the jobs and outages on the nodes, or later by a
+    /// planned outage, an access rule or the power cap. For a number of nodes, it is the reserved
     /// start.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
@@ -280,8 +277,7 @@ impl Cluster<'_> {
         at
     }
 
-    /// Amounts of each reserved node that other jobs may hold beyond the reserved start. `None` if
-    /// the reservation holds whole nodes.
+    /// Amounts of each reserved node that other jobs may hold; `None` for whole nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;

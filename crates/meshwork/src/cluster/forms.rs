@@ -1,6 +1,4 @@
-//! Forms: the size and shape in which each request is put to the allocator of the only site.
-//!
-//! They are cached for requests that occur again.
+//! Cache of forms: the size and shape in which requests are put to the allocator of the only site.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +20,7 @@ pub(super) struct Known {
     pub(super) fits: Option<bool>,
 }
 
-/// The form of each request that has occurred, on one site where sizes are fixed. Counts of nodes,
-/// which nearly all logs request, and subcubes are looked up in **O(1)**, others in **O(log r)**.
+/// The form of each request that has occurred, on one site where sizes are fixed.
 #[derive(Default)]
 pub(super) struct Forms {
     counts: Vec<Option<Known>>,

@@ -73,8 +73,7 @@ impl Interruptions {
         Interruptions { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
-    /// Begins the history of an arriving job if jobs write checkpoints, whose time is added to the
-    /// job.
+    /// Begins the history of an arriving job that writes checkpoints, and adds their time to it.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
         let history = self.of.entry(id).or_insert(JobHistory::of(&job));
@@ -107,9 +106,8 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption, which loses the work since the last checkpoint. `setup` is the time
-    /// at the start of the run in which links were switched or nodes woke. Returns the number of
-    /// interruptions so far.
+    /// Records an interruption, and returns their number; work since the last checkpoint is lost.
+    /// `setup` is the time at the start of the run in which links were switched or nodes woke.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;

@@ -24,15 +24,13 @@ const KEPT: u64 = 1 << 32;
 impl Cluster<'_> {
     /// The least busy placement for a waiting job, whether its nodes are held or free.
     ///
-    /// It is the placement whose nodes have the fewest holders in total. Ties go to the placement
-    /// whose last job is expected to end earliest, then to the first orientation (order of the
-    /// sides), then to the first base. Nodes of `kept` are never used; the result is `None` if no
-    /// other nodes suffice.
+    /// It is the placement whose nodes have the fewest holders in total. Ties go to the earliest
+    /// last end, then to the first orientation, then to the first base. Nodes of `kept` are never
+    /// used.
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
-    /// Subcubes and squares are searched at bases that are multiples of their size, where any
-    /// allocator finds them. A job that requests a number of nodes gets the least busy nodes,
-    /// whether they form a block or not.
+    /// Subcubes and squares are searched at multiples of their size, where any allocator finds
+    /// them. A number of nodes need not form a block.
     ///
     /// # Complexity
     /// **O(N log N)** for each orientation on a site of *N* nodes.
@@ -126,8 +124,7 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
 }
 
 /// The block at one of `bases` with the fewest holders; ties go to the earliest end. Ends are
-/// compared only among the blocks with the fewest holders, and computed node by node if these are
-/// few.
+/// computed only for these blocks, and node by node if they are few.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -186,9 +183,8 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// Joins, for each node, the values of all nodes of the block whose lowest corner it is. Blocks
-/// wrap around all edges. Along each dimension, values are joined over windows whose lengths are
-/// powers of two, and then over two overlapping windows.
+/// Joins, for each node, the values of the block whose lowest corner it is, around all edges. Along
+/// each dimension, windows double in length, and two overlapping ones make the block.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,

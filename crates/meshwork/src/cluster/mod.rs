@@ -1,5 +1,4 @@
-//! The machine and its queue during a run. Schedulers see and change the machine only through this
-//! module, and no other component changes a machine.
+//! The machine and its queue during a run, which only schedulers change, and only by this module.
 
 mod access;
 mod adopt;
@@ -64,8 +63,7 @@ use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
 ///
-/// A request to start a job returns at once whether the job runs now. If it does, the selector,
-/// sizing and allocator have chosen its nodes, which are claimed.
+/// A request to start a job returns at once whether the job runs now, on claimed nodes.
 pub struct Cluster<'a> {
     now: Time,
     facility: Facility,
@@ -88,8 +86,7 @@ pub struct Cluster<'a> {
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// Maximum number of nodes with which a job could start: free on one site, and within the cap.
-    /// Most attempts to start a job fail by a comparison with this number.
+    /// Maximum number of nodes with which a job could start; most attempts fail by it.
     most_free: u64,
     /// Maximum number of nodes held at once under the power cap; `u64::MAX` without one.
     most_held: u64,
@@ -206,9 +203,9 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job behind `ticket` that may be startable. Skips jobs that cannot start
-    /// according to earlier answers of the allocator. To visit all such jobs, use
-    /// [`startable`](Cluster::startable), which is faster.
+    /// The next waiting job behind `ticket` that may be startable.
+    ///
+    /// [`startable`](Cluster::startable) visits all such jobs faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
@@ -230,7 +227,6 @@ impl<'a> Cluster<'a> {
     }
 
     /// Whether the machine is one site with fixed sizes whose allocator finds every free block.
-    /// There, a job that cannot start now cannot start until nodes are released.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.facility.only_complete_site().is_some()
     }
@@ -244,8 +240,8 @@ impl<'a> Cluster<'a> {
         std::iter::successors(self.head(), |&ticket| self.after(ticket))
     }
 
-    /// The waiting job of a ticket. If the job has already started or was turned away, the result
-    /// is a placeholder, and the run ends with an error after this scheduling pass.
+    /// The waiting job of a ticket. For a job that has left the queue, the result is a placeholder,
+    /// and the run ends with an error after this scheduling pass.
     #[must_use]
     pub fn job(&self, ticket: Ticket) -> &Job {
         self.queue.job(ticket)
@@ -276,8 +272,7 @@ impl<'a> Cluster<'a> {
 
     /// Jobs for which a plan kept between scheduling passes has no reservation yet.
     ///
-    /// They are the new arrivals, or all waiting jobs if the plan must be rebuilt because the
-    /// cluster [is disturbed](Cluster::is_disturbed).
+    /// These are all waiting jobs if the cluster [is disturbed](Cluster::is_disturbed).
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
@@ -294,9 +289,7 @@ impl<'a> Cluster<'a> {
         jobs.map(|end| (end.key(), &*self.running[end.slot as usize]))
     }
 
-    /// Busy nodes in the order in which they are expected to be free.
-    ///
-    /// Busy nodes are held by running jobs, or are out of service and expected back.
+    /// Nodes held by running jobs or out of service, in the order in which they should be free.
     pub fn busy_nodes(&self) -> impl Iterator<Item = BusyNodes<'_>> {
         self.ends().iter().map(|end| {
             let (site, until, placement) = (end.site as usize, end.at, self.held_at(end));
@@ -350,8 +343,7 @@ impl<'a> Cluster<'a> {
         Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)
     }
 
-    /// Whether only running jobs can delay waiting jobs: no planned outage, access rule or power
-    /// cap.
+    /// Whether only running jobs can delay jobs: no planned outage, access rule or power cap.
     pub(crate) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
@@ -366,8 +358,7 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// A reservation of a number of nodes from now on, where [only counts
-    /// matter](Cluster::counts_alone).
+    /// Reserves a number of nodes from now on, where [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
@@ -444,8 +435,7 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    /// Ends `first`, and unless `only_one` is set all other jobs that finish now; returns whether
-    /// any did.
+    /// Ends `first` and, unless `only_one`, all jobs that finish now; returns whether any did.
     #[inline(always)]
     pub(crate) fn depart(
         &mut self,

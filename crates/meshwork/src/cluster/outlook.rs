@@ -16,15 +16,13 @@ use crate::offer::Proposal;
 use crate::sizing::Size;
 use crate::topology::Node;
 
-/// The future if running jobs end at their estimates and planned jobs start as planned. Where only
-/// counts matter, a profile answers queries. Where shape matters, the profile gives the instants at
-/// which the allocator is asked, on a copy of the site as of that instant.
+/// The future if running jobs end at their estimates and planned jobs start as planned. Where shape
+/// matters, the allocator is asked on copies of the site at the steps of the profile.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected ends, sites and placements of running jobs and outages by end; only where shape
-    /// matters.
+    /// Expected end, site and placement of jobs and outages by end; only where shape matters.
     running: Vec<(Time, usize, Placement)>,
     /// Planned reservations of particular nodes; only where shape matters.
     planned: Vec<Reservation>,
@@ -96,9 +94,7 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// Moves a reservation of particular nodes to the first instant from which they stay free. It
-    /// is unchanged if that is not before the reserved start. **O(r log r)** for *r* running and
-    /// planned jobs.
+    /// Moves a reservation of particular nodes to the first instant from which they stay free.
     #[must_use]
     pub(crate) fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
@@ -153,8 +149,7 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`sooner`](Outlook::sooner) for shared nodes that tries now and every expected
-    /// end.
+    /// Variant of [`sooner`](Outlook::sooner) for shared nodes that tries all expected ends.
     fn sooner_parts(
         &self,
         job: &Job,
@@ -193,8 +188,8 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers the free amounts in a copy of a site to their minimum from `at` to `until`. If
-    /// `ended` is set, running jobs that are expected to end by `at` count as ended.
+    /// Lowers the free amounts in a copy of a site to their minimum from `at` to `until`. Running
+    /// jobs that are expected to end by `at` count as ended if `ended` is set.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
             for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
@@ -236,8 +231,7 @@ impl Outlook {
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
-    /// First instant from the reserved start on at which the power cap permits the whole
-    /// reservation.
+    /// First instant from the reserved start on at which the power cap permits a reservation.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -278,8 +272,7 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`earliest`](Outlook::earliest) on one site that tries now and each expected end.
-    /// Under a power cap, the ends on other sites are tried too.
+    /// Variant of [`earliest`](Outlook::earliest) on one site that tries now and each end.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -308,8 +301,8 @@ impl Outlook {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// Reservation at `at` that does not conflict with the plan, if possible. If `ended` is set,
-    /// running jobs that are expected to end by `at` count as ended.
+    /// Reservation at `at` that does not conflict with the plan, if possible. Running jobs that are
+    /// expected to end by `at` count as ended if `ended` is set.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {

@@ -71,8 +71,7 @@ impl SleepStates {
         woken
     }
 
-    /// Puts to sleep the nodes that are due next, if before `by`. Returns the instant, the site and
-    /// the nodes, which may all have been used since.
+    /// Puts to sleep the nodes that are due next, if before `by`; none if all were used since.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
@@ -152,8 +151,7 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Nodes that the power cap leaves to other jobs beside a reservation; `u64::MAX` without a
-    /// cap. Nodes of jobs that are still expected to run then are already subtracted.
+    /// Nodes that the power cap leaves to jobs beside a reservation; `u64::MAX` without a cap.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -175,8 +173,7 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }
 
-    /// Puts to sleep all nodes that are due before `to`, and sets the clock and power use
-    /// accordingly.
+    /// Puts to sleep all nodes that are due before `to`, and sets clock and power use.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
@@ -315,8 +312,7 @@ impl Site {
         if self.asleep.contains(block.base) { 0 } else { shares }
     }
 
-    /// Puts a GPU or a share of one back into service; returns its thousandths, or 0 if its node
-    /// sleeps.
+    /// Puts a GPU or a share back into service; returns its thousandths, or 0 if its node sleeps.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

@@ -23,16 +23,13 @@ pub enum Preempted {
 impl Cluster<'_> {
     /// Starts a waiting job at once on nodes freed by preempting some running jobs.
     ///
-    /// The victims (running jobs that may be preempted) are removed from a copy of the machine in
-    /// the given order, until the waiting job has a placement. Victims on nodes that the job may
-    /// never use are passed over. Of the removed victims, only those that hold nodes of the
-    /// placement are preempted. Returns their new tickets. `None` if the job has no placement even
-    /// when all victims are removed, or if the placement conflicts with a planned outage, an access
-    /// rule or the power cap.
+    /// The victims are removed from a copy of the machine in the given order, except those on nodes
+    /// that the job may never use, until the job has a placement. Those that hold nodes of it are
+    /// preempted, and their new tickets returned. `None` without a placement, or if it conflicts
+    /// with a planned outage, an access rule or the power cap.
     ///
     /// # Complexity
-    /// The time of a copy of the machine, and of one query to the allocator for each victim until
-    /// one succeeds.
+    /// A copy of the machine, and one query to the allocator for each victim until one succeeds.
     pub fn preempt(
         &mut self,
         ticket: Ticket,
@@ -130,7 +127,6 @@ impl Cluster<'_> {
     }
 
     /// Removes victims from a copy of the machine, in order, until a waiting job has a placement.
-    /// Victims on nodes that the job may never use are passed over.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

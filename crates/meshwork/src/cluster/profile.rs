@@ -6,9 +6,8 @@ use crate::job::Time;
 
 /// Step function of time: the number of nodes that are free if no other job starts.
 ///
-/// Steps are stored in chunks, each with its minimum and maximum, so that a search skips chunks
-/// with enough free nodes at all steps or at none. Within a chunk, all steps with enough are the
-/// bits of one word. **O(log s + s / c + c)** for *s* steps in chunks of *c*.
+/// Chunks of steps have a minimum and a maximum, by which a search skips them. Within a chunk, the
+/// steps with enough nodes are the bits of one word. **O(log s + s / c + c)** for chunks of *c*.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     /// Chunks by time, at least one. Numbers may be negative if a reservation waits for a late job.
@@ -61,8 +60,7 @@ impl Chunk {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// Applies [`Profile::change`] to an interval within the chunk, which must have space for two
-    /// steps.
+    /// Variant of [`Profile::change`] within the chunk, which must have space for two steps.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);
@@ -101,7 +99,7 @@ impl Chunk {
         self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
-    /// Whether `count` nodes are free at all steps (`true`), at no step (`false`), or at some
+    /// Whether `count` nodes are free at all steps (`true`), at none (`false`), or at some
     /// (`None`).
     fn throughout(&self, count: i64) -> Option<bool> {
         let level = count - self.raised;

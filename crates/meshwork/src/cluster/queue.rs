@@ -12,12 +12,10 @@ use crate::offer::QueueView;
 
 /// Handle of a waiting job, valid until the job leaves the queue.
 ///
-/// The order of tickets is the order of their jobs in the queue. It is the order of arrival, except
-/// for jobs requeued at the end.
+/// Tickets are ordered like the queue: by arrival, except for jobs requeued at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Orders the queue. Even for a job appended at the end, odd for one requeued at its old
-    /// position.
+    /// Place in the queue: even if appended at the end, odd if requeued at the old position.
     place: u64,
     /// The job's identifier; jobs are numbered in order of arrival.
     pub id: JobId,
@@ -82,10 +80,8 @@ pub(crate) struct FormQueues {
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Waiting jobs in queue order, for searches; a job can be removed at any position.
-///
-/// A search skips each chunk whose minimum needs exceed the limits. With *q* jobs in chunks of *c*:
-/// **O(log q + c)** to remove, **O(1)** to append, and **O(q / c + c)** to find a startable job.
+/// Waiting jobs in queue order, for searches that skip chunks by their minimum needs. With *q* jobs
+/// in chunks of *c*, removal takes **O(log q + c)**, and a search **O(q / c + c)**.
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
@@ -101,8 +97,7 @@ struct Chunk {
     /// Lower bound on the nodes and on the run time that each job of the chunk needs.
     least: Option<ScanKey>,
     taken_since: u32,
-    /// Index of the job found last, which is usually removed next, and where the next search
-    /// begins.
+    /// Index of the job found last, which is usually removed next.
     found: Cell<usize>,
 }
 
@@ -397,8 +392,7 @@ impl Queue {
         }
     }
 
-    /// The next job behind `ticket` that satisfies `may_start`, which must hold for smaller needs
-    /// too.
+    /// The next job behind `ticket` that satisfies the monotonic `may_start`.
     pub(crate) fn next_that(
         &self,
         ticket: Ticket,
@@ -483,8 +477,7 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the line of its form, in which `join` inserts it at the end or at its
-    /// position.
+    /// Adds a job to the line of its form, into which `join` inserts it.
     fn push(
         &mut self,
         ticket: Ticket,

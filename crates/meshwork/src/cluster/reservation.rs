@@ -20,9 +20,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// When the reserved nodes are free again, by the job's estimate. This instant is rounded like
-    /// the end of a job that starts at the reserved instant. A job of no length holds its nodes
-    /// until the next representable instant.
+    /// When the reserved nodes are free again, by the job's estimate. It is rounded like the end of
+    /// a job. A job of no length holds its nodes until the next representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
@@ -38,17 +37,12 @@ impl Reservation {
 /// The nodes of a reservation.
 ///
 /// Where any nodes will do, only their number is reserved, as in textbook backfilling. Where shape
-/// matters, a placement is reserved. If only a number and a start were promised, the job might not
-/// find its block at that start: free nodes may have the wrong shape, or the allocator may miss a
-/// free block.
+/// matters, a placement is reserved, which a number of free nodes would not ensure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
     /// A fixed placement: exactly these nodes.
     Nodes(Placement),
-    /// A number of nodes, for which any free nodes will do.
-    ///
-    /// It is given as a request of the size that is reserved, in the form that the site's allocator
-    /// needs.
+    /// A number of nodes, any of which will do, as a request in the form of the site's allocator.
     Count(Request),
 }
 
@@ -70,8 +64,7 @@ pub struct Guard {
     pub reservation: Reservation,
     /// EASY's *extra nodes*, free at the shadow time and not needed by the reserved job.
     pub(super) extra_nodes: u64,
-    /// Nodes that the power cap leaves to other jobs from the reserved start on; `u64::MAX` without
-    /// a cap.
+    /// Nodes that the power cap leaves to other jobs from then on; `u64::MAX` without a cap.
     pub(super) headroom: u64,
     pub(super) beside: Option<Box<BesideParts>>,
 }
@@ -86,8 +79,7 @@ pub(super) struct BesideParts {
 }
 
 impl BesideParts {
-    /// Lowers the limits by the part of the reserved nodes that a job holds beyond the reserved
-    /// start.
+    /// Lowers the limits by what a job holds of the reserved nodes beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {

@@ -1,6 +1,4 @@
-//! Outages and repairs of nodes, and the jobs that they interrupt. To every component, a node out
-//! of service appears as held. The allocator is informed that an outage holds it. Planners find it
-//! among the busy nodes until it is expected back.
+//! Outages and repairs of nodes, which to all components appear as held, and interrupted jobs.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +18,10 @@ use crate::topology::Node;
 /// Maximum number of interruptions of a job; a job with more is assumed never to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// Maximum number of idle instants with outages or repairs before a run is given up.
+/// Maximum number of idle instants with outages or repairs, or of timer events in vain, in a run.
 ///
-/// At an idle instant no job runs and none will arrive. The number is also the maximum number of
-/// consecutive timer events of a scheduler at which no job runs, starts or is rejected.
+/// At an idle instant no job runs and none will arrive. A timer event is in vain if no job runs,
+/// starts or is rejected.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
 /// Reasons to stop a run with failures that would otherwise never end.
@@ -133,8 +131,7 @@ impl Cluster<'_> {
         self.service = Some(Box::new(service));
     }
 
-    /// Whether nodes left or re-entered service at this instant, so that reservations must be
-    /// renewed.
+    /// Whether nodes left or re-entered service now, so that reservations must be renewed.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
@@ -145,8 +142,7 @@ impl Cluster<'_> {
     }
 
     /// Next outage, repair, or begin or end of a reservation that can affect a job. `None` if
-    /// nothing runs and all nodes that will ever be in service are: waiting jobs then wait for
-    /// ever.
+    /// nothing runs and all nodes that will ever be in service are.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
@@ -176,8 +172,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Applies the events due now: reservations, then repairs, then failures. Returns whether any
-    /// was.
+    /// Applies the events due now: reservations, repairs, failures. Returns whether any was.
     #[cold]
     pub(crate) fn apply_due_outages(&mut self, more_arrive: bool) -> Result<bool, Unsatisfiable> {
         let is_edge = self.pass_edge();
@@ -300,8 +295,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Stops a running job, releases its nodes, records the interruption by `notify`, and reports
-    /// it.
+    /// Stops a running job, releases its nodes, and records the interruption by `notify`.
     pub(super) fn stop(
         &mut self,
         key: RunKey,

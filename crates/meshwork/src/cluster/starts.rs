@@ -62,8 +62,7 @@ fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
 pub struct StartOptions<'o> {
     /// The nodes on which the job is to start.
     pub place: Place<'o>,
-    /// A reservation of another job that must not be delayed. The started job must end by the
-    /// reserved start or avoid the reserved nodes.
+    /// A reservation of another job, which the started job must not delay.
     pub beside: Option<&'o mut Guard>,
     /// Placements, each with the index of its site, whose nodes are avoided even if free.
     pub clear_of: &'o [(usize, &'o Placement)],
@@ -79,13 +78,13 @@ pub enum Place<'o> {
     Sought,
     /// The nodes of the job's reservation, if they are free.
     Promised(&'o Reservation),
-    /// The given nodes of the site with this index, if they are free. This is for schedulers that
-    /// partition a machine themselves: no component checks whether the nodes suit the job.
+    /// The given nodes of the site with this index, if they are free. No component checks whether
+    /// they suit the job: this is for schedulers that partition a machine.
     These(usize, &'o Placement),
     /// The nodes of a job that has just ended, by its index in [`departures`](Cluster::departures).
     ///
-    /// They must be free. The ended job and the job to start must have equal requests for the
-    /// allocator, and the same `stretch` (factor on the run time).
+    /// They must be free. Both jobs must have equal requests for the allocator, and equal
+    /// `stretch`.
     LeftBy(usize),
 }
 
@@ -108,8 +107,7 @@ impl<'o> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
     }
 
-    /// Options for a start on any nodes except these placements, each given with the index of its
-    /// site.
+    /// Options for a start on any nodes except these placements, each with its site's index.
     #[must_use]
     pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
         StartOptions { clear_of: kept, ..StartOptions::default() }
@@ -117,9 +115,7 @@ impl<'o> StartOptions<'o> {
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job now if a placement satisfies the options, and returns whether the job
-    /// started. The allocator is asked on a copy of the machine in which the nodes to avoid are
-    /// held.
+    /// Starts a waiting job now if a placement satisfies the options; returns whether it started.
     #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         // Most attempts to start a job are ruled out here, at no further cost.
@@ -424,8 +420,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a job ends by the guard's reserved start, or runs on another site without a power
-    /// cap.
+    /// Whether a job ends by the reserved start, or runs on another site without a power cap.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
@@ -480,8 +475,7 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the proposed placement and runs the job there, if the placement holds to the
-    /// contract. The placement is moved out of the proposal.
+    /// Claims the proposed placement, if it holds to the contract, and runs the job there.
     pub(super) fn begin(
         &mut self,
         ticket: Ticket,

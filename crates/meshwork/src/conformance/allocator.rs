@@ -502,8 +502,8 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     Request::constrained(constraints)
 }
 
-/// Takes a random node out of service, or repairs it. A placement that contains the node is first
-/// released as a whole. Returns the node out of service as a placement to be claimed.
+/// Takes a random node out of service, after releasing its placement, or repairs it. Returns the
+/// node out of service as a placement to be claimed.
 fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,

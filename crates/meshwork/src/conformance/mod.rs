@@ -70,9 +70,8 @@ pub struct Broken {
     pub case: String,
     /// Actual behaviour of the entry and correct behaviour, in one sentence.
     pub sentence: String,
-    /// Drawing of the machine at the violation, by
-    /// [`Site::drawing`](crate::machine::Site::drawing). Empty if the violation concerns a whole
-    /// run.
+    /// [Drawing](crate::machine::Site::drawing) of the machine; empty if a whole run violates the
+    /// rule.
     pub drawing: String,
 }
 
@@ -116,8 +115,7 @@ pub fn machines() -> Vec<(String, Topology)> {
 
 /// Returns [`machines`], and small machines of all other wirings, such as fat trees.
 ///
-/// The others are machines whose links do not join neighbours in the grid of node numbers, machines
-/// of which only some dimensions are rings, and a mesh with several processors per node.
+/// These also have partial rings, and several processors per node.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -179,8 +177,7 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Settings for an entry with too many combinations: one with only the required parameters, and
-/// others that differ from it in one parameter.
+/// Settings that differ in one parameter from the first, which has only the required ones.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();
@@ -198,8 +195,7 @@ fn with(table: &Table, param: &Param, choice: &Value) -> Table {
     table
 }
 
-/// Values of a parameter that a check tries; none if it is optional and has neither words nor
-/// flags.
+/// Values of a parameter to try; none if it is optional and has neither words nor flags.
 fn choices(param: &Param) -> Vec<Value> {
     let must_be_given = matches!(param.default, DefaultValue::Required);
     match param.kind {

@@ -21,7 +21,7 @@ pub fn submissions(jobs: Vec<Job>) -> Submissions {
     Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
 }
 
-/// Returns random jobs for a machine, which request blocks, numbers of nodes or subcubes.
+/// Returns random jobs, which request blocks, numbers of nodes or subcubes.
 ///
 /// Times are multiples of 0.1, so that many events coincide and times are not exact in binary.
 #[must_use]
@@ -231,8 +231,7 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that starts do not change if the machine does not record which nodes are free. For
-/// interchangeable nodes, and schedulers that declare not to look at nodes.
+/// Checks that a scheduler that looks at no nodes starts jobs alike if nodes are only counted.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

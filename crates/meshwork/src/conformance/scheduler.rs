@@ -116,8 +116,7 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// Checks promised starts under frame sliding, which may miss even a promised block. So a scheduler
-/// must promise a placement, not only an instant.
+/// Checks that placements, not only instants, are promised: frame sliding may miss free blocks.
 fn where_blocks_are_missed(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,

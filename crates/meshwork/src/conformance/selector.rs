@@ -105,8 +105,7 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Everything in a facility that a selector must not change: free nodes, and proposals for each
-/// job.
+/// Free nodes, and proposals for each job: all that a selector must not change.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -8,10 +8,9 @@ use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
-/// Power model of a machine, from the table `energy` of a scenario.
+/// Power model of a machine, from the table `energy`, for a [`Setup`](crate::engine::Setup).
 ///
-/// Field of a [`Setup`](crate::engine::Setup). Powers are in watts for each processor, energies in
-/// joules, and times therefore in seconds.
+/// Powers are in watts for each processor, energies in joules, and times therefore in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,
@@ -122,8 +121,8 @@ impl Energy {
         self.power(&MachineState { nodes: processors, held, ..MachineState::default() })
     }
 
-    /// The most processors that may be held under a power cap in watts while the others idle.
-    /// `u64::MAX` if all may be held, and `None` if the cap is too low even for one.
+    /// The most processors that may be held under a cap in watts; `None` if not even one.
+    /// `u64::MAX` if all may be held.
     fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
         let fits = |held: u64| self.of_machine(processors, held) <= cap;
         if fits(processors) {

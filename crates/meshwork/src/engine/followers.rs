@@ -32,8 +32,7 @@ impl Followers {
         self.count += 1;
     }
 
-    /// Records that a job has ended or will never run, and releases jobs without further
-    /// predecessors.
+    /// Records that a job has ended or will never run, and releases its last followers.
     pub(super) fn ended(&mut self, number: u64, now: Time) {
         let Some(led) = self.of.get_mut(&number) else { return };
         led.left = led.left.saturating_sub(1);

@@ -19,8 +19,7 @@ use crate::topology::Node;
 pub struct PlanState {
     /// The instant of the state.
     pub now: Time,
-    /// Running jobs, in any order. The allocator learns of their nodes in the order of their
-    /// starts.
+    /// Running jobs, in any order; the allocator learns of them in the order of their starts.
     pub running: Vec<HeldNodes>,
     /// Waiting jobs in queue order.
     pub waiting: Vec<Job>,
@@ -28,8 +27,7 @@ pub struct PlanState {
     pub withheld: Vec<WithheldNodes>,
     /// Memory of the policy from the plan for an earlier state; `None` for a first plan.
     ///
-    /// With a memory, all running and waiting jobs must have different numbers, and each job must
-    /// keep its number from state to state.
+    /// Each job must then have a number of its own, from state to state.
     pub memory: Option<PlanMemory>,
 }
 
@@ -40,13 +38,11 @@ pub struct PlanMemory {
     pub at: Time,
     /// Jobs that were running when the plan was complete, in the order of their starts.
     pub running: Vec<HeldNodes>,
-    /// Numbers and arrivals of the jobs that were waiting when the plan was complete, in queue
-    /// order.
+    /// Numbers and arrivals of the jobs waiting when the plan was complete, in queue order.
     pub waiting: Vec<(u64, Time)>,
-    /// Suspended jobs that were waiting when the plan was complete, with the nodes on which they
-    /// resume.
+    /// Suspended jobs waiting when the plan was complete, with the nodes on which they resume.
     ///
-    /// The run time and estimate of each job are the remaining ones, with which it waits.
+    /// The run time and estimate of each job are the remaining ones.
     pub suspended: Vec<HeldNodes>,
     /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,
@@ -65,8 +61,7 @@ pub struct WithheldNodes {
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
-    /// Indices of the waiting jobs from which the nodes are withheld; `None` for all waiting jobs.
-    /// If indices are given, all waiting jobs must have different numbers.
+    /// Indices of the waiting jobs concerned, which need different numbers; `None` for all.
     pub from_jobs: Option<Vec<usize>>,
 }
 
@@ -81,26 +76,20 @@ pub struct HeldNodes {
     pub since: Time,
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
-    /// Expected run time of the job at its start, divided by the requested run time.
-    ///
-    /// `None` to use the quotient that the sizing gives for the job's number of nodes.
+    /// Expected run time at the start, divided by the requested one; `None` to ask the sizing.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
 }
 
-/// Decisions of a policy about the waiting jobs of a given state.
-///
-/// A policy is a setup: all components of a run except its jobs.
+/// Decisions of a policy (all components of a run except jobs) about jobs waiting in a state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
     pub starts: Vec<DecidedStart>,
     /// Waiting jobs with a reservation.
     pub reserved: Vec<DecidedReservation>,
-    /// Indices of the waiting jobs that never start.
-    ///
-    /// They do not fit even the empty machine, or the scheduler turns them away.
+    /// Waiting jobs that do not fit even the empty machine, or that the scheduler turns away.
     pub never: Vec<usize>,
     /// Indices of the running jobs that are preempted and wait again.
     pub stopped: Vec<usize>,
@@ -358,8 +347,8 @@ struct Known {
     held: Vec<(Who, HeldNodes)>,
     /// Waiting jobs whose place in the queue is known from the earlier plan.
     known: Vec<usize>,
-    /// For each job that waited after the earlier plan, its index now; `None` if it left or arrives
-    /// anew. Empty if the memory has no state of a scheduler.
+    /// For each job that waited then, its index now; `None` if it left or arrives anew. Empty if
+    /// the memory has no state of a scheduler.
     waited: Vec<Option<usize>>,
     arrivals: Vec<Time>,
     /// Whether no job has started since the earlier plan, and the nodes of all ended jobs are free.

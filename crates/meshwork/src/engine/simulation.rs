@@ -10,8 +10,7 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Waiting jobs above which an idle machine is checked for jobs that will never start. With fewer,
-/// this is checked only at the end of the run.
+/// Waiting jobs above which an idle machine is checked before the end of the run.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
@@ -152,17 +151,16 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any. A job that depends on other jobs has no arrival until they
-    /// have ended.
+    /// Arrival of the next job, if any; `None` for a job whose predecessors have not ended.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// Returns the instant of the next step; `None` if no event is left before the end of the run.
+    /// Returns the instant of the next step, up to which a simulated network advances.
     ///
-    /// If the network is simulated, it advances up to that instant. Nothing else changes.
+    /// `None` if no event is left before the end of the run.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;
@@ -216,10 +214,10 @@ impl<'a> Simulation<'a> {
         Ok(self.end.unwrap_or(self.cluster.now()))
     }
 
-    /// Makes one more scheduling pass at the present instant, with another scheduler. This is for
-    /// decisions between steps. A timer that this scheduler sets replaces the timer of the run. The
-    /// method must be called before [`peek`](Simulation::peek), which may advance a simulated
-    /// network.
+    /// Makes one more scheduling pass at the present instant, with another scheduler.
+    ///
+    /// A timer that it sets replaces the timer of the run. The method must be called before
+    /// [`peek`](Simulation::peek), which may advance a simulated network.
     ///
     /// # Errors
     /// The errors of [`step`](Simulation::step).
@@ -242,8 +240,7 @@ impl<'a> Simulation<'a> {
         passed
     }
 
-    /// Processes one instant, and ends the run at its first error. `ONLY_JOBS` leaves out code for
-    /// outages and for jobs with predecessors.
+    /// Processes one instant; `ONLY_JOBS` leaves out code for outages and predecessors.
     #[inline(always)]
     fn advance<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
         if self.end.is_some() {
@@ -407,8 +404,7 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs wait on an idle machine, for `Some(false)` only if no job has ever started. If
-    /// `idles` is `None`, it never fails.
+    /// Fails if jobs wait on an idle machine, for `Some(false)` only if none has ever started.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());

@@ -3,19 +3,16 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
     Work(f64),
-    /// Daly's optimum for the failures of the job's nodes. `mtbf` is the mean time between failures
-    /// of one failure unit; that of the job is divided by its number of units.
+    /// Daly's optimum. `mtbf` is the mean time between failures of one unit of failure.
     Daly {
         mtbf: f64,
         units_per_node: f64,
     },
 }
 
-/// Rule by which every job writes checkpoints.
+/// Rule by which every job writes checkpoints, after every interval of work except at the end.
 ///
-/// A checkpoint is written after every interval of work, except at the end. The time for writing
-/// counts as work, so that a job with checkpoints takes longer. Schedulers plan with this longer
-/// time.
+/// Writing counts as work, so that jobs take longer, and schedulers plan with this longer time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoint {
     pub(super) every: Every,
@@ -47,8 +44,7 @@ impl Checkpoint {
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// Work that is saved if a run is interrupted after `done` units of time of work and
-    /// checkpoints.
+    /// Work saved if a run is interrupted after the time `done` of work and checkpoints.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {

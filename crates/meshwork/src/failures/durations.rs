@@ -7,10 +7,7 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// Distributions of times between failures and of repair times.
-///
-/// These are the distributions of run times, a log-normal distribution, and `inf`, an infinite
-/// time.
+/// Distributions of times between failures and of repair times: of run times, log-normal, or `inf`.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
     key: "name",
@@ -53,8 +50,7 @@ static NEVER: About = About::new("inf", "never: what waits for it waits for ever
     .complexity("Nothing is drawn.")
     .source("the limit of all the others");
 
-/// Converts a number to the table of an exponential distribution with this mean; infinity to `inf`.
-/// Values that are no number or text of a number are returned unchanged.
+/// Converts a number to an exponential distribution with this mean, or to `inf` if infinite.
 pub(super) fn spelled_out(given: &Value) -> Value {
     let number = match given {
         Value::Float(number) => *number,

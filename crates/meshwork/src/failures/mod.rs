@@ -43,9 +43,7 @@ pub(crate) struct Failures {
     checkpoint: Option<Checkpoint>,
 }
 
-/// Outages of one run, with the rules for the jobs that they interrupt.
-///
-/// Field of a [`Setup`](crate::engine::Setup).
+/// Outages of one run, with the rules for interrupted jobs, for a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
     /// Whether an interrupted job goes to the end of the queue, and not to its former place.

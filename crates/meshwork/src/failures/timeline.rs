@@ -68,10 +68,9 @@ pub(super) struct Chance {
 
 /// Timeline of the outages of one run.
 ///
-/// Each failure unit is in service for a random time, then under repair for a random time, and so
-/// on, independently of jobs, so that all strategies meet the same outages. All units are in
-/// service at the first arrival. A repair is expected to take the mean repair time, and after each
-/// expected end the mean time once more. Events take **O(log n)** for *n* units and known outages.
+/// Each failure unit is in service, then under repair, for random times that do not depend on jobs,
+/// so that all strategies meet the same outages. A repair is expected to take the mean time, and
+/// after each expected end the mean time once more. **O(log n)** per event.
 #[derive(Default)]
 pub(crate) struct Timeline {
     chance: Option<Chance>,

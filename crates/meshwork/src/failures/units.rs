@@ -44,8 +44,7 @@ enum Kind {
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
     /// Each failure unit is a link between two routers. Every router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// GPUs of nodes that jobs share. Entry *i* counts the GPUs of all nodes before node *i*, and
-    /// the last entry all GPUs.
+    /// GPUs of shared nodes; entry *i* counts those of all nodes before node *i*, the last all.
     Gpus(Vec<u32>),
 }
 
@@ -159,8 +158,7 @@ fn joined(sides: &[u32]) -> String {
     crate::job::sides_text(sides)
 }
 
-/// Blocks of one site. `sides` has a block's sides on a mesh or torus, the dimension of a subcube
-/// on a hypercube, and elsewhere a number of consecutive nodes.
+/// Blocks by sides (mesh or torus), dimension (hypercube), or number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =

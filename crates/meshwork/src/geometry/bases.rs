@@ -7,10 +7,10 @@ use crate::topology::{Grid, Node};
 
 /// Finds the free bases of a block: nodes at which its lowest corner can be placed.
 ///
-/// By *log s* shifts and intersections, a set of free nodes is reduced to the nodes at which a free
-/// run of length *s* begins. Reductions along each dimension in turn leave the free bases of a
-/// block. Runs that seem to continue into the next row belong to bases too near an edge, which are
-/// removed at the end. On a ring, shifts wrap around the edge.
+/// *log s* shifts and intersections reduce a set of free nodes to the beginnings of free runs of
+/// length *s*. Reductions along each dimension leave the free bases. Runs that seem to continue
+/// into the next row begin too near an edge, and are removed at the end. On a ring, shifts wrap
+/// around.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
@@ -20,8 +20,7 @@ pub struct FreeBases {
     bases: NodeSet,
     shifted: NodeSet,
     around: NodeSet,
-    /// `below_edge[d][k]` has the nodes from which *k* steps up along `d` cross no edge; made on
-    /// demand.
+    /// `below_edge[d][k]`: nodes from which *k* steps up along `d` cross no edge; made on demand.
     below_edge: Arc<EdgeMasks>,
 }
 
@@ -73,7 +72,7 @@ impl FreeBases {
     }
 
     /// Stores candidates for free bases in `bases`, below the returned node; above it they are
-    /// garbage. On a grid that is not wrapped, some candidates are too near an edge.
+    /// garbage.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -114,8 +113,7 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps the bases from which `step` coordinates along a ring lead to a base; returns if any is
-    /// left. If `other` is given, the bases are first replaced by its nodes.
+    /// Keeps bases, or nodes of `other`, from which `step` coordinates along a ring lead to a base.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -138,8 +136,7 @@ impl FreeBases {
         any
     }
 
-    /// Sets `to` to the nodes from which `step` coordinates upwards along `d` lead into `from`. The
-    /// step wraps around the edge of a ring, and crosses no other edge.
+    /// Sets `to` to the nodes from which `step` coordinates upwards along `d` lead into `from`.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,

@@ -11,7 +11,8 @@ use crate::topology::{Grid, Node};
 
 /// A block of nodes: its base (the lowest corner) and its side along each dimension of the grid.
 ///
-/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is a block with
+/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube has side 2 along
+/// the dimensions along which it extends, and side 1 along the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
@@ -54,9 +55,8 @@ impl Block {
 
     /// Visits the block as runs of consecutive nodes `(start, count)`, in order of ranks.
     ///
-    /// Dimension 0 runs fastest. If the block covers dimension 0 from edge to edge, its rows are
-    /// joined to runs along dimension 1, and so on. So an aligned subcube along the low dimensions
-    /// is a single run. A row that reaches around an edge gives two runs.
+    /// Dimension 0 runs fastest, and full rows are joined to runs along dimension 1, and so on. A
+    /// row that reaches around an edge gives two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         self.all_runs(grid, |start, count| {
             visit(start, count);
@@ -131,8 +131,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// Moves on by one row, around the edge if necessary. After the last row, goes back to the
-    /// first row and returns `false`.
+    /// Moves on by one row; after the last, goes back to the first and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -216,10 +215,9 @@ impl Placement {
         self.len() == 0
     }
 
-    /// The placement on the given nodes: one block if they form a block, otherwise runs by node
-    /// number.
+    /// The placement on the given nodes: one block if they form a block, otherwise runs by number.
     ///
-    /// A run has consecutive nodes. A block that crosses the edge of a ring becomes several runs.
+    /// A block that crosses the edge of a ring becomes several runs.
     ///
     /// # Panics
     /// If a node is not on the grid.
@@ -280,8 +278,7 @@ impl Placement {
         })
     }
 
-    /// Whether two placements on `grid` share a node. **O(b c d)** for *b* and *c* blocks in *d*
-    /// dimensions.
+    /// Whether two placements share a node. **O(b c d)** for *b* and *c* blocks in *d* dimensions.
     #[must_use]
     pub fn meets(&self, other: &Placement, grid: &Grid) -> bool {
         self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
@@ -353,8 +350,7 @@ impl Placement {
         part
     }
 
-    /// Formats the placement as in per-job output: blocks `base:sides`, as in `6,0:2x3`, joined by
-    /// `;`.
+    /// Formats the placement as in output: blocks `base:sides`, as in `6,0:2x3`, joined by `;`.
     #[must_use]
     pub fn text(&self, grid: &Grid) -> String {
         let mut text = String::new();

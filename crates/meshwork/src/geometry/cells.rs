@@ -7,10 +7,9 @@ use crate::topology::{Grid, Node};
 
 /// The free nodes of a grid, as lists of the largest free cells.
 ///
-/// A cell of level *l* is a block of sides 2ˡ whose corner has multiples of 2ˡ as coordinates. A
-/// cell splits into 2ᵈ buddies of the next lower level, which are merged when all of them are free.
-/// A grid that is no cell is divided into the largest possible cells. Taking or releasing a cell is
-/// **O(l · 2ᵈ · log c)** for *l* levels, *d* dimensions and *c* cells in a list.
+/// A cell of level *l* has sides 2ˡ, at a multiple of 2ˡ, and splits into 2ᵈ buddies, which are
+/// merged when all are free. **O(l · 2ᵈ · log c)** to take or release one, with *c* cells in a
+/// list.
 #[derive(Clone)]
 pub(crate) struct FreeCells {
     grid: Grid,
@@ -27,8 +26,7 @@ impl FreeCells {
         cells
     }
 
-    /// Corner of the first free cell of level `level`, or else of the lowest higher level that has
-    /// one.
+    /// Corner of the first free cell of level `level`, or else of the lowest higher level.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {
         self.free.get(level..)?.iter().find_map(|cells| cells.first().copied())
     }
@@ -101,8 +99,7 @@ impl FreeCells {
         corners
     }
 
-    /// Divides a block into the largest possible cells, and calls `visit` with level and corner of
-    /// each.
+    /// Divides a block into the largest possible cells, and calls `visit` for each.
     fn for_each_cell(
         &mut self,
         base: Node,

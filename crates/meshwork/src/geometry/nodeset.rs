@@ -40,8 +40,7 @@ impl NodeSet {
         self.len
     }
 
-    /// The words of the set. Node 0 is the lowest bit of the first word, and bits past the last
-    /// node are 0.
+    /// The words of the set: node 0 is the lowest bit, and bits past the last node are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -160,8 +159,7 @@ impl NodeSet {
         })
     }
 
-    /// Resizes this buffer up to the word of the highest node in `other`, with unspecified
-    /// contents. Combined with a larger set, it ignores the further words of that set.
+    /// Resizes this buffer up to the highest word of `other`, with unspecified contents.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         self.words.resize(words, 0);
@@ -185,7 +183,7 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies `count` nodes of `other`, from `from` on, to the nodes from `start` on. **O(count /
+    /// Copies `count` nodes of `other`, from `from` on, to those from `start` on. **O(count /
     /// 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
@@ -206,8 +204,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the nodes that are not in `other`. **O(n / 64)** for a site of *n*
-    /// nodes.
+    /// Replaces this set by the nodes that are not in `other`. **O(n / 64)** for *n* nodes.
     pub fn assign_complement(&mut self, other: &NodeSet) {
         for (word, &bits) in self.words.iter_mut().zip(&other.words) {
             *word = !bits;
@@ -273,16 +270,14 @@ impl NodeSet {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
     }
 
-    /// Whether the sets share a node that is not in the set `outside`. **O(n / 64)** for a site of
-    /// *n* nodes.
+    /// Whether the sets share a node that is not in `outside`. **O(n / 64)** for *n* nodes.
     #[must_use]
     pub fn meets_outside(&self, other: &NodeSet, outside: &NodeSet) -> bool {
         let words = self.words.iter().zip(&other.words).zip(&outside.words);
         words.into_iter().any(|((word, mask), outside)| word & mask & !outside != 0)
     }
 
-    /// Whether every node of this set is in the other set too. **O(n / 64)** for a site of *n*
-    /// nodes.
+    /// Whether every node of this set is in the other set too. **O(n / 64)** for *n* nodes.
     #[must_use]
     pub fn is_within(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).all(|(word, mask)| word & !mask == 0)
@@ -304,8 +299,7 @@ impl NodeSet {
 
     /// Keeps only nodes whose number plus `by` is in the set too; **O(n / 64)** for *n* nodes.
     ///
-    /// Repeated with doubling distances, this turns a set of free nodes into the set of nodes at
-    /// which a run of free nodes of a given length begins.
+    /// With doubling distances, this finds the begins of runs of a given length.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }
@@ -341,8 +335,7 @@ impl NodeSet {
         self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
-    /// Replaces this set by the nodes of `other`, each raised by `by`; nodes past the last are
-    /// dropped.
+    /// Replaces this set by the nodes of `other`, each raised by `by` if that is a node.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let (emptied, kept) = self.words.split_at_mut(skip);
@@ -365,8 +358,8 @@ impl NodeSet {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// Sets the nodes that `other` and [its rotation](NodeSet::assign_rotated_down) share; returns
-    /// if any.
+    /// Sets the nodes that `other` and [its rotation](Self::assign_rotated_down) share; returns if
+    /// any.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -377,8 +370,7 @@ impl NodeSet {
     }
 
     /// Sets the nodes of `other` whose successor along a ring is in `other` too; returns if any.
-    /// The successor is `by` above a node in `straight_on`, and `back` below any other node. If
-    /// each ring takes only a few words, this is twice as fast as rotating each ring.
+    /// The successor is `by` above a node in `straight_on`, and `back` below any other node.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -430,8 +422,7 @@ impl NodeSet {
         any != 0
     }
 
-    /// Computes each word with `make` from the words of `other` and of its rotation by `by` within
-    /// groups.
+    /// Computes each word with `make` from the words of `other` and of its rotation by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -511,8 +502,7 @@ impl NodeSet {
         beyond.iter_mut().for_each(|word| change(word, 0));
     }
 
-    /// Adds the nodes of `other`, each raised by `by`; nodes past the last are left out. **O(n /
-    /// 64)**.
+    /// Adds the nodes of `other`, each raised by `by` if that is a node. **O(n / 64)**.
     pub fn unite_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let kept = &mut self.words[skip..];

@@ -17,8 +17,7 @@ pub enum Order {
     ShuffledRowMajor,
     /// Order of interleaved bits, with coordinates that run as in [`Order::Snake`].
     ShuffledSnake,
-    /// The Hilbert curve on the smallest cube of a power of two around the grid, without other
-    /// nodes.
+    /// The Hilbert curve on the smallest cube of a power of two, without nodes off the grid.
     Hilbert,
 }
 
@@ -79,8 +78,7 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The interleaved bits of numbers: the highest bit of each, then the next of each, and so on. At
-/// most 156 bits are needed for 2²⁴ nodes: 12 dimensions, one with 2¹³ coordinates.
+/// The interleaved bits of numbers: the highest of each, then the next; at most 156 bits.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {

@@ -15,12 +15,10 @@ pub enum Rotation {
 }
 
 impl Rotation {
-    /// The parameter `rotation` with the default `never`, so that compared allocators place equal
-    /// blocks.
+    /// The parameter `rotation` with the default `never`, so that compared blocks are equal.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter `rotation` with the default `if_needed`, for allocators that add turning to
-    /// another.
+    /// The parameter `rotation` with the default `if_needed`, for allocators that add turning.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {

@@ -4,8 +4,7 @@ use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement on nodes in the order of the job's ranks, with consecutive nodes of a row as a
-/// block.
+/// The placement on nodes in the order of ranks, with consecutive nodes of a row as a block.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();

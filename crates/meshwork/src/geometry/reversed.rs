@@ -4,8 +4,7 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions in reverse order, so that numbers run fastest along the last
-/// dimension.
+/// A grid with its dimensions in reverse order, so that the last one runs fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,

@@ -59,8 +59,7 @@ pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     blocks
 }
 
-/// Search for the largest block with sides up to `most` and at most `nodes` nodes. Ties go to the
-/// longest sides along the first dimensions.
+/// Search for the largest block with sides up to `most` and at most `nodes` nodes.
 struct Part<'a> {
     most: &'a [u32],
     nodes: u32,
@@ -95,8 +94,7 @@ struct Search<'a> {
     best: Option<(Score, Dims)>,
 }
 
-/// Sort key of a block: sum of sides, nodes, length along the grid's long sides, then along the
-/// first.
+/// Sort key of a block: sum of sides, nodes, length along the grid's long sides, and the first.
 type Score = (u32, u64, Reverse<u64>, Reverse<Dims>);
 
 impl Search<'_> {

@@ -9,8 +9,7 @@ const COVERED: f64 = 0.95;
 
 /// Most frequent requests of a workload (its typical requests), each with its frequency.
 ///
-/// They define the measure of fragmentation of Weng et al. (ATC 2023): the expected amount of a
-/// node's free GPUs that a task drawn from the workload could not use.
+/// They define the measure of fragmentation of Weng et al. (ATC 2023).
 #[derive(Clone, Debug)]
 pub struct TypicalTasks {
     requests: Vec<TypicalRequest>,
@@ -62,9 +61,7 @@ impl TypicalTasks {
         self.requests.is_empty()
     }
 
-    /// Expected amount of a node's free GPUs that a typical task could not use.
-    ///
-    /// The amount is in thousandths of a GPU.
+    /// Expected thousandths of a node's free GPUs that a typical task could not use.
     ///
     /// # Complexity
     /// O(k g) for k typical requests and g GPUs of the node.
@@ -73,9 +70,8 @@ impl TypicalTasks {
         self.wasted(node.cpu, &node.gpus, &node.model)
     }
 
-    /// Fragmentation of a node with the given free processors and GPUs. The amounts for each of six
-    /// reasons are summed separately and added in a fixed order, because another order would change
-    /// the last bits, and with them scores that are truncated to integers.
+    /// Fragmentation of a node with the given free processors and GPUs. The amounts for six reasons
+    /// are added in a fixed order, as another would change truncated scores.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {
         let free = f64::from(gpus.iter().sum::<u32>());
         let [mut lacks_both, mut lacks_gpu, mut lacks_cpu] = [0.0; 3];

@@ -59,9 +59,7 @@ pub struct GpuPlacement {
 }
 
 impl GpuNode {
-    /// Creates an idle node with `gpus` GPUs of type `model`.
-    ///
-    /// `cpu` is in thousandths of a processor, `memory` in MiB.
+    /// Creates an idle node; `cpu` is in thousandths of a processor, `memory` in MiB.
     #[must_use]
     pub fn new(name: &str, cpu: u32, memory: u32, gpus: u32, model: &str) -> GpuNode {
         GpuNode {
@@ -159,9 +157,7 @@ impl GpuTask {
     }
 }
 
-/// GPU cluster: its nodes, with the free amounts of each.
-///
-/// If a rule gives several nodes the same score, it takes the first of them.
+/// GPU cluster: its nodes, of which the first with the highest score is taken.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
     /// Number of changes of each node, by which rules validate cached scores.

@@ -26,8 +26,7 @@ pub trait GpuRule {
 pub struct NodeScore {
     /// Score of the node. The node with the highest score is chosen; ties go to the first node.
     pub score: i64,
-    /// Index of the GPU for a task that shares one. `None` stands for the GPU with the least free
-    /// amount on which the task fits.
+    /// Index of the GPU for a task that shares one; `None` for the fullest one on which it fits.
     pub gpu: Option<usize>,
 }
 
@@ -44,8 +43,7 @@ pub struct GpuRuleEntry {
     pub name: &'static str,
     /// Summary of how the rule chooses, in one line.
     pub summary: &'static str,
-    /// Builds the rule for a workload with the given typical tasks. A rule that chooses at random
-    /// draws from the stream.
+    /// Builds the rule for a workload with the given typical tasks, and a stream for random ones.
     pub build: fn(Arc<TypicalTasks>, Stream) -> Box<dyn GpuRule>,
 }
 

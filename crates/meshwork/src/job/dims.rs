@@ -35,8 +35,7 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored without a list.
 const MOST: usize = 32;
 
-/// Twos, then ones. The sides of an aligned subcube are its `of` entries from `MOST - dimension`
-/// on.
+/// Twos, then ones, of which the `of` entries from `MOST - dimension` on are a subcube's sides.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;
@@ -67,9 +66,8 @@ impl Dims {
         Dims(Kept::Listed(SmallVec::from_elem(side, count)))
     }
 
-    /// Returns the sides of an aligned subcube, which extends along the lowest dimensions.
-    ///
-    /// The dimension of the hypercube is `of`. The first `dimension` sides are 2, the others 1.
+    /// Returns `dimension` sides of 2, then sides of 1, for a subcube of a hypercube of dimension
+    /// `of`.
     ///
     /// # Panics
     /// If `dimension` exceeds `of`, or `of` exceeds 32.

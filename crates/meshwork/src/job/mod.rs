@@ -84,8 +84,7 @@ pub struct NotANumber;
 
 impl Eq for Time {}
 
-/// Compares the numbers directly, because neither NaN nor −0 is an instant. Every heap and sorted
-/// list of a run uses this comparison, which takes one instruction. `total_cmp` would take ten.
+/// Compares the numbers directly, in one instruction: neither NaN nor −0 is an instant.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -146,10 +145,9 @@ impl fmt::Display for Time {
     }
 }
 
-/// Reason why a waiting job does not start at an instant.
+/// Lack on the present machine, without other waiting jobs, that keeps a job from starting.
 ///
-/// It is what the job would lack if no other job were waiting. Without such a lack, jobs with
-/// precedence come first: `Priority` and `Reserved`.
+/// Without a lack, jobs with precedence come first: `Priority` and `Reserved`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -180,10 +178,7 @@ impl Cause {
     }
 }
 
-/// Processors that a job requests.
-///
-/// The enum is exhaustive, so that the compiler lists every `match` to extend when a variant is
-/// added.
+/// Processors that a job requests; exhaustive, so that the compiler lists each `match` to extend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -194,9 +189,7 @@ pub enum Request {
     Block(Dims),
     /// A subcube of dimension *k*, which has 2ᵏ processors.
     Subcube(u32),
-    /// A number of processors under constraints, such as names of nodes or a number of switches.
-    ///
-    /// Created by [`constrained`](Request::constrained).
+    /// A number of processors under constraints, by [`constrained`](Request::constrained).
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
     /// Parts of nodes, such as some of their cores, on a machine whose nodes jobs share.
@@ -359,8 +352,7 @@ pub struct Owner {
 pub struct Terms {
     /// Priority of the job from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job should end; `None` if it has no deadline. A change of the arrival
-    /// shifts the deadline too.
+    /// Instant by which the job should end, relative to its arrival; `None` without a deadline.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -389,11 +381,9 @@ pub struct Job {
     pub request: Request,
     /// Run time on the requested processors at speed 1, in units of the clock.
     pub runtime: f64,
-    /// Run time estimated by the user, in units of the clock. Schedulers know the job's end only by
-    /// this estimate. Equal to `runtime` if the workload has no estimates.
+    /// Estimate of the run time by the user, in units of the clock; `runtime` if there is none.
     pub estimate: f64,
-    /// Owner of the job; `None` if unknown or not used. Not serialized. Jobs of one owner share one
-    /// allocation.
+    /// Owner of the job, shared by all of its jobs; `None` if unknown or not used. Not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
     /// Priority, deadline and predecessor of the job; `None` for most jobs.

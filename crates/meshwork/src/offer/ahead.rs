@@ -11,8 +11,7 @@ use crate::job::Job;
 /// processors, the copy is only their number.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// Attempt to start the job for which a site is chosen, whose instant and sizing other jobs
-    /// use.
+    /// Attempt for which a site is chosen, whose instant and sizing other jobs use.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
@@ -58,7 +57,7 @@ impl<'a> Ahead<'a> {
 
     /// Starts a job, hypothetically, on a site on which it fits.
     ///
-    /// Returns `false`, and starts nothing, if the allocator proposes nodes that are not free.
+    /// Returns `false`, and starts nothing, if the proposed nodes are not free.
     pub fn start(&mut self, job: &Job, fit: &SiteFit) -> bool {
         let managed = &self.sites[fit.site];
         let then = &mut self.then[fit.site];
@@ -138,8 +137,7 @@ mod tests {
         Job::new(0, Time::ZERO, request, 1.0)
     }
 
-    /// Reference implementation of `Ahead::fits`: copies every site, and starts every job on the
-    /// copy.
+    /// Reference implementation of `Ahead::fits`, by copies of every site.
     fn fits_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> SiteFits {
         sites
             .iter_mut()

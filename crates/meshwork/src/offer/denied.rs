@@ -39,9 +39,8 @@ impl Denied {
         self.known.is_empty()
     }
 
-    /// Removes and returns a suspected request that is contained in `request`, if there is one. The
-    /// caller tries it first, and [notes](Denied::note) it if it still has no placement; then
-    /// `request` has none either.
+    /// Removes and returns a suspected request that is contained in `request`. The caller tries it
+    /// first; if it has no placement, `request` has none, and it is [noted](Denied::note).
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
@@ -84,8 +83,7 @@ impl Denied {
         }
     }
 
-    /// Takes over the requests of another cache; known ones become suspected unless `still_true` is
-    /// set.
+    /// Takes over the requests of another cache, the known ones as suspected unless `still_true`.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
@@ -123,8 +121,7 @@ impl Denied {
 }
 
 /// Whether `request` has no placement if the smaller request `denied` has none. Sides are compared
-/// without rotation, which suffices because the smaller block lies within the larger one in each
-/// orientation that an allocator tries.
+/// without rotation, as in each tried orientation the smaller block lies in the larger.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

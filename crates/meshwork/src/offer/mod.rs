@@ -35,11 +35,9 @@ pub struct ManagedSite {
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Requests in the allocator's form; `None` if the site cannot hold it. Copies of the site
-    /// share the cache, because it does not depend on which nodes are free.
+    /// Requests in the allocator's form; `None` if the site cannot hold it. Copies share it.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
-    /// Requests that the allocator cannot place now, since the head of a queue is tried at every
-    /// arrival.
+    /// Requests that the allocator cannot place now.
     denied: Denied,
     /// Whether nodes are interchangeable: the allocator is the default one of a flat machine.
     is_uniform: bool,
@@ -164,8 +162,7 @@ impl ManagedSite {
         }
     }
 
-    /// The allocator's placement for a request in its form; `None` if there is none now. It is not
-    /// called if too few nodes are free, or if a cached denial implies failure.
+    /// The allocator's placement for a request in its form, unless a denial implies failure.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -189,8 +186,7 @@ impl ManagedSite {
         placement
     }
 
-    /// Chooses a placement in a trial, for which the caller has changed what is free on the site.
-    /// If `is_less_free` is set, known denials remain valid.
+    /// Chooses in a trial, where known denials remain valid only if `is_less_free` is set.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,
@@ -209,8 +205,7 @@ impl ManagedSite {
         &mut self.site
     }
 
-    /// Switches to counting free nodes, if nodes are interchangeable and all are free. For runs in
-    /// which no component depends on which nodes a job holds.
+    /// Switches to counting free nodes, if interchangeable, for runs that never look at nodes.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
@@ -236,8 +231,7 @@ impl ManagedSite {
         }
     }
 
-    /// Rule of the machine by which a request can [never](Allocator::never) be placed, if there is
-    /// one.
+    /// Rule by which the machine can [never](Allocator::never) hold a request, if there is one.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
@@ -300,9 +294,8 @@ impl ManagedSite {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Resets a copy of a site whose allocator depends only on the free nodes to its original. The
-    /// copy's denials become suspected unless `still_true` is set. The original's denials are
-    /// added, because they hold for the copy until more nodes become free.
+    /// Resets a copy of a site, whose allocator depends only on free nodes, to its original. Its
+    /// denials become suspected unless `still_true` is set, and those of the original are added.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -345,8 +338,7 @@ impl ManagedSite {
         self.finds == Finds::EveryBlock
     }
 
-    /// Number of nodes that a job would hold if started now; `None` if it does not fit. It agrees
-    /// with [`Attempt::at`], but draws nothing from the allocator's random stream.
+    /// Number of nodes that [`Attempt::at`] would give a job now, without drawing from streams.
     fn fit(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
@@ -483,9 +475,7 @@ pub struct Proposal {
     pub site: usize,
     /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
-    /// Run time on this placement, divided by the requested run time.
-    ///
-    /// It depends on the size that the job gets, and on the speed of the site.
+    /// Run time on this placement, by size and site's speed, divided by the requested run time.
     pub stretch: f64,
 }
 
@@ -587,15 +577,12 @@ impl<'a> Offers<'a> {
         &self.sites[index].site
     }
 
-    /// The proposed start of the job on the site with the given index; `None` if it does not fit
-    /// now.
+    /// The proposed start of the job on a site; `None` if it does not fit now.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }
 
-    /// All sites on which the job fits now.
-    ///
-    /// Has no side effects, not even on the allocators' random streams.
+    /// All sites on which the job fits now; has no side effects, not even on random streams.
     pub fn fits(&mut self) -> SiteFits {
         fits(self.sites.iter_mut().map(|managed| {
             let held = managed.fit(&self.attempt);

@@ -7,9 +7,8 @@ use crate::cluster::{
 
 /// Reservation of the first job that cannot start, kept from one scheduling pass to the next.
 ///
-/// Where only node counts matter, [`renew`](Promise::renew) recomputes the reservation. Where the
-/// shape of a job matters, the reserved placement is kept, because an allocator that misses free
-/// blocks may not find it again.
+/// Where only node counts matter, [`renew`](Promise::renew) recomputes it. Where shape matters, the
+/// placement is kept, as an allocator that misses free blocks may not find it again.
 #[derive(Default)]
 pub struct Promise {
     /// The reserved job and its guard, as of the last pass.
@@ -36,8 +35,7 @@ impl Promise {
         Ok(())
     }
 
-    /// Makes the reservation of `head` for this pass, and keeps it for the next pass. Returns its
-    /// guard: the limits under which other jobs may start.
+    /// Makes the reservation of `head` for this pass, and returns the limits for other jobs.
     pub fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
         // Nearly always the same job had the reservation in the last pass.
         let is_renewed = match &mut self.guarded {
@@ -56,8 +54,7 @@ impl Promise {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
     }
 
-    /// Starts `head` on nodes that the allocator finds, or otherwise on its reserved nodes. Returns
-    /// whether the job started.
+    /// Starts `head` on nodes that the allocator finds, or on its reserved nodes.
     pub fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
             return true;
@@ -115,10 +112,8 @@ impl Promise {
     }
 }
 
-/// Whether no job ended early that was expected to run up to a reserved start or beyond. Also
-/// `false` while a job runs past its estimate. If the allocators find every free block, a kept
-/// reservation is then still the earliest: when it was made, no earlier instant had a placement,
-/// even with the nodes of all jobs expected to have ended by then.
+/// Whether no job is late, and none ended early that should have run to a reserved start. If the
+/// allocators find every free block, a kept reservation is then still the earliest.
 fn none_ended_early(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     !cluster.runs_late() && ended.all(|departure| departure.ran.expected_end < kept.at)

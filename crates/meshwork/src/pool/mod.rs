@@ -115,10 +115,7 @@ impl Pool {
         Pool::read_in(&Catalogue::standard(), table)
     }
 
-    /// Creates an empty pool from a configuration whose allocator may come from a custom catalogue.
-    ///
-    /// # Errors
-    /// The errors of [`read`](Pool::read).
+    /// Variant of [`read`](Pool::read) in which the allocator may come from a custom catalogue.
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
         let (spec, params, table) = Pool::spec(catalogue, table)?;
         let rule = params.meaning(SHAPE.name, &SHAPES);
@@ -137,10 +134,7 @@ impl Pool {
         Pool::memory_in(&Catalogue::standard(), table)
     }
 
-    /// Estimates the memory of a pool whose allocator may come from a custom catalogue, in bytes.
-    ///
-    /// # Errors
-    /// The errors of [`memory`](Pool::memory).
+    /// Variant of [`memory`](Pool::memory) in which the allocator may come from a custom catalogue.
     pub fn memory_in(catalogue: &Catalogue, table: &Table) -> Result<u64, Problem> {
         let (spec, ..) = Pool::spec(catalogue, table)?;
         Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
@@ -330,8 +324,7 @@ impl Pool {
         of_columns(columns, self.site().topology(), false).map(Request::pieces)
     }
 
-    /// Explains what a request for pieces (parts of nodes) lacks now; `None` if jobs do not share
-    /// nodes.
+    /// Explains what a request for pieces lacks now; `None` if jobs do not share nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
         let amounts = self.site().amounts()?;

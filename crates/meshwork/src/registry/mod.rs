@@ -27,9 +27,7 @@ use toml::{Table, Value};
 
 use spelling::suggested;
 
-/// Largest number allowed in any parameter or log field.
-///
-/// It is beyond any machine or clock, and sums and products of such numbers stay finite.
+/// Largest number allowed in any parameter or log field; sums and products of such stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter. The bound keeps quotients finite.
@@ -70,8 +68,7 @@ pub struct About {
     pub aliases: &'static [&'static str],
     /// Effect of the entry in one line without a full stop.
     pub summary: &'static str,
-    /// Definition in full sentences, complete enough to implement it. The manual prints it. Names
-    /// of parameters are in backticks.
+    /// Definition in full sentences, complete enough to implement it, for the manual.
     pub definition: &'static str,
     /// Time and space that the component takes, in full sentences that define their variables.
     pub complexity: &'static str,
@@ -132,8 +129,7 @@ impl About {
         self
     }
 
-    /// Whether the description contains the words of an unknown name, one after the other. Endings
-    /// are ignored: `backfill` and `easy_backfilling` occur in a summary with "EASY backfilling".
+    /// Whether the description contains the words of an unknown name, up to their endings.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();
@@ -209,8 +205,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of a component that the calling program provides, without a registry
-    /// entry.
+    /// Returns the origin of a component that the calling program provides.
     #[must_use]
     pub const fn unnamed(kind: &'static str) -> Origin {
         Origin { kind, name: "", is_standard: false }

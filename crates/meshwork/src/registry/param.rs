@@ -24,8 +24,7 @@ pub enum DefaultValue {
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// There is no default value. The text describes in a few words the effect of omitting the
-    /// parameter.
+    /// There is no default value; the text describes the effect of omitting the parameter.
     Absent(&'static str),
 }
 

@@ -12,8 +12,7 @@ pub fn name_of(item: &Value) -> Option<&str> {
 
 /// Parameters of a registry entry with their values, all within their bounds.
 ///
-/// Optional parameters without a default may be absent. Accessors panic if a parameter is not
-/// declared or is of another kind, which the first test of a strategy finds.
+/// Accessors panic if a parameter is not declared or is of another kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,
@@ -118,15 +117,13 @@ impl Params {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the value that `words` assigns to the word given for the parameter `key`. The word
-    /// must be one of `words`.
+    /// Returns the value that `words` assigns to the word of the parameter `key`.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
     }
 
-    /// Returns the value that `words` assigns to the word given for the parameter `key`. `None` if
-    /// the parameter was omitted or its value is not one of `words`.
+    /// Returns the value that `words` assigns to the word of the parameter `key`, if any.
     #[must_use]
     pub fn get_meaning<T: Clone, const N: usize>(
         &self,

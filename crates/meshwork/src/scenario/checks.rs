@@ -80,8 +80,7 @@ impl Scenario {
         }
     }
 
-    /// Checks that the workload gives the users, or has no dependencies, as fairness metrics
-    /// require.
+    /// Checks that the workload gives users, or has no dependencies, for fairness metrics.
     fn check_fairness(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -281,9 +280,8 @@ impl Scenario {
         Err(Problem::new("scheduler", says))
     }
 
-    /// Checks the pattern for every size that the workload can draw, in the form that allocators
-    /// need. Sizes from logs, and sizes of parts of split jobs, are known only when these jobs
-    /// start.
+    /// Checks the pattern for every drawn size, in the form that allocators need. Sizes from logs,
+    /// and of parts of split jobs, are known only when these jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

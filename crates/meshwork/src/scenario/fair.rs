@@ -21,8 +21,7 @@ impl Scenario {
         self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
     }
 
-    /// Runs the scenario, and then the runs that determine the fair starts of its jobs. It is an
-    /// error if more than [`MAX_JUDGED`] jobs arrive, since the runs have **O(j²)** events.
+    /// Runs the scenario, and the runs for its fair starts, of at most [`MAX_JUDGED`] jobs.
     pub(super) fn run_and_judge(
         &self,
         replication: u64,

@@ -45,18 +45,13 @@ use sites::{
 };
 pub use sites::{SITE_FAMILY, SITES, machine_in_words, machine_in_words_in};
 
-/// Version of the model, part of the key of every stored run. It is increased whenever a simulated
-/// value changes.
+/// Version of the model, part of the key of stored runs, raised with every change of a value.
 pub const MODEL_VERSION: u32 = 2;
 
-/// Digest of the model's source without comments and tests, part of the key of every stored run.
-///
-/// With this digest, a run made before a strategy was edited is not taken for a run of the edited
-/// strategy.
+/// Digest of the model's source without comments and tests, part of the key of stored runs.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// Bytes per processor with the allocator `curve`, which needs the most; measured on 2²⁴
-/// processors.
+/// Bytes per processor with `curve`, which needs the most; measured on 2²⁴ processors.
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
 /// Number of jobs at the start of a workload that are read in advance to learn typical requests.
@@ -245,8 +240,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The whole scenario as a table, with every default filled in. Aliases are replaced by names,
-    /// and keys are in a fixed order. Reading the table returns an equal scenario.
+    /// The scenario as a table that reads as its equal, with all defaults and without aliases.
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
@@ -294,8 +288,7 @@ impl Scenario {
         Some(speeds)
     }
 
-    /// Whether workloads of this kind always give times in seconds, so that the clock counts
-    /// seconds.
+    /// Whether the workload always gives times in seconds, so that the clock counts seconds.
     #[must_use]
     pub fn is_in_seconds(&self) -> bool {
         self.parts.workload.0.in_seconds
@@ -539,8 +532,7 @@ impl Scenario {
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the workload's first jobs; empty if no site uses a node order that learns from
-    /// them.
+    /// Requests of the workload's first jobs; empty if no node order learns from them.
     fn typical(
         &self,
         replication: u64,
@@ -620,9 +612,8 @@ impl Scenario {
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
     }
 
-    /// Additional memory of a run, in bytes, if its workload is a file with `rows` rows. A table of
-    /// jobs is held in memory as a whole because it must be sorted. A file is held as a whole if
-    /// its jobs are shuffled, resampled, or submitted after other jobs.
+    /// Additional memory of a run, in bytes, if its workload is a file with `rows` rows. Tables of
+    /// jobs are held as a whole, and files if jobs are shuffled, resampled, or follow others.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);

@@ -31,9 +31,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// EASY backfilling. Where a job can use any free nodes, shadow time and extra nodes are recomputed
-/// in each pass, except at instants with only arrivals. Where shape matters, the reserved placement
-/// is kept, because an allocator that misses free blocks may not find it again.
+/// EASY backfilling. Where a job can use any free nodes, the reservation is recomputed in each
+/// pass, except at instants with only arrivals. Where shape matters, it is kept.
 #[derive(Default)]
 struct Easy {
     promise: Promise,

@@ -98,8 +98,7 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// Halves a free partition until each job holds its block; `None` if no halving gives these
-    /// blocks.
+    /// Halves a free partition until each job holds its block; `None` if that is impossible.
     fn held_by(self, jobs: Vec<(JobId, Block)>, grid: &Grid) -> Option<Part> {
         let state = match &jobs[..] {
             [] => State::Free,
@@ -146,8 +145,7 @@ impl Part {
         true
     }
 
-    /// Largest undivided partition for which `is_kind` holds; ties go to the oldest job, or the
-    /// first.
+    /// Largest undivided partition that `is_kind`; ties go to the oldest job, or the first.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };
@@ -178,8 +176,7 @@ impl Part {
         }
     }
 
-    /// Merges two halves if one is free and the other is not divided; a holder of the other gets
-    /// both.
+    /// Merges two halves if one is free and the other is not divided, whose holder gets both.
     fn merge(&mut self) {
         let State::Halved(halves) = &self.state else { return };
         match (&halves[0].state, &halves[1].state) {

@@ -1,6 +1,4 @@
-//! Lazy scheduling: a waiting job takes over the nodes of an ended job of its size class.
-//!
-//! The purpose is to keep larger free blocks whole.
+//! Lazy scheduling: a job takes over the nodes of its size class, to keep larger blocks whole.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -218,8 +216,7 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries the first job of each class with more waiting than running jobs, until none starts.
-    /// Older jobs are tried first.
+    /// Tries heads of classes, the oldest first, with more waiting than running jobs.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
         loop {
             let mut heads: Vec<(Ticket, usize)> = self

@@ -43,8 +43,7 @@ pub(super) enum Member {
     Waiting(Ticket),
 }
 
-/// Gives every job its block: moves running jobs in a single step, then starts waiting jobs. All
-/// running jobs must be in `members`, and the blocks must not overlap.
+/// Gives every job its block: moves running jobs in a single step, then starts waiting jobs.
 pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], limits: Limits) {
     let rate = |held: u32, asked: u64| f64::from(held) / asked as f64;
     let mut changes = Vec::new();

@@ -76,8 +76,7 @@ impl Ranked {
             if !self.promise.start(cluster, ticket) {
                 return Some((ticket, waiting.into_vec()));
             }
-            // If this job was not the one with the reservation, the reservation did not account for
-            // its start.
+            // The kept reservation of another job did not account for this start.
             self.promise.forget();
             started(ticket, cluster.last_asked());
         }

@@ -7,8 +7,8 @@ use crate::cluster::{Departure, MemoryReader, MemoryWriter, RecallError, Running
 use crate::job::{Job, Request, Time};
 use crate::topology::Topology;
 
-/// Use of the machine by each user, in processors times units of the clock, halved every half-life.
-/// All jobs without a user count as jobs of one user.
+/// Use of the machine by each user, in processor time, halved every half-life. All jobs without a
+/// user count as jobs of one user.
 pub(super) struct Usage {
     /// Infinite if use never decays.
     half_life: f64,

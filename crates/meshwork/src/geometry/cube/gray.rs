@@ -1,5 +1,4 @@
-//! Binary reflected Gray codes: orders of a hypercube's nodes in which successive ones are
-//! neighbours.
+//! Binary reflected Gray codes: orders of a hypercube's nodes by steps to a neighbour.
 
 use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
@@ -36,9 +35,9 @@ impl GrayCode {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of dimension *k* that the code recognises. It recognises two
-    /// consecutive blocks of 2ᵏ⁻¹ positions that begin at multiples of 2ᵏ⁻¹; the first block
-    /// follows the last. **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)** for *n* dimensions.
+    /// The first free subcube of dimension *k* that the code recognises: two blocks of 2ᵏ⁻¹
+    /// positions, one after the other, around the end. **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)** for *n*
+    /// dimensions.
     pub(crate) fn first(
         &self,
         free: &NodeSet,

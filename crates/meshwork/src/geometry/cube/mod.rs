@@ -78,16 +78,14 @@ impl Subcube {
         ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
     }
 
-    /// The two halves of the subcube along a dimension along which it extends, the lower half
-    /// first.
+    /// The halves of the subcube along one of its dimensions, the lower half first.
     #[must_use]
     pub fn halves(self, dimension: u32) -> [Subcube; 2] {
         let mask = self.mask & !(1 << dimension);
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first subcube of a lower dimension: the lower half along the highest dimension,
-    /// repeatedly.
+    /// The first subcube of a lower dimension: the lower half, repeatedly, along the highest.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -97,10 +95,7 @@ impl Subcube {
         Subcube { base: self.base, mask }
     }
 
-    /// Whether all nodes of the subcube are in the set.
-    ///
-    /// **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** for a subcube along *k* dimensions, *j* of which are among the lowest
-    /// six.
+    /// Whether all nodes of the subcube are in the set; one step per word with nodes of it.
     #[must_use]
     pub fn is_within(self, set: &NodeSet) -> bool {
         let pattern = self.pattern();
@@ -114,15 +109,13 @@ impl Subcube {
         self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds the nodes of the subcube to the set. Takes as long as
-    /// [`is_within`](Subcube::is_within).
+    /// Adds the nodes of the subcube to the set; one step per word with nodes of it.
     pub fn add_to(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Removes the nodes of the subcube from the set. Takes as long as
-    /// [`is_within`](Subcube::is_within).
+    /// Removes the nodes of the subcube from the set; one step per word with nodes of it.
     pub fn take_from(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word &= !pattern);

@@ -37,8 +37,7 @@ impl ExactPacking {
     /// The largest number of dimensions of a hypercube that can be searched.
     pub const MAX_DIMENSIONS: u32 = 5;
 
-    /// Creates a search for a hypercube of at most
-    /// [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS).
+    /// Creates a search for a hypercube of at most [`MAX_DIMENSIONS`](Self::MAX_DIMENSIONS).
     #[must_use]
     pub fn new(dimension: u32) -> ExactPacking {
         assert!(dimension <= Self::MAX_DIMENSIONS, "a set of nodes has 32 bits");

@@ -52,8 +52,7 @@ impl CubeSearch {
         self.dimension
     }
 
-    /// The free subcube along `dimension` dimensions with the lowest mask; ties go to the lowest
-    /// base.
+    /// The free subcube of a dimension with the lowest mask; ties go to the lowest base.
     pub fn first(&mut self, free: &NodeSet, dimension: u32) -> Option<Subcube> {
         let mut found = None;
         self.for_each_mask(free, dimension, |bases| {
@@ -63,9 +62,7 @@ impl CubeSearch {
         found
     }
 
-    /// Calls `visit` for each mask of `dimension` dimensions along which a free subcube extends.
-    ///
-    /// Masks come in increasing order, until `visit` returns `Break`.
+    /// Calls `visit` for each mask, ascending, along which a free subcube of a dimension extends.
     pub fn for_each_mask(
         &mut self,
         free: &NodeSet,
@@ -148,8 +145,7 @@ impl Bases<'_> {
     }
 }
 
-/// First base of a word: the bits of its index, spread over the dimensions from 6 on outside the
-/// mask.
+/// First base of a word: the bits of its index, spread over the high dimensions not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -159,8 +155,7 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits the masks with a free subcube that extend `mask` by `wanted` dimensions below
-/// `undecided`.
+/// Visits the masks with a free subcube that add `wanted` dimensions below `undecided`.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],

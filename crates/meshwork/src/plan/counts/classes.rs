@@ -29,8 +29,8 @@ impl Freed {
     }
 
     /// Whether nodes that became free in this interval may give a job of `row` an earlier start. If
-    /// too few nodes are free right beside the interval, a gap lies within it, and must last for
-    /// the run time or reach a reserved start of the row.
+    /// too few are free beside the interval, it must last for the run time or reach a reserved
+    /// start.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -41,9 +41,7 @@ impl Freed {
     }
 }
 
-/// Classes of rows whose jobs need equally many nodes, so that gaps are searched once for all. A
-/// job can start sooner only in a gap, with nodes released since its last check, that lasts for its
-/// run time or until its reserved start.
+/// Classes of rows whose jobs need equally many nodes, so that gaps are searched once for all.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,

@@ -1,11 +1,9 @@
-//! Gaps of the profile of free processors: maximal intervals in which enough are free for a class.
+//! Gaps of the profile: maximal intervals in which enough processors are free for a class of jobs.
 //!
-//! All waiting jobs that ask for the same number of processors form a class. Gaps that were found
-//! are kept while the profile changes. An interval in which processors become free is searched
-//! again, together with the gaps that it touches. When processors are taken, the known gaps are not
-//! shortened. So every real gap lies within a known gap, but a known gap may be too long. If the
-//! number of intervals to be searched exceeds a quarter of the number of known gaps, all gaps are
-//! searched anew instead.
+//! All waiting jobs that ask for the same number of processors form a class. Intervals in which
+//! processors become free are searched again, with the gaps that they touch. When processors are
+//! taken, known gaps are not shortened, and may be too long. If the intervals exceed a quarter of
+//! the known gaps, all gaps are searched anew.
 
 use std::ops::Range;
 

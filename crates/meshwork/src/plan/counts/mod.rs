@@ -114,8 +114,7 @@ impl Counts {
         (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
-    /// Moves each reservation, in queue order, to its earliest start while all others stay in
-    /// place.
+    /// Moves each reservation, in queue order, to its earliest start while the others stay.
     fn move_all_up(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
@@ -152,12 +151,10 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on. No job
-    /// moves before an earlier job of its row, because that job would fit there too. Each moved job
-    /// leaves its place to the next, and since the jobs are alike, only the last that can use the
-    /// place left to it moves in effect. Where more nodes are reserved than will be free, only the
-    /// job with the next reserved start may move, and the part of its place that it keeps must not
-    /// be overdrawn.
+    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on. Each
+    /// leaves its place to the next, so that in effect only the last that can use the place left to
+    /// it moves. Where the profile is negative, only the job with the next reserved start may move,
+    /// and what it keeps of its place must not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];

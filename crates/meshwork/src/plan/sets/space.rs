@@ -37,8 +37,7 @@ pub(super) struct Planned {
     pub(super) promise: Reservation,
     asked: Asked,
     nodes: NodeSet,
-    /// Number of releases when the reservation was last checked; `None` if all instants must be
-    /// searched.
+    /// Number of releases at the last check; `None` if all instants must be searched.
     seen: Option<u64>,
 }
 
@@ -62,8 +61,7 @@ enum Freed {
         /// Start of the interval for which the nodes were given up; `before` is its end.
         at: Time,
         before: Time,
-        /// Start of the longest interval around this one in which a released node stays free;
-        /// `until` ends it.
+        /// Start of the longest such interval in which a released node stays free; `until` ends it.
         from: Time,
         until: Time,
     },
@@ -244,8 +242,7 @@ impl Space {
         planned.seen = Some(self.freed());
     }
 
-    /// Earliest reservation that does not conflict with the plan; `None` if it starts later than
-    /// `by`.
+    /// Earliest reservation that does not conflict with the plan; `None` if later than `by`.
     pub(super) fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         let asked = Asked::of(&self.asked, job)?;
         self.now_in_fact(&asked, None).or_else(|| {
@@ -290,8 +287,7 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// Reservation that starts sooner than `planned`, or now if that is due; `None` if there is
-    /// none. The nodes stay unchanged unless other nodes are free sooner.
+    /// Reservation that starts sooner than `planned`, or now if that is due.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);

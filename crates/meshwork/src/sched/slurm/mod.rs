@@ -264,8 +264,7 @@ impl Slurm {
         }
     }
 
-    /// Rounds start and end to multiples of `bf_resolution`, of which a reservation lasts at least
-    /// one.
+    /// Rounds start and end to multiples of `bf_resolution`, with at least one in between.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

@@ -128,8 +128,8 @@ impl Order {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Computes priorities as of the last tick by `now`, before the events of this instant are
-    /// handled. Returns whether any changed.
+    /// Computes priorities as of the last tick by `now`; returns whether any changed. Must be
+    /// called before the events of this instant are handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);
         if now < next {

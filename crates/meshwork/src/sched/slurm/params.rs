@@ -248,8 +248,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads the number `key` of each named table of the list `list`; a name listed twice is an
-    /// error.
+    /// Reads the number `key` of each named table of `list`; no name may be listed twice.
     pub(super) fn read(
         params: &Params,
         list: &str,

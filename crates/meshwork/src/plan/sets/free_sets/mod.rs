@@ -19,8 +19,7 @@ use crate::topology::Grid;
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer: for each step of the tried interval, the nodes that are free from it to the
-    /// end.
+    /// Scratch buffer: the nodes that are free from each step to the end of the tried interval.
     throughout: Vec<NodeSet>,
 }
 
@@ -360,8 +359,7 @@ impl FreeSets {
         at
     }
 
-    /// Removes the step with index `at` if its free nodes and holders equal those of the step
-    /// before.
+    /// Removes the step with index `at` if its free nodes and holders equal those before.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)
@@ -411,8 +409,7 @@ mod tests {
         (time(hold.0), time(hold.1), nodes)
     }
 
-    /// Free nodes in a unit of time, and their count minus one for each holder beyond a node's
-    /// first.
+    /// Free nodes in a unit of time, and their count minus one for each holder beyond the first.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
         for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {
@@ -438,8 +435,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the free sets with a model: one set per unit of time, and a trial of every
-        /// start.
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),
