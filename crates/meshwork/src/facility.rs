@@ -5,7 +5,6 @@
 
 use smallvec::SmallVec;
 
-use crate::alloc::parts::shortage;
 use crate::alloc::{Claim, RecallError};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
@@ -424,11 +423,7 @@ impl SiteAhead {
     /// The reason why a request for pieces does not fit now; `None` if jobs share no nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
-        let amounts = self.site().amounts()?;
-        match self.managed.in_form(request)?.as_ref() {
-            Request::Pieces(pieces) => Some(shortage(pieces, amounts)),
-            _ => None,
-        }
+        self.managed.shortage(request)
     }
 
     /// The reason why a job cannot start on the site now, in the sense of [`Facility::lacks`].

@@ -25,9 +25,8 @@ impl MachineEntry {
 
     /// Replaces the description of the preset.
     #[must_use]
-    pub const fn described(mut self, about: About) -> MachineEntry {
-        self.about = about;
-        self
+    pub const fn described(self, about: About) -> MachineEntry {
+        MachineEntry { about, ..self }
     }
 }
 

@@ -192,11 +192,7 @@ impl Outlook {
     /// jobs that are expected to end by `at` count as ended if `ended` is set.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
-            for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
-                if *on == site {
-                    then.release(placement);
-                }
-            }
+            self.release_ended(then, site, at);
         }
         // Changes to cells that planned jobs take or release, in order; releases at an instant come
         // first.
@@ -229,6 +225,11 @@ impl Outlook {
             }
         }
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
+    }
+
+    fn release_ended(&self, then: &mut SiteAhead, site: usize, at: Time) {
+        let ended = self.running.iter().take_while(|(end, ..)| *end <= at);
+        ended.filter(|(_, on, _)| *on == site).for_each(|(.., placement)| then.release(placement));
     }
 
     /// First instant from the reserved start on at which the power cap permits a reservation.
@@ -321,11 +322,7 @@ impl Outlook {
         loop {
             let mut then = self.facility.fork_site(site);
             if ended {
-                for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
-                    if *on == site {
-                        then.release(placement);
-                    }
-                }
+                self.release_ended(&mut then, site, at);
             }
             let until = (at + span).max(at.next());
             for planned in &self.planned {

@@ -148,10 +148,7 @@ impl Cluster<'_> {
         let step =
             self.service.as_ref().and_then(|service| self.next_step_of(service, more_arrive));
         let edge = self.gate.as_ref().and_then(|_| self.next_edge());
-        match (step, edge) {
-            (Some(step), Some(edge)) => Some(step.min(edge)),
-            (step, edge) => step.or(edge),
-        }
+        step.into_iter().chain(edge).min()
     }
 
     #[cold]
@@ -350,13 +347,11 @@ impl Cluster<'_> {
         self.switch_off(site, &placement);
         self.changes += 1;
         self.state.down += u64::from(placement.len());
-        self.observer.observe(
-            self.now,
-            &match gpu {
-                None => Event::Down { site, node },
-                Some(gpu) => Event::GpuDown { site, node, gpu },
-            },
-        );
+        let event = match gpu {
+            None => Event::Down { site, node },
+            Some(gpu) => Event::GpuDown { site, node, gpu },
+        };
+        self.observer.observe(self.now, &event);
         let expected = affected.expected;
         self.expect_back(service, at, expected);
         Ok(())
@@ -418,13 +413,11 @@ impl Cluster<'_> {
             self.changes += 1;
             self.releases += 1;
             self.state.down -= u64::from(placement.len());
-            self.observer.observe(
-                self.now,
-                &match gpu {
-                    None => Event::Up { site, node },
-                    Some(gpu) => Event::GpuUp { site, node, gpu },
-                },
-            );
+            let event = match gpu {
+                None => Event::Up { site, node },
+                Some(gpu) => Event::GpuUp { site, node, gpu },
+            };
+            self.observer.observe(self.now, &event);
             // A GPU may have failed while its node was out of service.
             for unit in affected_on(service, (site, node)) {
                 self.take_out(service, unit)?;

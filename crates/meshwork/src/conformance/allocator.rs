@@ -19,7 +19,6 @@ use crate::topology::{Grid, Topology};
 /// fail and are repaired; a placement on a failing node is released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
-
 const STEPS: u64 = 200;
 
 /// Checks an allocator of a catalogue against the rules for allocators.

@@ -3,11 +3,10 @@
 use toml::{Table, Value};
 
 use super::runs::{name, random_jobs, scenario, submissions};
-use super::{Broken, Finding, Tried, machines, with_parameters};
+use super::{Finding, Tried, broken, machines, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::observe::metrics::{self, MetricEntry};
 use crate::observe::recorder::Measured;
-use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
@@ -29,30 +28,19 @@ pub fn check_metric(catalogue: &Catalogue, given: impl Into<Value>) -> Result<Tr
     let given = given.into();
     let params = metrics::FAMILY.resolve_in(catalogue, "metric", &given)?;
     let entry = catalogue.entry::<MetricEntry>(params.name());
+    let mut own = params.table().clone();
+    own.remove(metrics::FAMILY.key);
+    let with = with_parameters(&own);
     let mut tried = Tried::default();
     for (machine, topology) in &machines() {
         for scheduler in ["fcfs", "easy"] {
+            let case = format!("on a {topology}{with} under `{scheduler}`, seed {SEED}");
             tried += in_runs(catalogue, &given, entry, machine, topology, scheduler)
-                .map_err(|sentence| broken(entry, &params, topology, scheduler, sentence))?;
+                .map_err(broken(entry, case))?;
         }
         tried.machines += 1;
     }
     Ok(tried)
-}
-
-fn broken(
-    entry: &'static MetricEntry,
-    params: &Params,
-    topology: &Topology,
-    scheduler: &str,
-    sentence: String,
-) -> Finding {
-    let mut own = params.table().clone();
-    own.remove(metrics::FAMILY.key);
-    let with = with_parameters(&own);
-    let case = format!("on a {topology}{with} under `{scheduler}`, seed {SEED}");
-    let (kind, name, drawing) = (metrics::FAMILY.kind, entry.about.name, String::new());
-    Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
 fn in_runs(

@@ -42,7 +42,7 @@ use std::ops::AddAssign;
 
 use toml::{Table, Value};
 
-use crate::registry::{DefaultValue, Kind, Param, Problem};
+use crate::registry::{DefaultValue, Kind, ListedEntry, Param, Problem};
 use crate::topology::Topology;
 
 /// Result of a failed check: a violated rule or an unknown entry.
@@ -207,6 +207,12 @@ fn choices(param: &Param) -> Vec<Value> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Makes a finding of a sentence about an entry, in a whole run.
+fn broken<E: ListedEntry>(entry: &'static E, case: String) -> impl FnOnce(String) -> Finding {
+    let (kind, name, drawing) = (E::family().kind, entry.about().name, String::new());
+    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
 fn component(name: &str, table: &Table) -> Value {

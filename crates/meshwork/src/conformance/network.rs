@@ -1,7 +1,7 @@
 //! Conformance test for networks.
 
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, Tried, component, every_machine, single_choices, with_parameters};
+use super::{Finding, Tried, broken, component, every_machine, single_choices, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::network::{self, NetworkContext};
 
@@ -21,10 +21,7 @@ pub fn check_network(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding
     let name = network::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = catalogue.entry::<network::NetworkEntry>(name);
     let mut tried = Tried::default();
-    let broken = |case: String| {
-        let (kind, name, drawing) = (network::FAMILY.kind, entry.about.name, String::new());
-        move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
-    };
+    let broken = |case: String| broken(entry, case);
     let mut last_refusal = String::new();
     for table in &single_choices(entry.about.params) {
         for (machine, topology) in &every_machine() {

@@ -4,7 +4,7 @@ use super::runs::{
     Serves, each_job_once, name, nodes_are_not_looked_at, promises_are_kept, random_jobs, scenario,
 };
 use super::{
-    Broken, Finding, SITES, Tried, component, every_machine, single_choices, with_parameters,
+    Finding, SITES, Tried, broken, component, every_machine, single_choices, with_parameters,
 };
 use crate::catalogue::Catalogue;
 use crate::sched::{self, SchedulerEntry};
@@ -51,11 +51,6 @@ pub fn check_scheduler(catalogue: &Catalogue, name: &str) -> Result<Tried, Findi
         tried += on_sites_that_differ(catalogue, entry)?;
     }
     Ok(tried)
-}
-
-fn broken(entry: &'static SchedulerEntry, case: String) -> impl FnOnce(String) -> Finding {
-    let (kind, name, drawing) = (sched::FAMILY.kind, entry.about.name, String::new());
-    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
 fn with_every_allocator(

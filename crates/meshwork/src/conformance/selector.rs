@@ -1,7 +1,7 @@
 //! Conformance test for selectors.
 
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, SITES, Tried, component, variants, with_parameters};
+use super::{Finding, SITES, Tried, broken, component, variants, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::facility::Facility;
 use crate::job::{Job, Time};
@@ -10,7 +10,6 @@ use crate::rng::Stream;
 use crate::select::{self, SelectorEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 3;
-
 const STEPS: u64 = 120;
 
 /// Checks a selector of a catalogue against the rules for selectors.
@@ -53,11 +52,6 @@ pub fn check_selector(catalogue: &Catalogue, name: &str) -> Result<Tried, Findin
         tried.machines += 1;
     }
     Ok(tried)
-}
-
-fn broken(entry: &'static SelectorEntry, case: String) -> impl FnOnce(String) -> Finding {
-    let (kind, name, drawing) = (select::FAMILY.kind, entry.about.name, String::new());
-    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
 struct Others<'a> {

@@ -2,7 +2,7 @@
 
 use super::allocator::random_request;
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, Tried, component, every_machine, variants, with_parameters};
+use super::{Finding, Tried, broken, component, every_machine, variants, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::form::Asks;
 use crate::job::Request;
@@ -11,7 +11,6 @@ use crate::rng::Stream;
 use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 7;
-
 const STEPS: u64 = 200;
 
 /// Checks a sizing of a catalogue against the rules for sizings.
@@ -66,11 +65,6 @@ pub fn check_sizing(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding>
         }
     }
     Ok(tried)
-}
-
-fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> Finding {
-    let (kind, name, drawing) = (sizing::FAMILY.kind, entry.about.name, String::new());
-    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
 fn forms(topology: &Topology) -> &'static [Asks] {

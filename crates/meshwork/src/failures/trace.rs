@@ -30,7 +30,6 @@ pub(super) struct Reading {
 const EVENT_COLUMNS: usize = 8;
 /// Type of the times in which a node was not available.
 const UNAVAILABLE: &str = "0";
-
 const MAX_LINE: u64 = 1 << 20;
 
 /// The lines of a text; a line longer than [`MAX_LINE`] is an error.

@@ -1,5 +1,6 @@
 //! Failure units: parts of a machine, such as nodes or switches, whose nodes fail together.
 
+use crate::job::sides_text;
 use crate::registry::{Params, Problem, Words, with_article};
 use crate::topology::{Node, Topology, Wiring};
 
@@ -72,23 +73,18 @@ impl Units {
             }
             (_, None) => &[],
         };
+        let wrong = |key: &'static str| {
+            move |says: String| params.problem(key, format!("`{}.{key}` {says}", params.path()))
+        };
         let mut first = 0;
         let mut sites = Vec::new();
         for topology in topologies {
             let kind = match scope {
                 Scope::Node => Kind::Row(1),
-                Scope::Block => blocks(sides, topology).map_err(|says| {
-                    params.problem("block", format!("`{}.block` {says}", params.path()))
-                })?,
-                Scope::Switch => switches(topology).map_err(|says| {
-                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
-                })?,
-                Scope::Gpu => gpus(topology).map_err(|says| {
-                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
-                })?,
-                Scope::Link => links(topology).map_err(|says| {
-                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
-                })?,
+                Scope::Block => blocks(sides, topology).map_err(wrong("block"))?,
+                Scope::Switch => switches(topology).map_err(wrong("scope"))?,
+                Scope::Gpu => gpus(topology).map_err(wrong("scope"))?,
+                Scope::Link => links(topology).map_err(wrong("scope"))?,
             };
             let (nodes, processors) = (topology.nodes(), topology.processors());
             let count = match &kind {
@@ -101,8 +97,9 @@ impl Units {
             first += count;
         }
         if scope == Scope::Gpu && first == 0 {
-            let says = "is \"gpu\", but no node of the machine has GPUs";
-            return Err(params.problem("scope", format!("`{}.scope` {says}", params.path())));
+            return Err(wrong("scope")(
+                "is \"gpu\", but no node of the machine has GPUs".to_owned(),
+            ));
         }
         Ok(Units { sites })
     }
@@ -154,10 +151,6 @@ impl Units {
     }
 }
 
-fn joined(sides: &[u32]) -> String {
-    crate::job::sides_text(sides)
-}
-
 /// Blocks by sides (mesh or torus), dimension (hypercube), or number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
@@ -170,7 +163,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
             return Err(format!(
                 "is {}, but blocks of one size must tile the {topology}: give one side for each dimension, each a \
                  divisor of the machine's",
-                joined(sides)
+                sides_text(sides)
             ));
         }
         return Ok(Kind::Blocks {
@@ -182,7 +175,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let [one] = *sides else {
         return Err(format!(
             "is {}, but on {} it is one number: {}",
-            joined(sides),
+            sides_text(sides),
             with_article(topology),
             if topology.wiring() == Wiring::Hypercube {
                 "the dimension of a subcube"

@@ -416,6 +416,15 @@ mod tests {
         nodes
     }
 
+    /// A block at `base`, moved down from the edges if it cannot reach around them.
+    fn on_grid(grid: &Grid, wrapped: bool, base: u32, sides: Dims) -> Block {
+        let mut corner = grid.coordinates(base % grid.nodes());
+        for (d, side) in sides.iter().enumerate().filter(|_| !wrapped) {
+            corner[d] = corner[d].min(grid.sides()[d] - side);
+        }
+        Block { base: grid.node(&corner), sides }
+    }
+
     proptest! {
         #[test]
         fn runs_are_the_nodes_in_rank_order(
@@ -426,18 +435,10 @@ mod tests {
             whole in prop::collection::vec(any::<bool>(), 5),
         ) {
             let grid = Grid::new(&sides, wrapped).unwrap();
-            let mut corner = grid.coordinates(base % grid.nodes());
-            let mut block_sides = Dims::new();
-            for d in 0..sides.len() {
-                // Some sides are as long as the grid's, because a block from edge to edge is a
-                // special case.
-                let side = if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
-                block_sides.push(side);
-                if !wrapped {
-                    corner[d] = corner[d].min(sides[d] - side);
-                }
-            }
-            let block = Block { base: grid.node(&corner), sides: block_sides };
+            // Some sides are as long as the grid's, because a block from edge to edge is a special
+            // case.
+            let side = |d: usize| if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
+            let block = on_grid(&grid, wrapped, base, (0..sides.len()).map(side).collect());
             let expected = nodes_by_definition(&grid, &block);
             prop_assert_eq!(Placement::from(block).nodes(&grid), expected);
         }
@@ -452,16 +453,8 @@ mod tests {
             let blocks: Vec<Block> = blocks
                 .into_iter()
                 .map(|(base, wanted)| {
-                    let mut corner = grid.coordinates(base % grid.nodes());
-                    let mut block_sides = Dims::new();
-                    for d in 0..sides.len() {
-                        let side = wanted[d].min(sides[d]);
-                        block_sides.push(side);
-                        if !wrapped {
-                            corner[d] = corner[d].min(sides[d] - side);
-                        }
-                    }
-                    Block { base: grid.node(&corner), sides: block_sides }
+                    let sides = sides.iter().zip(wanted).map(|(side, wanted)| wanted.min(*side));
+                    on_grid(&grid, wrapped, base, sides.collect())
                 })
                 .collect();
             let theirs = nodes_by_definition(&grid, &blocks[1]);

@@ -234,11 +234,7 @@ impl NodeSet {
         more: Option<&NodeSet>,
     ) {
         match (other, more) {
-            (Some(other), None) => {
-                for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
-                    *word = a & b;
-                }
-            }
+            (Some(other), None) => self.assign_intersection(one, other),
             (other, more) => {
                 self.copy_from(one);
                 if let Some(more) = more {

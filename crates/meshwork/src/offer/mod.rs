@@ -237,6 +237,15 @@ impl ManagedSite {
         self.allocator.never(form.as_deref().unwrap_or(request))
     }
 
+    /// The reason why a request for pieces does not fit now; `None` if jobs share no nodes.
+    pub(crate) fn shortage(&self, request: &Request) -> Option<String> {
+        let amounts = self.site.amounts()?;
+        match self.in_form(request)?.as_ref() {
+            Request::Pieces(pieces) => Some(alloc::parts::shortage(pieces, amounts)),
+            _ => None,
+        }
+    }
+
     /// Passes to the allocator the estimated end of the job that has claimed a placement.
     pub(crate) fn expect(&mut self, placement: &Placement, end: Time) {
         if !self.counts_only {

@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use crate::alloc::parts::nodes::{ORDER, WITHIN};
-use crate::alloc::parts::shortage;
 use crate::alloc::{self, Claim, Holder};
 use crate::catalogue::Catalogue;
 use crate::facility::SiteAhead;
@@ -327,11 +326,7 @@ impl Pool {
     /// Explains what a request for pieces lacks now; `None` if jobs do not share nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
-        let amounts = self.site().amounts()?;
-        match self.managed.in_form(request)?.as_ref() {
-            Request::Pieces(pieces) => Some(shortage(pieces, amounts)),
-            _ => None,
-        }
+        self.managed.shortage(request)
     }
 
     /// Returns a copy of the machine, to try releases and allocations without changing the pool.

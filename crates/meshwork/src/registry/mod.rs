@@ -88,37 +88,32 @@ impl About {
 
     /// Sets other accepted spellings of the entry's name.
     #[must_use]
-    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> About {
-        self.aliases = aliases;
-        self
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> About {
+        About { aliases, ..self }
     }
 
     /// Sets the text that defines the entry, in full sentences.
     #[must_use]
-    pub const fn definition(mut self, definition: &'static str) -> About {
-        self.definition = definition;
-        self
+    pub const fn definition(self, definition: &'static str) -> About {
+        About { definition, ..self }
     }
 
     /// Sets the text on time and space that the component takes, in full sentences.
     #[must_use]
-    pub const fn complexity(mut self, complexity: &'static str) -> About {
-        self.complexity = complexity;
-        self
+    pub const fn complexity(self, complexity: &'static str) -> About {
+        About { complexity, ..self }
     }
 
     /// Sets the source of the definition, such as a paper.
     #[must_use]
-    pub const fn source(mut self, source: &'static str) -> About {
-        self.source = source;
-        self
+    pub const fn source(self, source: &'static str) -> About {
+        About { source, ..self }
     }
 
     /// Sets the parameters, in the order in which they are to be read.
     #[must_use]
-    pub const fn params(mut self, params: &'static [Param]) -> About {
-        self.params = params;
-        self
+    pub const fn params(self, params: &'static [Param]) -> About {
+        About { params, ..self }
     }
 
     /// Replaces the entry's name, and drops the aliases, which belong to the original entry.

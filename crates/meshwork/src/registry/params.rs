@@ -185,11 +185,15 @@ impl Params {
     /// Returns the parameters of each table in the list `key`; `None` if the list was omitted.
     #[must_use]
     pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
+        self.parts(key, "")
+    }
+
+    fn parts(&self, key: &str, name_key: &'static str) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;
         let path = join(&self.path, key);
         let tables = list.iter().enumerate().filter_map(|(i, item)| {
             let table = item.as_table()?.clone();
-            Some(self.part(format!("{path}[{i}]"), table, ""))
+            Some(self.part(format!("{path}[{i}]"), table, name_key))
         });
         Some(tables.collect())
     }
@@ -211,12 +215,6 @@ impl Params {
     /// Returns the parameters of each component in the list `key`; `None` if the list was omitted.
     #[must_use]
     pub fn get_components(&self, key: &str, family: &'static Family) -> Option<Vec<Params>> {
-        let list = self.table.get(key)?.as_array()?;
-        let path = join(&self.path, key);
-        let tables = list.iter().enumerate().filter_map(|(i, item)| {
-            let table = item.as_table()?.clone();
-            Some(self.part(format!("{path}[{i}]"), table, family.key))
-        });
-        Some(tables.collect())
+        self.parts(key, family.key)
     }
 }

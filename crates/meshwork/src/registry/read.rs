@@ -164,6 +164,12 @@ impl Kind {
             let Problem { message, .. } = refuse();
             Problem::new(path, message + &meant)
         };
+        let each = |read: &dyn Fn(&str, &Value) -> Result<Value, Problem>| {
+            let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
+            let items = list.iter().enumerate();
+            let read = items.map(|(i, item)| read(&format!("{path}[{i}]"), item));
+            read.collect::<Result<_, _>>().map(Value::Array)
+        };
         match self {
             Kind::Number(range) => number(given)
                 .filter(|&n| range.holds(n))
@@ -201,55 +207,25 @@ impl Kind {
                 let Problem { message, .. } = refuse();
                 Err(Problem::new(path, format!("{message} (did you mean `{numbers:?}`?)")))
             }
-            Kind::Integers(least, most) => match given {
-                Value::Array(list) if !list.is_empty() => list
-                    .iter()
-                    .map(|item| whole(item, *least, *most).map(Value::Integer))
-                    .collect::<Option<Vec<Value>>>()
-                    .map(Value::Array)
-                    .ok_or_else(refuse),
-                single => whole(single, *least, *most)
-                    .map(|n| Value::Array(vec![Value::Integer(n)]))
-                    .ok_or_else(refuse),
-            },
-            Kind::Numbers(range) => given
-                .as_array()
-                .filter(|list| !list.is_empty())
-                .and_then(|list| {
-                    list.iter()
-                        .map(|item| number(item).filter(|&n| range.holds(n)).map(Value::Float))
-                        .collect::<Option<Vec<Value>>>()
-                })
-                .map(Value::Array)
-                .ok_or_else(refuse),
-            Kind::Flags => match given {
-                Value::Array(list) if !list.is_empty() => list
-                    .iter()
-                    .map(|item| item.as_bool().map(Value::Boolean))
-                    .collect::<Option<Vec<Value>>>()
-                    .map(Value::Array)
-                    .ok_or_else(refuse),
-                single => single
-                    .as_bool()
-                    .map(|flag| Value::Array(vec![Value::Boolean(flag)]))
-                    .ok_or_else(refuse),
-            },
+            Kind::Integers(least, most) => {
+                let read = |item: &Value| whole(item, *least, *most).map(Value::Integer);
+                one_or_more(given, read).ok_or_else(refuse)
+            }
+            Kind::Numbers(range) => {
+                let read =
+                    |item: &Value| number(item).filter(|&n| range.holds(n)).map(Value::Float);
+                let list = Some(given).filter(|given| given.is_array());
+                list.and_then(|list| one_or_more(list, read)).ok_or_else(refuse)
+            }
+            Kind::Flags => {
+                one_or_more(given, |item| item.as_bool().map(Value::Boolean)).ok_or_else(refuse)
+            }
             Kind::Component(family) => {
                 family.resolve_in(lists, path, given).map(|p| Value::Table(p.table))
             }
-            Kind::Components(family) => match given {
-                Value::Array(list) if !list.is_empty() => list
-                    .iter()
-                    .enumerate()
-                    .map(|(i, item)| {
-                        family
-                            .resolve_in(lists, &format!("{path}[{i}]"), item)
-                            .map(|p| Value::Table(p.table))
-                    })
-                    .collect::<Result<Vec<Value>, Problem>>()
-                    .map(Value::Array),
-                _ => Err(refuse()),
-            },
+            Kind::Components(family) => {
+                each(&|at, item| family.resolve_in(lists, at, item).map(|p| Value::Table(p.table)))
+            }
             Kind::Names(family) => {
                 let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
                 // An entry without parameters is stored as its name, any other as a table of all
@@ -286,15 +262,11 @@ impl Kind {
                     .map(|params| Value::Table(params.table))
             }
             Kind::Tables(params) => {
-                let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
                 let params: Vec<&Param> = params.iter().collect();
-                let read = |(i, item): (usize, &Value)| {
+                each(&|at, item| {
                     let table = item.as_table().ok_or_else(refuse)?;
-                    let at = format!("{path}[{i}]");
-                    resolve_in(lists, &at, &params, table, &[]).map(|p| Value::Table(p.table))
-                };
-                let read: Result<Vec<Value>, Problem> = list.iter().enumerate().map(read).collect();
-                read.map(Value::Array)
+                    resolve_in(lists, at, &params, table, &[]).map(|p| Value::Table(p.table))
+                })
             }
         }
     }
@@ -302,6 +274,13 @@ impl Kind {
 
 fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
+}
+
+/// A list of values that `read` accepts, also if a single one is given.
+fn one_or_more(given: &Value, read: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
+    let list = given.as_array().filter(|list| !list.is_empty());
+    let list = list.map_or(std::slice::from_ref(given), Vec::as_slice);
+    list.iter().map(read).collect::<Option<_>>().map(Value::Array)
 }
 
 fn joined(text: &str) -> Option<Vec<u64>> {

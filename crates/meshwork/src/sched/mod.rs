@@ -134,9 +134,8 @@ impl SchedulerEntry {
 
     /// Replaces the description of the scheduler.
     #[must_use]
-    pub const fn described(mut self, about: About) -> SchedulerEntry {
-        self.about = about;
-        self
+    pub const fn described(self, about: About) -> SchedulerEntry {
+        SchedulerEntry { about, ..self }
     }
 
     /// Replaces the function that builds the scheduler.
@@ -151,44 +150,38 @@ impl SchedulerEntry {
 
     /// Sets the wirings (kinds of machine, such as meshes and tori) that the scheduler supports.
     #[must_use]
-    pub const fn serves(mut self, serves: &'static [Wiring]) -> SchedulerEntry {
-        self.serves = serves;
-        self
+    pub const fn serves(self, serves: &'static [Wiring]) -> SchedulerEntry {
+        SchedulerEntry { serves, ..self }
     }
 
     /// Sets whether the scheduler plans with run time estimates.
     #[must_use]
-    pub const fn plans(mut self, plans: bool) -> SchedulerEntry {
-        self.plans = plans;
-        self
+    pub const fn plans(self, plans: bool) -> SchedulerEntry {
+        SchedulerEntry { plans, ..self }
     }
 
     /// Sets whether every job starts in the end.
     #[must_use]
-    pub const fn serves_all(mut self, serves_all: bool) -> SchedulerEntry {
-        self.serves_all = serves_all;
-        self
+    pub const fn serves_all(self, serves_all: bool) -> SchedulerEntry {
+        SchedulerEntry { serves_all, ..self }
     }
 
     /// Sets whether the scheduler divides the machine itself and resizes running jobs.
     #[must_use]
-    pub const fn malleable(mut self, malleable: bool) -> SchedulerEntry {
-        self.malleable = malleable;
-        self
+    pub const fn malleable(self, malleable: bool) -> SchedulerEntry {
+        SchedulerEntry { malleable, ..self }
     }
 
     /// Sets whether the scheduler can schedule jobs that share nodes.
     #[must_use]
-    pub const fn shares(mut self, shares: bool) -> SchedulerEntry {
-        self.shares = shares;
-        self
+    pub const fn shares(self, shares: bool) -> SchedulerEntry {
+        SchedulerEntry { shares, ..self }
     }
 
     /// Sets whether the scheduler depends on the owners of jobs.
     #[must_use]
-    pub const fn by_owner(mut self, by_owner: bool) -> SchedulerEntry {
-        self.by_owner = by_owner;
-        self
+    pub const fn by_owner(self, by_owner: bool) -> SchedulerEntry {
+        SchedulerEntry { by_owner, ..self }
     }
 }
 
