@@ -7,7 +7,6 @@ use super::queue::Ticket;
 use super::reservation::{BesideParts, Guard, Hold, Reservation};
 use crate::facility::SiteAhead;
 use crate::form::Finds;
-use crate::geometry::NodeSet;
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::offer::Proposal;
@@ -248,8 +247,7 @@ impl Cluster<'_> {
             self.parts_free(reservation.site, placement)
         } else {
             let grid = self.site(reservation.site).grid();
-            let mut nodes = NodeSet::empty(grid.nodes());
-            placement.add_to(&mut nodes, grid);
+            let nodes = placement.node_set(grid);
             let blocking = self.ends().iter().rev().find(|end| {
                 end.site as usize == reservation.site
                     && !self.held_at(end).is_clear_of(&nodes, grid)

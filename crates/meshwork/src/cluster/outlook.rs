@@ -9,7 +9,6 @@ use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::{Facility, SiteAhead};
 use crate::form::Finds;
-use crate::geometry::NodeSet;
 use crate::job::{Job, Time};
 use crate::machine::Placement;
 use crate::offer::Proposal;
@@ -103,11 +102,7 @@ impl Outlook {
         }
         let site = reservation.site;
         let grid = self.facility.sites()[site].site().grid();
-        let nodes = LazyCell::new(|| {
-            let mut nodes = NodeSet::empty(grid.nodes());
-            placement.add_to(&mut nodes, grid);
-            nodes
-        });
+        let nodes = LazyCell::new(|| placement.node_set(grid));
         // Placements of one block each are compared faster by corners than node by node.
         let meets = |on: usize, other: &Placement| {
             on == site
@@ -157,8 +152,7 @@ impl Outlook {
         placement: &Placement,
     ) -> Reservation {
         let grid = self.facility.sites()[reservation.site].site().grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        placement.add_to(&mut nodes, grid);
+        let nodes = placement.node_set(grid);
         let closed: Vec<&Closure> = self
             .closures
             .to(job)

@@ -6,7 +6,7 @@ use super::queue::Ticket;
 use super::service::{Service, Unsatisfiable};
 use super::starts::Place;
 use super::{Cluster, Culprit};
-use crate::geometry::{NodePart, NodeSet, Parts, Placement};
+use crate::geometry::{NodePart, Parts, Placement};
 use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::topology::Node;
@@ -44,8 +44,7 @@ impl Cluster<'_> {
             Some(parts) => self.in_the_way_of_parts(proposal.site, parts, victims),
             None => {
                 let grid = self.site(proposal.site).grid();
-                let mut nodes = NodeSet::empty(grid.nodes());
-                proposal.placement.add_to(&mut nodes, grid);
+                let nodes = proposal.placement.node_set(grid);
                 let in_the_way = |key: &&RunKey| {
                     let ran = &self.running[key.slot as usize];
                     ran.site == proposal.site && !ran.placement.is_clear_of(&nodes, grid)

@@ -7,7 +7,6 @@ use super::reservation::{BesideParts, Guard, Hold, Reservation};
 use super::{Cluster, Culprit};
 use crate::alloc::{Claim, Holder};
 use crate::facility::Facility;
-use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::network::{RunKey, Work};
@@ -431,8 +430,7 @@ impl Cluster<'_> {
 
     fn meets(&self, proposal: &Proposal, (site, kept): (usize, &Placement)) -> bool {
         let grid = self.site(site).grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        kept.add_to(&mut nodes, grid);
+        let nodes = kept.node_set(grid);
         site == proposal.site && !proposal.placement.is_clear_of(&nodes, grid)
     }
 

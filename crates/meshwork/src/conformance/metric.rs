@@ -10,17 +10,15 @@ use crate::observe::recorder::Measured;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// Enough jobs for metrics that divide them into batches.
 const SEED: u64 = 9;
+/// Enough jobs for metrics that divide them into batches.
 const JOBS: usize = 400;
 
 /// Checks a metric of a catalogue against the rules for metrics.
 ///
-/// The metric is tried in runs of random jobs on small meshes, tori, hypercubes and flat machines.
-/// It is given as a name, or as a table with name and parameters.
-///
-/// - The value over the run, and the value in each batch, is a finite number or absent.
-/// - When a run is repeated, the value does not change, even if other metrics are measured too.
+/// The metric, a name or a table with name and parameters, is tried in runs of random jobs. Its
+/// value over the run, and in each batch, is a finite number or absent. It does not change when a
+/// run is repeated, even if other metrics are measured too.
 ///
 /// # Errors
 /// The first violated rule, or an unknown metric.

@@ -8,12 +8,8 @@ use crate::network::{self, NetworkContext};
 /// Checks a network of a catalogue against the rules for networks.
 ///
 /// The network is tried with each choice of its parameters, on every small machine that it
-/// supports.
-///
-/// - Under the schedulers first come, first served and backfilling, each job that starts ends once,
-///   and the same seed gives the same run.
-/// - The function that estimates the network's memory fails if, and only if, building the network
-///   fails.
+/// supports. Its estimate of memory fails if, and only if, building it fails. Under the schedulers
+/// `fcfs` and `easy`, each job that starts ends once, and the same seed gives the same run.
 ///
 /// # Errors
 /// The first violated rule, or an unknown network.

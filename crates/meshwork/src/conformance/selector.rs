@@ -15,11 +15,9 @@ const STEPS: u64 = 120;
 /// Checks a selector of a catalogue against the rules for selectors.
 ///
 /// The selector is tried with every choice of its parameters, on a machine of five different sites.
-///
-/// - The selector changes none of the sites that it considers. Its proposals can be claimed. Its
-///   fork gives the same answers.
-/// - Under every scheduler that supports all wirings each job starts once and ends once, and the
-///   same seed gives the same run.
+/// It changes none of the sites that it considers, its proposals can be claimed, and its fork gives
+/// the same answers. Under every scheduler that supports all wirings each job starts once and ends
+/// once, and the same seed gives the same run.
 ///
 /// # Errors
 /// The first violated rule, or an unknown selector.

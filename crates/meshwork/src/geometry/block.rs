@@ -284,6 +284,12 @@ impl Placement {
         self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
     }
 
+    pub(crate) fn node_set(&self, grid: &Grid) -> NodeSet {
+        let mut nodes = NodeSet::empty(grid.nodes());
+        self.add_to(&mut nodes, grid);
+        nodes
+    }
+
     /// Adds the nodes of the placement to the set.
     pub fn add_to(&self, set: &mut NodeSet, grid: &Grid) {
         self.for_each_run(grid, |start, count| set.insert_range(start, count));

@@ -2,18 +2,15 @@
 
 use super::{Parts, Scenario};
 use crate::job::Request;
-use crate::network;
 use crate::network::pattern::{self, PatternEntry};
 use crate::observe::metrics;
 use crate::observe::recorder::OwnerAttribute;
 use crate::registry::{Problem, join, with_article};
-use crate::sched;
-use crate::select;
 use crate::shape::shaped;
-use crate::sizing;
 use crate::topology::Wiring;
 use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
+use crate::{network, sched, select, sizing};
 
 impl Scenario {
     /// Checks that components and settings, each already checked by itself, are compatible.

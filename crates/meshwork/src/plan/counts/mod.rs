@@ -1,13 +1,13 @@
 //! Plan as numbers of free processors, for machines where a job can use any free processors.
 //!
-//! The plan is a profile, which gives for each instant the number of free processors minus reserved
-//! ones. The requested time of a job is its span. Neighbours in the queue that ask for equal
-//! numbers of processors for equal spans, such as the jobs of a job array, form a row.
+//! The plan is a profile: for each instant, the number of free processors minus reserved ones. The
+//! requested time of a job is its span. Neighbours in the queue that ask for equal numbers of
+//! processors for equal spans, such as the jobs of a job array, form a row.
 //!
 //! # Moving a row
 //! When processors become free, conservative backfilling moves each job of a row in turn to its
-//! earliest start. Often the job takes the processors and the time interval, its *place*, that the
-//! preceding job of the row has just left:
+//! earliest start, often to the *place* (processors and interval) that the preceding job has just
+//! left:
 //!
 //! ```text
 //!            gap
@@ -15,32 +15,26 @@
 //! after    | 1 |  |   | 2 | 3 | 4 |   |
 //! ```
 //!
-//! The jobs are alike. So the net effect is that the last job moves to the gap (the interval in
-//! which enough processors are free), and that the jobs are renumbered. Gaps are visited once, in
-//! order of time, because no job moves before a job of its row that arrived earlier. For each gap,
-//! one reserved start of the row moves to the begin of the gap:
-//!
-//! - If the gap lasts for the span, the last start of the row moves.
-//! - Otherwise the last start that is not after the end of the gap moves. Its job then uses the gap
-//!   and, after the end of the gap, the processors of its old place.
-//!
-//! If the second case has no such start, the gap is of no use to the row. If several jobs share the
-//! start, those that fit into the gap move together.
+//! The jobs are alike, so that in effect the last job moves to the gap, and the jobs are
+//! renumbered. Gaps are visited once, in order of time, because no job moves before an earlier job
+//! of its row. To each gap that lasts for the span, the last start of the row moves. To any other
+//! gap, the last start that is not after the end of the gap moves, if there is one: its job then
+//! goes on at its old place. Several jobs with this start move together if they fit.
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
-//! than will be free. In such an interval, the place that a job gives up is of no use to the next
-//! job of the row. Only the next start of the row may move, and the part of its place that it keeps
-//! must not be overdrawn. When processors are released in an overdrawn interval, all rows with
-//! reserved processors in this interval are searched.
+//! than will be free. There, the place that a job gives up is of no use to the next job. Only the
+//! next start of the row may move, and the part of its place that it keeps must not be overdrawn.
+//! When processors are released in an overdrawn interval, all rows that hold some of them then are
+//! searched.
 //!
 //! # Which rows are searched
-//! A job that could not start sooner when it was last examined can do so only in a gap with
-//! processors that have become free since. Gaps are found once per number of processors, for all
-//! rows that ask for this number, and searched again where processors become free. When processors
-//! are taken, the known gaps are not shortened, so a known gap may be longer than the gap that
-//! remains. Every real gap lies within a known one. A row is searched if a gap begins before its
-//! last reserved start and either lasts for its span or reaches one of the row's starts.
+//! A job can start sooner only in a gap with processors that have become free since it was last
+//! examined. Gaps are found once for all rows that ask for equal numbers of processors, and
+//! searched again where processors become free. When processors are taken, known gaps are not
+//! shortened, so that every real gap lies within a known one. A row is searched if a known gap
+//! begins before its last reserved start and either lasts for its span or reaches one of its
+//! starts.
 
 mod classes;
 mod gaps;

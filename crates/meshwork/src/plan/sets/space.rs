@@ -146,8 +146,7 @@ impl Space {
             let ran = &departure.ran;
             if ran.expected_end > now {
                 let grid = self.asked.sites()[0].site().grid();
-                let mut nodes = NodeSet::empty(grid.nodes());
-                ran.placement.add_to(&mut nodes, grid);
+                let nodes = ran.placement.node_set(grid);
                 let (until, count) = (ran.expected_end, ran.placement.len());
                 self.free(Held { from: now, until, nodes: &nodes, count }, &ran.placement);
             }
@@ -269,8 +268,7 @@ impl Space {
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
-            let mut nodes = NodeSet::empty(grid.nodes());
-            placement.add_to(&mut nodes, grid);
+            let nodes = placement.node_set(grid);
             let (from, until, count) = (reservation.at, reservation.until(), placement.len());
             self.sets.hold(Held { from, until, nodes: &nodes, count });
         }

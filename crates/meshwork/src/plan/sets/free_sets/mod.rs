@@ -404,9 +404,7 @@ mod tests {
     }
 
     fn held(grid: &Grid, hold: &(u32, u32, Placement)) -> (Time, Time, NodeSet) {
-        let mut nodes = NodeSet::empty(NODES);
-        hold.2.add_to(&mut nodes, grid);
-        (time(hold.0), time(hold.1), nodes)
+        (time(hold.0), time(hold.1), hold.2.node_set(grid))
     }
 
     /// Free nodes in a unit of time, and their count minus one for each holder beyond the first.
