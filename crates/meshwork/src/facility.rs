@@ -413,8 +413,6 @@ impl SiteAhead {
     }
 
     /// The rule of the machine, other than its size, that always forbids a request on this site.
-    ///
-    /// The text is one sentence without a full stop; `None` without such a rule.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)
@@ -452,10 +450,7 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Claims all free nodes of a placement; held nodes of the placement stay as they are.
-    ///
-    /// # Errors
-    /// If the allocator and the site's set of free nodes disagree, which is a bug.
+    /// Claims all free nodes of a placement; it is a bug if this fails.
     pub fn take_what_is_free_of(
         &mut self,
         placement: &Placement,

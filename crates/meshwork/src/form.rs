@@ -35,8 +35,8 @@ pub enum Finds {
 pub enum ShapeRule {
     /// The block of exactly the requested number with the least sum of sides, unless elongated.
     ///
-    /// Otherwise the block of at least this number with the least sum of sides. Elongated is a
-    /// block that is more than a quarter longer, from corner to corner, than the latter.
+    /// Otherwise the block of at least this number with the least sum of sides. A block is
+    /// elongated if it is more than a quarter longer, from corner to corner, than the latter.
     #[default]
     Squarest,
     /// The block of exactly the requested number with the least sum of sides, even if elongated.

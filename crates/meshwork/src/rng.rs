@@ -1,9 +1,9 @@
 //! Random numbers: named streams of one seed.
 //!
-//! Each purpose ("arrivals", "runtimes", …) draws from a stream of its own. A new purpose, or a
-//! strategy that draws more numbers, therefore never changes the numbers of another purpose, and
-//! all strategies are compared on *the same* jobs. The generator (ChaCha with 8 rounds) is wrapped
-//! here, because each version of Meshwork guarantees the values that it draws.
+//! Each purpose ("arrivals", "runtimes", …) has a stream of its own, so that new purposes and
+//! strategies change no other numbers, and all strategies are compared on *the same* jobs. The
+//! generator (ChaCha with 8 rounds) is wrapped, because each version of Meshwork guarantees its
+//! values.
 
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};

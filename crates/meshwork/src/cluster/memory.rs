@@ -264,9 +264,7 @@ impl<'c> MemoryReader<'c> {
         read.flatten().collect()
     }
 
-    /// Reads the reservation of a waiting job.
-    ///
-    /// `None` if the job no longer waits, or if the sizing no longer allows the reserved size.
+    /// Reads the reservation of a waiting job; `None` if the job left or may not have this size.
     pub fn promise(&mut self) -> Result<Option<(Ticket, Reservation)>, RecallError> {
         let ticket = self.job()?;
         let (at, span, stretch) = (self.time()?, self.real()?, self.real()?);

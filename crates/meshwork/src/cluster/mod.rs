@@ -62,8 +62,6 @@ use crate::observe::{Event, MachineState, Observer};
 use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
-///
-/// A request to start a job returns at once whether the job runs now, on claimed nodes.
 pub struct Cluster<'a> {
     now: Time,
     facility: Facility,
@@ -203,9 +201,7 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job behind `ticket` that may be startable.
-    ///
-    /// [`startable`](Cluster::startable) visits all such jobs faster.
+    /// The next waiting job that may be startable; [`startable`](Cluster::startable) is faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
@@ -270,9 +266,8 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs for which a plan kept between scheduling passes has no reservation yet.
-    ///
-    /// These are all waiting jobs if the cluster [is disturbed](Cluster::is_disturbed).
+    /// Jobs without a reservation in a kept plan: the arrivals, or all if
+    /// [disturbed](Cluster::is_disturbed).
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }

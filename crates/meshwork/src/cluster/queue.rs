@@ -10,9 +10,7 @@ use crate::job::{Job, Request, Time};
 use crate::observe::JobId;
 use crate::offer::QueueView;
 
-/// Handle of a waiting job, valid until the job leaves the queue.
-///
-/// Tickets are ordered like the queue: by arrival, except for jobs requeued at the end.
+/// Handle of a waiting job, valid until the job leaves the queue, and ordered like the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
     /// Place in the queue: even if appended at the end, odd if requeued at the old position.

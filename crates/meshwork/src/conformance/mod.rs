@@ -113,9 +113,7 @@ pub fn machines() -> Vec<(String, Topology)> {
     all
 }
 
-/// Returns [`machines`], and small machines of all other wirings, such as fat trees.
-///
-/// These also have partial rings, and several processors per node.
+/// Returns [`machines`], and small machines of all other wirings, also with partial rings.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [

@@ -8,9 +8,7 @@ use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
-/// Power model of a machine, from the table `energy`, for a [`Setup`](crate::engine::Setup).
-///
-/// Powers are in watts for each processor, energies in joules, and times therefore in seconds.
+/// Power model of a machine, in watts for each processor, joules and thus seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,

@@ -25,9 +25,7 @@ pub struct PlanState {
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// Memory of the policy from the plan for an earlier state; `None` for a first plan.
-    ///
-    /// Each job must then have a number of its own, from state to state.
+    /// Memory of an earlier plan, if any; each job must then have a number of its own.
     pub memory: Option<PlanMemory>,
 }
 
@@ -40,9 +38,7 @@ pub struct PlanMemory {
     pub running: Vec<HeldNodes>,
     /// Numbers and arrivals of the jobs waiting when the plan was complete, in queue order.
     pub waiting: Vec<(u64, Time)>,
-    /// Suspended jobs waiting when the plan was complete, with the nodes on which they resume.
-    ///
-    /// The run time and estimate of each job are the remaining ones.
+    /// Suspended jobs that waited, with their remaining times and the nodes where they resume.
     pub suspended: Vec<HeldNodes>,
     /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,

@@ -158,9 +158,8 @@ impl<'a> Simulation<'a> {
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// Returns the instant of the next step, up to which a simulated network advances.
-    ///
-    /// `None` if no event is left before the end of the run.
+    /// Returns the instant of the next step, to which a simulated network advances; `None` at the
+    /// end.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;
@@ -189,11 +188,9 @@ impl<'a> Simulation<'a> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to `at`; returns whether events are left. Afterwards the clock
-    /// shows the last instant that was processed.
+    /// Processes all instants up to `at`, the last of which the clock then shows.
     ///
-    /// # Errors
-    /// The errors of [`step`](Simulation::step).
+    /// Returns whether events are left, or the errors of [`step`](Simulation::step).
     pub fn run_until(&mut self, at: Time) -> Result<bool, RunError> {
         while self.peek().is_some_and(|next| next <= at) {
             self.step()?;
@@ -201,10 +198,7 @@ impl<'a> Simulation<'a> {
         Ok(self.peek().is_some())
     }
 
-    /// Runs to the end and returns the last instant.
-    ///
-    /// # Errors
-    /// The errors of [`step`](Simulation::step).
+    /// Runs to the end, and returns the last instant or the errors of [`step`](Simulation::step).
     pub fn run(&mut self) -> Result<Time, RunError> {
         if self.only_jobs {
             while self.advance::<true>()? {}
@@ -217,10 +211,7 @@ impl<'a> Simulation<'a> {
     /// Makes one more scheduling pass at the present instant, with another scheduler.
     ///
     /// A timer that it sets replaces the timer of the run. The method must be called before
-    /// [`peek`](Simulation::peek), which may advance a simulated network.
-    ///
-    /// # Errors
-    /// The errors of [`step`](Simulation::step).
+    /// [`peek`](Simulation::peek), and has the errors of [`step`](Simulation::step).
     pub fn pass(&mut self, scheduler: &mut dyn Scheduler) -> Result<(), RunError> {
         if self.end.is_some() {
             return Ok(());

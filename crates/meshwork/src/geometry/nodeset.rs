@@ -294,8 +294,6 @@ impl NodeSet {
     }
 
     /// Keeps only nodes whose number plus `by` is in the set too; **O(n / 64)** for *n* nodes.
-    ///
-    /// With doubling distances, this finds the begins of runs of a given length.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }

@@ -7,9 +7,7 @@ use super::{GpuNode, GpuTask};
 /// Fraction of a workload's tasks that its typical requests must cover.
 const COVERED: f64 = 0.95;
 
-/// Most frequent requests of a workload (its typical requests), each with its frequency.
-///
-/// They define the measure of fragmentation of Weng et al. (ATC 2023).
+/// Most frequent requests of a workload, by which Weng et al. (ATC 2023) measure fragmentation.
 #[derive(Clone, Debug)]
 pub struct TypicalTasks {
     requests: Vec<TypicalRequest>,

@@ -1,7 +1,4 @@
-//! Rules that choose, for a task of a GPU cluster, a node and GPUs of this node.
-//!
-//! Most rules score every node on which a task fits, and take the node with the highest score. Each
-//! rule is a single function, which is why all rules are in this file.
+//! Rules that choose a node and GPUs for a task; each is a single function.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -145,9 +145,9 @@ impl fmt::Display for Time {
     }
 }
 
-/// Lack on the present machine, without other waiting jobs, that keeps a job from starting.
+/// Reason why a waiting job does not start, as if no other job were waiting.
 ///
-/// Without a lack, jobs with precedence come first: `Priority` and `Reserved`.
+/// A job that lacks nothing waits because others have precedence: `Priority` and `Reserved`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

@@ -32,10 +32,6 @@ impl<'a> Ahead<'a> {
     }
 
     /// All sites on which `job` would fit after the hypothetical starts so far.
-    ///
-    /// # Complexity
-    /// **O(1)** for each site whose allocator can use any free processors. One request to the
-    /// allocator for each other site.
     pub fn fits(&mut self, job: &Job) -> SiteFits {
         let Ahead { sites, attempt, then } = self;
         let attempt = Attempt { job, ..*attempt };
@@ -55,9 +51,7 @@ impl<'a> Ahead<'a> {
         }))
     }
 
-    /// Starts a job, hypothetically, on a site on which it fits.
-    ///
-    /// Returns `false`, and starts nothing, if the proposed nodes are not free.
+    /// Starts a job, hypothetically, where it fits; `false` if the proposed nodes are not free.
     pub fn start(&mut self, job: &Job, fit: &SiteFit) -> bool {
         let managed = &self.sites[fit.site];
         let then = &mut self.then[fit.site];

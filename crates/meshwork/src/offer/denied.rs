@@ -88,10 +88,8 @@ impl Denied {
         if !self.every_block {
             return;
         }
-        for request in &other.known {
-            if still_true {
-                self.note(request);
-            }
+        if still_true {
+            other.known.iter().for_each(|request| self.note(request));
         }
         let known = if still_true { Vec::new() } else { other.known };
         for request in other.suspected.into_iter().chain(known) {

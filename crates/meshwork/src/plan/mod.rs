@@ -107,9 +107,7 @@ pub fn forks(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     Box::new(Forks::new(cluster))
 }
 
-/// The plan that a scheduler keeps, advanced to now, or a new one [`of`] the cluster.
-///
-/// It is new if the cluster [is disturbed](Cluster::is_disturbed).
+/// The kept plan, advanced to now; a new one if the cluster [is disturbed](Cluster::is_disturbed).
 pub fn kept<'p>(kept: &'p mut Option<Box<dyn Plan>>, cluster: &Cluster<'_>) -> &'p mut dyn Plan {
     let plan = match kept.take() {
         Some(mut plan) if !cluster.is_disturbed() => {

@@ -15,10 +15,9 @@ pub struct FreeSpace {
     pub free: u32,
     /// Number of nodes of the machine, or of its cores if jobs share nodes.
     pub nodes: u32,
-    /// Largest free block with sides in the requested ratio, or largest free subcube, at the first
-    /// base.
+    /// Largest free block with sides in the requested ratio, or largest free subcube.
     ///
-    /// `None` if no block is free, or if the machine has none, such as a flat one.
+    /// Ties go to the lowest base. `None` without a free block, such as on a flat machine.
     pub largest: Option<PlacedBlock>,
     /// Free cores, MiB of memory, wholly free GPUs and `other`; `None` if jobs do not share nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]

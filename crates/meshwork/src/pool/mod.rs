@@ -123,9 +123,7 @@ impl Pool {
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }
 
-    /// Estimates the memory of a pool in bytes, without building the pool.
-    ///
-    /// The estimate covers the machine and an empty copy of it.
+    /// Estimates the memory of a pool in bytes, with an empty copy of the machine.
     ///
     /// # Errors
     /// The errors of [`read`](Pool::read) that can be found without building an allocator.
@@ -179,10 +177,7 @@ impl Pool {
         self.now
     }
 
-    /// Advances the pool's clock to the instant `to`.
-    ///
-    /// Only allocators that use the age of placements need the clock. For all other allocators it
-    /// may stay at its start.
+    /// Advances the pool's clock to `to`, for allocators that use the age of placements.
     ///
     /// # Errors
     /// If the instant is in the past; then nothing is changed.
@@ -313,9 +308,7 @@ impl Pool {
         of_columns(columns, self.site().topology(), true).map(Request::pieces)
     }
 
-    /// Reads a request as [`Pool::pieces`] does, also if its pieces can never be placed.
-    ///
-    /// [`Pool::never`] then gives the reason.
+    /// Reads a request as [`Pool::pieces`] does, also if [`Pool::never`] could place it.
     ///
     /// # Errors
     /// If the nodes have no types, or a column is wrong; in one sentence.

@@ -118,10 +118,8 @@ impl About {
 
     /// Replaces the entry's name, and drops the aliases, which belong to the original entry.
     #[must_use]
-    pub const fn renamed(mut self, name: &'static str) -> About {
-        self.name = name;
-        self.aliases = &[];
-        self
+    pub const fn renamed(self, name: &'static str) -> About {
+        About { name, aliases: &[], ..self }
     }
 
     /// Whether the description contains the words of an unknown name, up to their endings.
@@ -265,9 +263,6 @@ impl Family {
     }
 
     /// Variant of [`find`](Family::find) among the entries of `lists`.
-    ///
-    /// # Errors
-    /// A sentence that names the nearest known name.
     pub fn find_in(
         &self,
         lists: &dyn EntrySource,
@@ -303,9 +298,6 @@ impl Family {
     }
 
     /// Variant of [`resolve`](Family::resolve) with the entries of `lists`, such as a catalogue's.
-    ///
-    /// # Errors
-    /// The first problem found.
     pub fn resolve_in(
         &self,
         lists: &dyn EntrySource,

@@ -23,10 +23,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table like [`resolve`], but components in it may also name entries of `lists`.
-///
-/// # Errors
-/// The first problem found.
+/// Variant of [`resolve`] in which components may also name entries of `lists`.
 pub fn resolve_in(
     lists: &dyn EntrySource,
     path: &str,

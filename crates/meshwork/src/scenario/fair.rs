@@ -1,10 +1,8 @@
 //! Fair starts: the instant at which each job would start without later arrivals.
 //!
-//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
-//! 2005) define the strict fair start time of a job as its start in an otherwise unchanged run
-//! without the jobs that arrived later. So one further run is made for each instant of arrival. A
-//! job that started before the next arrival needs none, because later arrivals cannot have delayed
-//! it.
+//! This is the strict fair start time of Sabin and Sadayappan (*Unfairness metrics for
+//! space-sharing parallel job schedulers*, JSSPP 2005). One further run is made for each instant of
+//! arrival, except for jobs that started before the next arrival.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -197,10 +197,7 @@ impl Scenario {
         Scenario::read_in(&Catalogue::standard(), table)
     }
 
-    /// Reads a scenario, which may name entries of a catalogue, and fills in every default.
-    ///
-    /// # Errors
-    /// The errors of [`read`](Scenario::read).
+    /// Variant of [`read`](Scenario::read) with the entries of a catalogue.
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Scenario, Problem> {
         let (machine, mut rest) = split_machine(catalogue, table)?;
         failures::spell_out(&mut rest);
@@ -330,9 +327,7 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Simulates one replication, advanced by `act`, and measures it like [`run`](Scenario::run).
-    ///
-    /// The function `act` is called once, with the simulation before its first instant.
+    /// Variant of [`run`](Scenario::run) that `act` advances, called before the first instant.
     ///
     /// # Errors
     /// The errors of `run`, and the errors of `act`.
@@ -390,12 +385,10 @@ impl Scenario {
         })
     }
 
-    /// Components of a run of one replication, except its jobs. They are for callers that pass
-    /// their own jobs or strategies to [`run_on`](Scenario::run_on).
+    /// Components of a run of one replication, except its jobs, for [`run_on`](Scenario::run_on).
     ///
     /// # Errors
-    /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with). All other
-    /// problems are found when the scenario is read.
+    /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with).
     pub fn setup(&self, replication: u64) -> Result<Setup, RunError> {
         self.setup_with(replication, &workload::NoInputs)
     }
@@ -449,8 +442,9 @@ impl Scenario {
         Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
-    /// Runs and measures the components `setup` with the given jobs instead of the scenario's
-    /// workload. Metrics of fair starts have no value, because they require further runs.
+    /// Variant of [`run`](Scenario::run) with the given components and jobs.
+    ///
+    /// Metrics of fair starts have no value, because they require further runs.
     ///
     /// # Errors
     /// If reading the jobs fails, or a strategy breaks its contract.

@@ -1,11 +1,9 @@
 //! Conservative backfilling: every waiting job has a reserved start.
 //!
-//! When a job has ended or runs beyond its estimate, a pass compresses the plan. In queue order,
-//! each reservation is removed, and made again while all others stay in place, so that none gets
-//! later. This is needed even when no job ends early: in the last pass, a reservation that moved to
-//! an earlier start may have left nodes to reservations before it in the queue. The [plan] has
-//! three implementations with identical schedules, and tests compare their transcripts. After an
-//! outage the plan is dropped and made anew.
+//! When a job has ended or runs beyond its estimate, a pass compresses the plan: in queue order,
+//! each reservation is made again while all others stay. This is needed even when no job ends
+//! early, since reservations that the last pass moved may have left nodes to earlier ones. The
+//! [plan] has three implementations with identical schedules, and is made anew after an outage.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};

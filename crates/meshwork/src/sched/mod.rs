@@ -76,8 +76,6 @@ pub trait Scheduler: Send {
     }
 
     /// Whether the scheduler reads which nodes are free or held, and not only how many.
-    ///
-    /// See [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
     fn looks_at_nodes(&self) -> bool {
         true
     }

@@ -4,9 +4,8 @@ use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// Gray code, given by the order of its dimensions; the one that changes most often comes first.
-///
-/// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
+/// Gray code by the order of its dimensions, the one that changes most often first. At position *i*
+/// is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrayCode {
     order: Vec<u32>,
