@@ -65,8 +65,8 @@ impl Facility {
         numbers
     }
 
-    /// Restores the [`memory`](Facility::memory), of allocators only if `is_same` placements are
-    /// held.
+    /// Restores [`memory`](Facility::memory). If `is_same` is not set, other placements are held
+    /// than then, and the allocators restore nothing.
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;

@@ -75,7 +75,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Restores the saved [`memory`](Cluster::memory); `is_same`: the same nodes are held as then.
+    /// Restores [`memory`](Cluster::memory). `is_same` says whether the same nodes are held as
+    /// then.
     pub(crate) fn recall(&mut self, memory: &[u64], is_same: bool) -> Result<(), RecallError> {
         self.facility.recall(memory, is_same)
     }

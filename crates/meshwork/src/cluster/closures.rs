@@ -66,7 +66,7 @@ impl Cluster<'_> {
         self.closures().iter().chain(kept)
     }
 
-    /// Planned outages by begin, except those whose nodes are all out of service.
+    /// Planned outages in order of begin, except those whose nodes are all out of service.
     pub(super) fn closures(&self) -> &[Closure] {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }

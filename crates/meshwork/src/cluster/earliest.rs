@@ -79,8 +79,8 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard, if node counts alone matter, to
-    /// [`earliest_guard`](Cluster::earliest_guard).
+    /// Updates a guard to the present [`earliest_guard`](Cluster::earliest_guard). Returns `false`,
+    /// and leaves it unchanged, unless node counts alone matter.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };

@@ -84,7 +84,7 @@ pub struct Cluster<'a> {
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// Maximum number of nodes with which a job could start; most attempts fail by it.
+    /// Maximum number of nodes with which a job could start, by which most attempts fail at once.
     most_free: u64,
     /// Maximum number of nodes held at once under the power cap; `u64::MAX` without one.
     most_held: u64,
@@ -255,7 +255,8 @@ impl<'a> Cluster<'a> {
         &self.arrivals
     }
 
-    /// Processors requested by the last started job, of whole shared nodes their cores.
+    /// Processors that the last started job requested. Where jobs share nodes, whole nodes count
+    /// with their cores.
     pub(crate) fn last_asked(&self) -> u64 {
         self.last_asked
     }
@@ -266,8 +267,10 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs without a reservation in a kept plan: the arrivals, or all if
-    /// [disturbed](Cluster::is_disturbed).
+    /// Jobs that have no reservation in a plan kept between scheduling passes.
+    ///
+    /// These are the arrivals, or all waiting jobs if the cluster [is
+    /// disturbed](Cluster::is_disturbed).
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }

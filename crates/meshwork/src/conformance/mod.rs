@@ -207,7 +207,7 @@ fn choices(param: &Param) -> Vec<Value> {
     }
 }
 
-/// Makes a finding of a sentence about an entry, in a whole run.
+/// Reports a violation by an entry, without a drawing of the machine.
 fn broken<E: ListedEntry>(entry: &'static E, case: String) -> impl FnOnce(String) -> Finding {
     let (kind, name, drawing) = (E::family().kind, entry.about().name, String::new());
     move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))

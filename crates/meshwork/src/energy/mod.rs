@@ -8,7 +8,7 @@ use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
-/// Power model of a machine, in watts for each processor, joules and thus seconds.
+/// Power model of a machine: watts for each processor, joules, and therefore seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,

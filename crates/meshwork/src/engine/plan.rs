@@ -343,8 +343,8 @@ struct Known {
     held: Vec<(Who, HeldNodes)>,
     /// Waiting jobs whose place in the queue is known from the earlier plan.
     known: Vec<usize>,
-    /// For each job that waited then, its index now; `None` if it left or arrives anew. Empty if
-    /// the memory has no state of a scheduler.
+    /// Present index of each job that waited after the earlier plan; `None` if it left or arrives
+    /// anew. Empty if the memory has no state of a scheduler.
     waited: Vec<Option<usize>>,
     arrivals: Vec<Time>,
     /// Whether no job has started since the earlier plan, and the nodes of all ended jobs are free.

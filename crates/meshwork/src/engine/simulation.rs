@@ -151,7 +151,7 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any; `None` for a job whose predecessors have not ended.
+    /// Arrival of the next job, if any; jobs whose predecessors have not ended have none.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());

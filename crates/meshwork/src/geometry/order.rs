@@ -9,7 +9,7 @@ use crate::topology::{Grid, Node};
 /// Order in which the nodes of a grid of any number of dimensions are traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Order of numbers.
+    /// Order of node numbers.
     RowMajor,
     /// Coordinates run back and forth: backwards where the sum of the higher coordinates is odd.
     Snake,

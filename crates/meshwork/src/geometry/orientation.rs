@@ -15,7 +15,7 @@ pub enum Rotation {
 }
 
 impl Rotation {
-    /// The parameter `rotation` with the default `never`, so that compared blocks are equal.
+    /// The parameter `rotation` with the default `never`, so that comparisons use equal blocks.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
     /// The parameter `rotation` with the default `if_needed`, for allocators that add turning.

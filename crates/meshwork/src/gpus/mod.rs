@@ -157,7 +157,7 @@ impl GpuTask {
     }
 }
 
-/// GPU cluster: its nodes, of which the first with the highest score is taken.
+/// GPU cluster: its nodes, in the order that breaks ties between scores.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
     /// Number of changes of each node, by which rules validate cached scores.

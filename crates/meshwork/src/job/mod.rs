@@ -352,7 +352,7 @@ pub struct Owner {
 pub struct Terms {
     /// Priority of the job from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job should end, relative to its arrival; `None` without a deadline.
+    /// Instant by which the job should end, shifted with the arrival; `None` if it has no deadline.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]

@@ -308,7 +308,7 @@ impl Pool {
         of_columns(columns, self.site().topology(), true).map(Request::pieces)
     }
 
-    /// Reads a request as [`Pool::pieces`] does, also if [`Pool::never`] could place it.
+    /// Variant of [`Pool::pieces`] that accepts pieces that can [never](Pool::never) be placed.
     ///
     /// # Errors
     /// If the nodes have no types, or a column is wrong; in one sentence.

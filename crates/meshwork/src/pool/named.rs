@@ -79,7 +79,7 @@ pub enum Answer {
     NoPlacement {
         /// Whether no placement is possible even on the empty machine.
         never: bool,
-        /// Rule of the machine, other than its size, that forbids the request, or its present lack.
+        /// Rule, other than size, that forbids the request, or on shared nodes what it lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },

@@ -237,7 +237,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The scenario as a table that reads as its equal, with all defaults and without aliases.
+    /// The scenario as a table, with all defaults and no aliases; reading it gives an equal one.
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
@@ -327,7 +327,7 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Variant of [`run`](Scenario::run) that `act` advances, called before the first instant.
+    /// Variant of [`run`](Scenario::run) in which `act` advances the simulation from its begin on.
     ///
     /// # Errors
     /// The errors of `run`, and the errors of `act`.

@@ -80,7 +80,7 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// Whether the scheduler suspends running jobs, for which the network must not send messages.
+    /// Whether the scheduler suspends running jobs. The network must then not simulate messages.
     fn suspends(&self) -> bool {
         false
     }
@@ -139,11 +139,10 @@ impl SchedulerEntry {
     /// Replaces the function that builds the scheduler.
     #[must_use]
     pub const fn build(
-        mut self,
+        self,
         build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
     ) -> SchedulerEntry {
-        self.build = build;
-        self
+        SchedulerEntry { build, ..self }
     }
 
     /// Sets the wirings (kinds of machine, such as meshes and tori) that the scheduler supports.

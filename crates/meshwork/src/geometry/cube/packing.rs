@@ -126,7 +126,7 @@ impl ExactPacking {
     }
 }
 
-/// Finds a partner for an even node, if necessary by giving other nodes new partners.
+/// Finds a partner for a node of even parity, if necessary by giving others new partners.
 fn augment(
     even: usize,
     free: u32,
