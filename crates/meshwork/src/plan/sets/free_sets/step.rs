@@ -84,7 +84,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether the nodes have no holder but their owner, who holds them if `are_held` is set.
+    /// Whether the nodes have no holder but their owner, which holds them if `are_held` is set.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
