@@ -1,7 +1,4 @@
-//! Builders of scenarios and pools in Rust.
-//!
-//! A builder makes the table that a study in TOML would have. The table is then read like any
-//! study, with the same names, checks and error messages.
+//! Builders of scenarios and pools in Rust, by the table that a study in TOML would have.
 
 use std::marker::PhantomData;
 
@@ -32,8 +29,7 @@ impl Component {
         Component(Value::Table(Table::from_iter([("name".to_owned(), name.into())])))
     }
 
-    /// Sets one more parameter. The component's page in the manual lists the parameters with their
-    /// ranges.
+    /// Sets one more parameter of those that the component's page in the manual lists.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Component {
         let mut table = match self.0 {
@@ -126,8 +122,7 @@ impl Machine {
 
 /// Builder of a scenario or a pool: see [`Scenario::builder`] and [`Pool::builder`].
 ///
-/// Omitted settings have the defaults of a study. Nothing is checked before `build`, which reports
-/// the first problem, like the reader of a study.
+/// Omitted settings have the defaults of a study. Nothing is checked before `build`.
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<T> {
@@ -189,8 +184,7 @@ impl<T> Builder<T> {
         self.set("seed", whole(seed))
     }
 
-    /// Sets any key of a study; dots separate nested tables, as in `measure.by_size`. If a key is
-    /// set several times, the last value applies.
+    /// Sets any key of a study, in place of an earlier value; dots separate nested tables.
     pub fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         put(&mut self.table, key, value.into());
         self
@@ -208,20 +202,18 @@ impl<T> Builder<T> {
         &self.table
     }
 
-    /// Checks that a machine is set, and passes the finished table to the function `read`.
+    /// Checks that a machine is set, and passes the finished table to `read`.
     fn lower(
         self,
         what: &str,
         read: fn(&Catalogue, &Table) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         if !self.table.contains_key("machine") {
-            return Err(Problem::new(
-                "machine",
-                format!(
-                    "this {what} has no machine: give it one with `mesh`, `torus`, `hypercube`, `flat` or \
-                     `machine`"
-                ),
-            ));
+            let says = format!(
+                "this {what} has no machine: give it one with `mesh`, `torus`, `hypercube`, `flat` or \
+                 `machine`"
+            );
+            return Err(Problem::new("machine", says));
         }
         read(&self.catalogue.unwrap_or_else(Catalogue::standard), &self.table)
     }
@@ -353,14 +345,12 @@ impl Builder<Pool> {
     }
 }
 
-/// A number as a value of TOML. The reader refuses numbers outside the range of TOML.
+/// A number as a value of TOML; the reader refuses numbers outside the range of TOML.
 fn whole(number: u64) -> Value {
     i64::try_from(number).map_or(Value::Float(number as f64), Value::Integer)
 }
 
-/// Sets the value of a key in which dots separate nested tables, such as `measure.by_size`.
-///
-/// Values on the path that are not tables are replaced by tables.
+/// Sets a key in which dots separate nested tables; other values on the path become tables.
 fn put(table: &mut Table, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else {
         table.insert(key.to_owned(), value);

@@ -19,8 +19,7 @@ use crate::workload::distribution::{
 };
 use crate::workload::{self, WORKLOADS, WorkloadEntry};
 
-/// The family of topologies, which a study selects by name. The parameters common to all entries
-/// are those of a site: its speed, and an allocator of its own.
+/// The family of topologies, whose common parameters are a site's speed and own allocator.
 pub static SITE_FAMILY: Family = Family {
     kind: "topology",
     key: "topology",
@@ -147,9 +146,7 @@ impl Catalogue {
     }
 }
 
-/// Converts the result of adding an entry to a catalogue.
-///
-/// So functions that take a catalogue can take this result directly.
+/// Lets functions that take a catalogue take the result of adding an entry directly.
 impl TryFrom<Result<Catalogue, EntryError>> for Catalogue {
     type Error = EntryError;
 
@@ -164,9 +161,7 @@ impl EntrySource for Catalogue {
     }
 }
 
-/// Implements [`ListedEntry`] for types of entries, so that catalogues accept such entries.
-///
-/// Each line of the macro's input has the type of the entries, their family, the list of this
+/// Implements [`ListedEntry`] for types of entries. Each is given with its family, the list of this
 /// crate's entries, and the check of an added entry.
 macro_rules! listed_entries {
     ($($entry:ty, $family:path, $list:path, $check:expr;)*) => {$(
@@ -209,7 +204,6 @@ fn serves_any(serves: &[Wiring]) -> Result<(), String> {
     if serves.is_empty() { Err(what()) } else { Ok(()) }
 }
 
-/// Checks that a metric with parameters is measured by a function that receives them.
 fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
     let is_given_them = matches!(entry.measure, Measure::PerJob(_) | Measure::Ratio(_));
     if entry.about.params.is_empty() || is_given_them {
@@ -224,7 +218,6 @@ fn is_given_parameters(entry: &MetricEntry) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Checks that the entries of this crate satisfy the rules for added entries.
     #[test]
     fn every_entry_of_this_crate_could_be_added() {
         let catalogue = Catalogue::standard();

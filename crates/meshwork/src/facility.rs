@@ -1,13 +1,10 @@
 //! Facility: the sites of a machine with allocators, a sizing and a selector, which place jobs.
 //!
-//! A sizing decides how many processors a job gets, and a selector on which site.
-//!
-//! A run has one facility. Schedulers look ahead on forks, which are independent copies. In the run
-//! and on forks, the allocator decides whether a job fits.
+//! A sizing decides how many processors a job gets, and a selector on which site. A run has one
+//! facility. Schedulers look ahead on forks, which are independent copies.
 
 use smallvec::SmallVec;
 
-use crate::alloc::parts::shortage;
 use crate::alloc::{Claim, RecallError};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
@@ -25,10 +22,8 @@ pub struct Facility {
     sizing: Box<dyn Sizing>,
     selector: Box<dyn Selector>,
     stream: Stream,
-    /// Numbers of running and waiting jobs, which a sizing may read. They are updated by the owner
-    /// of the queue.
+    /// Numbers of running and waiting jobs, which the owner of the queue updates for a sizing.
     pub counts: QueueCounts,
-    /// Whether the sizing gives every job the size that it requests.
     is_fixed: bool,
     /// Whether caches are disabled, so that tests can compare results with and without them.
     asks_anew: bool,
@@ -54,12 +49,8 @@ impl Facility {
         &self.sites
     }
 
-    /// State, as numbers, that does not follow from the held placements.
-    ///
-    /// It is restored by [`recall`](Facility::recall).
-    ///
-    /// It consists of the positions of the random streams, and of what the sizing and each
-    /// allocator remember of earlier events.
+    /// State that does not follow from the held placements: positions of random streams, and the
+    /// memory of sizing and allocators.
     pub(crate) fn memory(&self) -> Vec<u64> {
         let mut numbers = vec![self.stream.position()];
         let mut put = |memory: Vec<u64>| {
@@ -74,10 +65,8 @@ impl Facility {
         numbers
     }
 
-    /// Restores a state that [`memory`](Facility::memory) returned.
-    ///
-    /// `is_same` is set if this facility holds the same placements as the facility that returned
-    /// the state. If it is not set, the allocators do not restore their part.
+    /// Restores [`memory`](Facility::memory). If `is_same` is not set, other placements are held
+    /// than then, and the allocators restore nothing.
     pub(crate) fn recall(&mut self, numbers: &[u64], is_same: bool) -> Result<(), RecallError> {
         let wrong = || RecallError::Other("it is of another machine".to_owned());
         let (position, mut rest) = numbers.split_first().ok_or_else(wrong)?;
@@ -101,9 +90,7 @@ impl Facility {
         if rest.is_empty() { Ok(()) } else { Err(wrong()) }
     }
 
-    /// Proposes site, size and placement for a job; `None` if the job must wait.
-    ///
-    /// `queue` is the queue in which the job waits, for selectors that look ahead.
+    /// Proposes site, size and placement for a job of `queue`; `None` if the job must wait.
     pub fn propose(&mut self, job: &Job, now: Time, queue: &dyn QueueView) -> Option<Proposal> {
         let Facility { sites, sizing, selector, stream, counts, .. } = self;
         let attempt = Attempt { job, now, sizing: sizing.as_ref(), counts: *counts };
@@ -164,7 +151,6 @@ impl Facility {
         self.sizing.arrived(&job.request);
     }
 
-    /// The largest number of free processors on any one site.
     pub(crate) fn most_free(&self) -> u64 {
         self.sites.iter().map(|managed| u64::from(managed.site().free_nodes())).max().unwrap_or(0)
     }
@@ -175,15 +161,12 @@ impl Facility {
         Attempt { job, now, sizing: sizing.as_ref(), counts: *counts }.at(&mut sites[site], site)
     }
 
-    /// Asks a site's allocator for a placement of a request whose size is fixed.
-    ///
-    /// The request is of the kind that the allocator accepts.
+    /// Asks a site's allocator for a placement of a request in its form.
     pub(crate) fn place(&mut self, site: usize, request: &Request, now: Time) -> Option<Placement> {
         self.sites[site].choose(request, now)
     }
 
-    /// Claims the nodes of a placement, and notifies the site's allocator. Any placement may be
-    /// claimed, not only one that the allocator proposed.
+    /// Claims the nodes of any placement, and notifies the site's allocator.
     ///
     /// # Errors
     /// The placement is invalid or not free; then nothing is changed.
@@ -197,9 +180,6 @@ impl Facility {
     }
 
     /// Variant of [`claim`](Facility::claim) by which the allocator learns the holder of the nodes.
-    ///
-    /// # Errors
-    /// The placement is invalid or not free; then nothing is changed.
     #[inline]
     pub(crate) fn claim_for(
         &mut self,
@@ -215,10 +195,7 @@ impl Facility {
         self.sites[site].expect(placement, end);
     }
 
-    /// Claims all free nodes of a placement; held nodes of the placement stay as they are.
-    ///
-    /// # Errors
-    /// If the allocator and the site's set of free nodes disagree, which is a bug.
+    /// Claims all free nodes of a placement; it is a bug if this fails.
     pub(crate) fn take_what_is_free_of(
         &mut self,
         site: usize,
@@ -228,10 +205,8 @@ impl Facility {
         self.sites[site].take_what_is_free_of(placement, now)
     }
 
-    /// The only site, if sizes are fixed and its allocator finds every free block; otherwise
-    /// `None`.
-    ///
-    /// On such a site, a request that cannot be placed stays unplaceable until nodes are released.
+    /// The only site, if sizes are fixed and its allocator finds every free block. There, a request
+    /// that cannot be placed stays unplaceable until nodes are released.
     pub(crate) fn only_complete_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
             [only] if self.sizes_are_fixed() && only.misses_no_block() => Some(only),
@@ -239,12 +214,11 @@ impl Facility {
         }
     }
 
-    /// Whether sizes are fixed and the allocator of each site finds every free block.
     pub(crate) fn is_complete(&self) -> bool {
         self.sizes_are_fixed() && self.sites.iter().all(ManagedSite::misses_no_block)
     }
 
-    /// The only site of a machine, if every job gets its requested size; otherwise `None`.
+    /// The only site of a machine, if every job gets its requested size.
     #[inline]
     pub(crate) fn only_fixed_site(&self) -> Option<&ManagedSite> {
         match self.sites.as_slice() {
@@ -253,32 +227,23 @@ impl Facility {
         }
     }
 
-    /// Makes the only site count its free nodes instead of recording which nodes are free.
-    ///
-    /// This is meant for runs in which no component depends on which nodes a job holds. It has an
-    /// effect only with interchangeable processors and fixed sizes.
+    /// Makes the only site count its free nodes, if sizes are fixed, for runs that never look at
+    /// them.
     pub(crate) fn name_no_nodes(&mut self) {
         if self.only_fixed_site().is_some() {
             self.sites[0].name_no_nodes();
         }
     }
 
-    /// The fewest processors with which a job could ever start, and the converted request of the
-    /// job.
-    ///
-    /// The request is converted to the kind that the allocator accepts. Works for the [only
-    /// site](Facility::only_fixed_site) with fixed sizes; `None` if the site can never hold the
-    /// job.
+    /// The fewest processors of a job, and its form on the [only fixed
+    /// site](Facility::only_fixed_site). `None` if the site can never hold the job.
     pub(crate) fn only_form(&self, request: &Request) -> Option<(u64, Request)> {
         let only = self.only_fixed_site()?;
         let form = only.in_form(request)?.into_owned();
         Some((self.sizing.fewest(&only.demand(&form, self.counts)), form))
     }
 
-    /// [Proposes](Facility::propose) a placement for a request of the kind that the allocator
-    /// accepts.
-    ///
-    /// Works for the [only site](Facility::only_fixed_site) with fixed sizes.
+    /// [Proposes](Facility::propose) for a form of the [only site](Facility::only_fixed_site).
     #[inline]
     pub(crate) fn propose_form(&mut self, form: &Request, now: Time) -> Option<Proposal> {
         let only = &mut self.sites[0];
@@ -293,19 +258,13 @@ impl Facility {
         self.is_fixed && !self.asks_anew
     }
 
-    /// The [only complete site](Facility::only_complete_site), if its placements depend only on
-    /// free nodes.
-    ///
-    /// The allocator of such a site considers nothing but the request and which nodes are free.
+    /// The [only site](Facility::only_complete_site), if placements depend only on free nodes.
     pub(crate) fn only_plain_site(&self) -> Option<&ManagedSite> {
         self.only_complete_site().filter(|only| only.goes_by_free_nodes())
     }
 
-    /// Placement on the [plain](Facility::only_plain_site) site if exactly the nodes in `free` were
-    /// free.
-    ///
-    /// The request is of the kind that the allocator accepts. Afterwards this facility can only be
-    /// used for such queries.
+    /// Placement on the [plain site](Facility::only_plain_site) if exactly the nodes in `free` were
+    /// free. Afterwards this facility can only be used for such queries.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -315,15 +274,13 @@ impl Facility {
         self.sites[0].place_where_free(free, request, now)
     }
 
-    /// Whether jobs share the nodes of the machine. They share those of every site or of none.
+    /// Whether jobs share the nodes of every site, or else of none.
     #[inline]
     pub(crate) fn shares_nodes(&self) -> bool {
         self.sites[0].site().amounts().is_some()
     }
 
     /// Calls a function on a site, and then restores the site's free amounts of resources.
-    ///
-    /// The function may change these amounts to find out what would fit.
     pub(crate) fn in_trial<R>(
         &mut self,
         site: usize,
@@ -335,9 +292,7 @@ impl Facility {
         answer
     }
 
-    /// Lowers free amounts of resources of a site to at most the given limits.
-    ///
-    /// This is for copies of the facility, since the amounts are not restored.
+    /// Lowers free amounts of a site to at most the given limits; they are not restored.
     pub(crate) fn limit(&mut self, site: usize, limits: &CellLimits) {
         self.sites[site].site_mut().limit(limits);
     }
@@ -349,22 +304,15 @@ impl Facility {
         self.sites.iter_mut().for_each(ManagedSite::ask_anew);
     }
 
-    /// Takes over the denials (requests that do not fit) that an older copy has cached on each
-    /// site.
-    ///
-    /// If `still_true` is false, the denials may no longer hold. Then each is evaluated again
-    /// before use.
+    /// Takes over the denials of an older copy; they are only suspected unless `still_true` is set.
     pub(crate) fn learn_from(&mut self, copy: &mut Facility, still_true: bool) {
         for (site, there) in self.sites.iter_mut().zip(&mut copy.sites) {
             site.learn_from(there, still_true);
         }
     }
 
-    /// Resets a copy of the facility to its original, on a [plain](Facility::only_plain_site) site.
-    ///
-    /// On such a site, a copy differs from its original only in the free nodes. Cached denials
-    /// (requests that do not fit) stay valid if `still_true` is true. Otherwise each is evaluated
-    /// again before use.
+    /// Resets a copy to its original, on a [plain site](Facility::only_plain_site). The copy's
+    /// denials are only suspected unless `still_true` is set.
     pub(crate) fn become_like(&mut self, original: &Facility, still_true: bool) {
         self.counts = original.counts;
         for (site, there) in self.sites.iter_mut().zip(&original.sites) {
@@ -372,8 +320,7 @@ impl Facility {
         }
     }
 
-    /// Advances the random streams to the positions that the streams of the copy `fork` have
-    /// reached.
+    /// Advances the random streams to the positions of those of the copy `fork`.
     pub(crate) fn sync_streams_with(&mut self, fork: &Facility) {
         self.stream.catch_up_with(&fork.stream);
         for (site, there) in self.sites.iter_mut().zip(&fork.sites) {
@@ -386,10 +333,8 @@ impl Facility {
         self.sites[site].release(placement);
     }
 
-    /// The sizes in which a job may be started on a site, in the order in which they are tried.
-    ///
-    /// The factor by which the run time changes with each size includes the site's speed. Empty if
-    /// the site can never hold the job.
+    /// The sizes of a job on a site, in order; empty if it never fits. The factor on the run time
+    /// includes the site's speed.
     pub(crate) fn sizes(&self, site: usize, job: &Job, now: Time) -> SmallVec<[Size; 1]> {
         let managed = &self.sites[site];
         let attempt = Attempt { job, now, sizing: self.sizing.as_ref(), counts: self.counts };
@@ -450,14 +395,12 @@ impl SiteAhead {
         self.managed.site()
     }
 
-    /// Copies a site, with the sizing by which every job gets its requested size.
     pub(crate) fn of(managed: &ManagedSite) -> SiteAhead {
         let (managed, sizing) = (managed.fork(), as_asked());
         SiteAhead { index: 0, managed, sizing, counts: QueueCounts::default() }
     }
 
-    /// Whether the site's allocator places one block of the requested shape, and jobs get their
-    /// sizes.
+    /// Whether placements are one block of the requested shape, of the requested size.
     #[must_use]
     pub fn gives_blocks(&self) -> bool {
         self.managed.gives_blocks() && self.sizing.is_fixed()
@@ -469,25 +412,16 @@ impl SiteAhead {
         self.managed.finds()
     }
 
-    /// The rule of the machine that always forbids a request on this site; `None` without such a
-    /// rule.
-    ///
-    /// The text is one sentence without a full stop. A request that is merely too large violates no
-    /// rule.
+    /// The rule of the machine, other than its size, that always forbids a request on this site.
     #[must_use]
     pub fn never(&self, request: &Request) -> Option<String> {
         self.managed.never(request)
     }
 
-    /// The reason why a request for pieces does not fit on the site now. `None` if jobs do not
-    /// share its nodes.
+    /// The reason why a request for pieces does not fit now; `None` if jobs share no nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
-        let amounts = self.site().amounts()?;
-        match self.managed.in_form(request)?.as_ref() {
-            Request::Pieces(pieces) => Some(shortage(pieces, amounts)),
-            _ => None,
-        }
+        self.managed.shortage(request)
     }
 
     /// The reason why a job cannot start on the site now, in the sense of [`Facility::lacks`].
@@ -496,8 +430,7 @@ impl SiteAhead {
         attempt.lacks(&mut self.managed)
     }
 
-    /// The fewest processors with which a job could start on the site; `None` if the job never
-    /// could.
+    /// The fewest processors with which a job could start; `None` if the job never could.
     #[must_use]
     pub fn fewest(&self, job: &Job) -> Option<u64> {
         let request = self.managed.in_form(&job.request)?;
@@ -511,18 +444,13 @@ impl SiteAhead {
         self.managed.forget();
     }
 
-    /// Lowers free amounts of resources of nodes, but not below 0.
-    ///
-    /// Each item is a node, the index of one of its resources, and the amount to subtract.
+    /// Lowers free amounts, given by node, resource and amount, but not below 0.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         self.managed.site_mut().lower(by);
         self.managed.forget();
     }
 
-    /// Claims all free nodes of a placement; held nodes of the placement stay as they are.
-    ///
-    /// # Errors
-    /// If the allocator and the site's set of free nodes disagree, which is a bug.
+    /// Claims all free nodes of a placement; it is a bug if this fails.
     pub fn take_what_is_free_of(
         &mut self,
         placement: &Placement,

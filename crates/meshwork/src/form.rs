@@ -9,8 +9,7 @@ pub enum Asks {
     Constrained,
     /// A block with one side for each dimension of the grid.
     Block,
-    /// A block, even an elongated one, if the job requests a block; otherwise a number of
-    /// processors.
+    /// A block, even an elongated one, if the job requests one; otherwise a number of processors.
     BlockOrNodes,
     /// The dimension of a subcube.
     Subcube,
@@ -25,8 +24,7 @@ pub enum Asks {
 pub enum Finds {
     /// Finds a placement whenever enough processors are free, because any of them will do.
     AnyNodes,
-    /// Finds a placement whenever a block is free in one of the orientations that the allocator
-    /// tries.
+    /// Finds a placement whenever a block is free in one of the orientations that are tried.
     EveryBlock,
     /// May find no placement although a block is free.
     SomeBlocks,
@@ -35,16 +33,14 @@ pub enum Finds {
 /// Rule that turns a requested number of processors into the sides of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShapeRule {
-    /// A block of exactly the requested number of processors, if one fits and is not elongated.
+    /// The block of exactly the requested number with the least sum of sides, unless elongated.
     ///
-    /// Otherwise, of the blocks with at least this number, the one with the smallest sum of sides.
-    /// The first block is elongated if it is more than a quarter longer, from corner to corner,
-    /// than the second.
+    /// Otherwise the block of at least this number with the least sum of sides. A block is
+    /// elongated if it is more than a quarter longer, from corner to corner, than the latter.
     #[default]
     Squarest,
-    /// A block of exactly the requested number of processors, even if elongated.
+    /// The block of exactly the requested number with the least sum of sides, even if elongated.
     ///
-    /// Of several such blocks, the one with the smallest sum of sides. If no such block fits the
-    /// machine, `Squarest` applies.
+    /// If no such block fits the machine, `Squarest` applies.
     Exact,
 }

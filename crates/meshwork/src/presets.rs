@@ -25,9 +25,8 @@ impl MachineEntry {
 
     /// Replaces the description of the preset.
     #[must_use]
-    pub const fn described(mut self, about: About) -> MachineEntry {
-        self.about = about;
-        self
+    pub const fn described(self, about: About) -> MachineEntry {
+        MachineEntry { about, ..self }
     }
 }
 
@@ -47,7 +46,6 @@ impl MachineEntry {
         }
     }
 
-    /// Checks that machine and allocator of a preset are valid TOML.
     pub(crate) fn is_toml(&self) -> Result<(), String> {
         let what = "its `machine` must be a table and its `allocator` a name or a table, in TOML";
         self.read().map(drop).ok_or_else(|| what.to_owned())
@@ -136,16 +134,14 @@ static TPU_V4: MachineEntry = MachineEntry::new(
         "a pod of TPU v4: 4096 chips in 64 cubes of 4 × 4 × 4, joined by optical switches",
     )
     .definition(
-        "A processor is a chip; four are a host of 2 × 2 × 1. Slices have sides \
-             that are multiples of 4 and up to 64 cubes, any of which optical switches \
-             join, or are parts of a cube: 2 × 4 × 4, 2 × 2 × 4, 2 × 2 × 2 and the \
-             host. Slices of one and two chips, which production has too, are parts of \
-             a host. Twisted slices have other links and the same chips. How the \
-             smaller parts lie in a cube, and which free cubes are chosen, is not \
-             published. Switches take about ten seconds to join a slice; \
-             `reconfiguration_time` is 0 unless set. The grid of 16 × 16 × 16 is where \
-             the cubes stand in pictures, and what a network without optical switches \
-             has for links.",
+        "A processor is a chip; four are a host of 2 × 2 × 1. Slices have sides that are multiples \
+         of 4 and up to 64 cubes, any of which optical switches join, or are parts of a cube: 2 × \
+         4 × 4, 2 × 2 × 4, 2 × 2 × 2 and the host. Slices of one and two chips, which production \
+         has too, are parts of a host. Twisted slices have other links and the same chips. How the \
+         smaller parts lie in a cube, and which free cubes are chosen, is not published. Switches \
+         take about ten seconds to join a slice; `reconfiguration_time` is 0 unless set. The grid \
+         of 16 × 16 × 16 is where the cubes stand in pictures, and what a network without optical \
+         switches has for links.",
     )
     .complexity(NOTHING_TO_SET)
     .source(
@@ -159,8 +155,7 @@ static TPU_V4: MachineEntry = MachineEntry::new(
 static TPU_V5P: MachineEntry = MachineEntry::new(
     About::new(
         "tpu_v5p",
-        "a pod of TPU v5p: 8960 chips in 140 cubes of 4 × 4 × 4, joined by optical \
-             switches",
+        "a pod of TPU v5p: 8960 chips in 140 cubes of 4 × 4 × 4, joined by optical switches",
     )
     .definition(
         "As `tpu_v4`, with 140 cubes, and no slices of fewer chips than a host. A \
@@ -221,17 +216,15 @@ static TPU_V6E: MachineEntry = MachineEntry::new(
 static INTREPID: MachineEntry = MachineEntry::new(
     About::new(
         "intrepid",
-        "Intrepid, a Blue Gene/P of 40,960 nodes, with the 1347 partitions of its \
-             production",
+        "Intrepid, a Blue Gene/P of 40,960 nodes, with the 1347 partitions of its production",
     )
     .definition(
-        "40 racks of two midplanes, in five rows; a node has four processors. A \
-             job gets a whole partition of 64, 128, 256, 512, 1024, 2048, 4096, 8192, \
-             16384, 24576, 32768 or 40960 nodes, by the rule of `partitions`, with the \
-             switches that the larger ones need. In production only eight racks had \
-             partitions of 64; here all have. Its torus is not wired in the model, \
-             which numbers nodes card by card; a job of its logs asks for processors, \
-             four to a node.",
+        "40 racks of two midplanes, in five rows; a node has four processors. A job gets a whole \
+         partition of 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768 or 40960 \
+         nodes, by the rule of `partitions`, with the switches that the larger ones need. In \
+         production only eight racks had partitions of 64; here all have. Its torus is not wired \
+         in the model, which numbers nodes card by card; a job of its logs asks for processors, \
+         four to a node.",
     )
     .complexity(NOTHING_TO_SET)
     .source(
@@ -245,16 +238,14 @@ static INTREPID: MachineEntry = MachineEntry::new(
 static MIRA: MachineEntry = MachineEntry::new(
     About::new(
         "mira",
-        "Mira, a Blue Gene/Q of 49,152 nodes, with the sizes of partitions of its \
-             production",
+        "Mira, a Blue Gene/Q of 49,152 nodes, with the sizes of partitions of its production",
     )
     .definition(
-        "48 racks, 96 midplanes of 512 nodes. A job gets a whole partition of 512, \
-             1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768 or 49152 nodes. Where \
-             these lay, which wires they shared, and which were meshes in one \
-             dimension, is not in what we have: here there is one at every multiple of \
-             its size, and no switches. So partitions conflict less often than they \
-             did.",
+        "48 racks, 96 midplanes of 512 nodes. A job gets a whole partition of 512, 1024, 2048, \
+         4096, 8192, 12288, 16384, 24576, 32768 or 49152 nodes. Where these lay, which wires they \
+         shared, and which were meshes in one dimension, is not in what we have: here there is one \
+         at every multiple of its size, and no switches. So partitions conflict less often than \
+         they did.",
     )
     .complexity(NOTHING_TO_SET)
     .source("Argonne Leadership Computing Facility, Machine Partitions on Mira/Cetus/Vesta"),
@@ -265,20 +256,17 @@ static MIRA: MachineEntry = MachineEntry::new(
 static BLUE_WATERS: MachineEntry = MachineEntry::new(
     About::new(
         "blue_waters",
-        "Blue Waters, a torus of 24 × 24 × 24 Gemini routers, handed out in \
-             contiguous prisms",
+        "Blue Waters, a torus of 24 × 24 × 24 Gemini routers, handed out in contiguous prisms",
     )
     .definition(
-        "A processor of the model is a Gemini router, with two nodes. From 2015 on \
-             jobs got contiguous prisms. Which orientations and places the scheduler \
-             tried first is not published, nor are the places of the service nodes, \
-             which were holes for it: here it is first fit in any orientation, and \
-             there are no holes.",
+        "A processor of the model is a Gemini router, with two nodes. From 2015 on jobs got \
+         contiguous prisms. Which orientations and places the scheduler tried first is not \
+         published, nor are the places of the service nodes, which were holes for it: here it is \
+         first fit in any orientation, and there are no holes.",
     )
     .complexity(NOTHING_TO_SET)
     .source(
-        "National Center for Supercomputing Applications, Topology Aware \
-             Scheduling on Blue Waters",
+        "National Center for Supercomputing Applications, Topology Aware Scheduling on Blue Waters",
     ),
     "{ topology = \"torus\", dims = [24, 24, 24] }",
     "{ name = \"first_fit\", rotation = \"if_needed\" }",
@@ -291,13 +279,12 @@ static FUGAKU: MachineEntry = MachineEntry::new(
              blocks whose axes may be exchanged",
     )
     .definition(
-        "A processor of the model is a unit of 2 × 3 × 2 nodes, in which blocks of \
-             the machine's torus are counted; there are 158,976 nodes. Jobs of more \
-             than 384 nodes get a torus, in any orientation. Smaller ones get nodes \
-             anywhere unless they ask for a shape, which is not modelled here: all \
-             jobs get blocks of units. In normal use a job has 82,944 nodes, that is \
-             6912 units, at most, which is not enforced. Which place is tried first is \
-             not published: here it is the first.",
+        "A processor of the model is a unit of 2 × 3 × 2 nodes, in which blocks of the machine's \
+         torus are counted; there are 158,976 nodes. Jobs of more than 384 nodes get a torus, in \
+         any orientation. Smaller ones get nodes anywhere unless they ask for a shape, which is \
+         not modelled here: all jobs get blocks of units. In normal use a job has 82,944 nodes, \
+         that is 6912 units, at most, which is not enforced. Which place is tried first is not \
+         published: here it is the first.",
     )
     .complexity(NOTHING_TO_SET)
     .source(
@@ -322,13 +309,12 @@ static IRREGULAR_GPUS: MachineEntry = MachineEntry::new(
     .complexity(NOTHING_TO_SET)
     .source("general"),
     "{ topology = \"flat\", processors = 64, nodes = [{ type = \"dgx\" }] }",
-    "{ name = \"tree\", switches = [{ nodes = [0] }, { nodes = [1] }, { nodes = [2, 3] }, { \
-     nodes = [4, 5] }, { nodes = [6, 7] }, { nodes = [8, 9, 10] }, { nodes = [11, 12, 13] }, { \
-     nodes = [14, 15, 16] }, { nodes = [17, 18, 19, 20, 21] }, { nodes = [22, 23, 24, 25, 26] }, \
-     { nodes = [27, 28, 29, 30, 31, 32] }, { nodes = [33, 34, 35, 36, 37, 38] }, { nodes = [39, \
-     40, 41, 42, 43, 44] }, { nodes = [45, 46, 47, 48, 49, 50, 51, 52] }, { nodes = [53, 54, 55, \
-     56, 57, 58, 59, 60, 61, 62, 63] }, { children = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, \
-     13, 14] }] }",
+    "{ name = \"tree\", switches = [{ nodes = [0] }, { nodes = [1] }, { nodes = [2, 3] }, { nodes \
+     = [4, 5] }, { nodes = [6, 7] }, { nodes = [8, 9, 10] }, { nodes = [11, 12, 13] }, { nodes = \
+     [14, 15, 16] }, { nodes = [17, 18, 19, 20, 21] }, { nodes = [22, 23, 24, 25, 26] }, { nodes = \
+     [27, 28, 29, 30, 31, 32] }, { nodes = [33, 34, 35, 36, 37, 38] }, { nodes = [39, 40, 41, 42, \
+     43, 44] }, { nodes = [45, 46, 47, 48, 49, 50, 51, 52] }, { nodes = [53, 54, 55, 56, 57, 58, \
+     59, 60, 61, 62, 63] }, { children = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] }] }",
 );
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Random numbers: named streams of one seed.
 //!
-//! Each purpose ("arrivals", "runtimes", …) draws from a stream of its own. A new purpose, or a
-//! strategy that draws more numbers, therefore never changes the numbers of another purpose, and
-//! all strategies are compared on *the same* jobs. The generator (ChaCha with 8 rounds) is wrapped
-//! here, because each version of Meshwork guarantees the values that it draws.
+//! Each purpose ("arrivals", "runtimes", …) has a stream of its own, so that new purposes and
+//! strategies change no other numbers, and all strategies are compared on *the same* jobs. The
+//! generator (ChaCha with 8 rounds) is wrapped, because each version of Meshwork guarantees its
+//! values.
 
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -65,10 +65,7 @@ impl Stream {
         self.source.set_word_pos(u128::from(position));
     }
 
-    /// Moves the stream to the position of `copy`, its clone.
-    ///
-    /// If neither of the two has drawn since the copy was made, which is the common case, this
-    /// takes only a comparison.
+    /// Moves the stream to the position of `copy`, its clone; often only a comparison.
     #[inline]
     pub(crate) fn catch_up_with(&mut self, copy: &Stream) {
         if self.source.get_word_pos() != copy.source.get_word_pos() {
@@ -81,8 +78,8 @@ impl Stream {
         self.source.next_u64()
     }
 
-    /// Returns a uniform number between 0 and 1: an odd multiple of 2⁻⁵³, from 52 random bits. It
-    /// is never 0 or 1, so that the logarithms of the number *x* and of 1 − *x* are finite.
+    /// Returns a uniform number strictly between 0 and 1: an odd multiple of 2⁻⁵³, from 52 random
+    /// bits.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
@@ -103,9 +100,8 @@ impl Stream {
     }
 }
 
-/// 64 pseudorandom bits that are a function of three numbers. They are for random choices that must
-/// depend only on an object, such as a packet, and not on the order of draws. The finaliser of
-/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) is applied once for each number.
+/// 64 pseudorandom bits that depend only on three numbers, and not on the order of draws. The
+/// finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) is applied once for each.
 #[must_use]
 pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     [seed, thing, part].into_iter().fold(0, |hash, number| {
@@ -116,7 +112,7 @@ pub(crate) fn keyed(seed: u64, thing: u64, part: u64) -> u64 {
     })
 }
 
-/// The FNV-1a hash of a text, which is short, stable, and sufficient to distinguish a few names.
+/// The FNV-1a hash of a text, which is sufficient to distinguish a few names.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -61,8 +61,6 @@ pub fn shaped(
 }
 
 /// Smallest square with a power-of-two side that can hold the requested nodes or block.
-///
-/// `None` if it does not fit the grid.
 fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
     let [width, height] = *grid.sides() else { return None };
     let least = match request {
@@ -75,8 +73,6 @@ fn squared(request: &Request, nodes: u32, grid: &Grid) -> Option<Dims> {
 }
 
 /// Adds or removes sides of length 1 at the end, so that the block has a side for each dimension.
-///
-/// `None` if a side to be removed is longer than 1.
 fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     let mut sides = Dims::from_slice(sides);
     while sides.len() > dimensions && sides.last() == Some(&1) {
@@ -89,7 +85,6 @@ fn padded(sides: &[u32], dimensions: usize) -> Option<Dims> {
     Some(sides)
 }
 
-/// Block into which `rule` converts a number of nodes; `None` if none fits the grid.
 fn block_by(rule: ShapeRule, nodes: u32, grid: &Grid) -> Option<Dims> {
     let exact = (rule == ShapeRule::Exact).then(|| block_of(nodes, grid, true)).flatten();
     exact.or_else(|| block_for(nodes, grid))
@@ -105,10 +100,8 @@ mod tests {
     }
 
     /// Finds the default block for a number of nodes by its definition, among all blocks that fit.
-    ///
-    /// Two blocks with the smallest sum of sides are compared: one with exactly `nodes` nodes, and
-    /// one with at least `nodes` nodes. The exact block is the result, unless its diameter exceeds
-    /// 1.25 times the diameter of the other block.
+    /// Of the blocks with the least sum of sides, the exact one is the result, unless its diameter
+    /// exceeds 1.25 times that of the block with at least `nodes` nodes.
     fn by_search(nodes: u32, machine: [u32; 3]) -> Option<Vec<u32>> {
         let [width, height, depth] = machine;
         let of = |(w, h, d): (u32, u32, u32)| w * h * d;

@@ -26,9 +26,7 @@ const SLOWEST: f64 = 0.1;
 
 /// Number of draws of all sites' speeds from which the maximum variance is estimated.
 const TRIED: usize = 1000;
-/// Minimum number of the [`TRIED`] draws in which no speed is below [`SLOWEST`].
-///
-/// The maximum variance is the largest for which this minimum is reached.
+/// Minimum number of the [`TRIED`] draws without a slow site, which limits the variance.
 const GOOD: usize = 20;
 
 /// Generator of random speeds for the sites of a machine, with a given variance.
@@ -41,7 +39,7 @@ const GOOD: usize = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speeds {
     variance: f64,
-    /// For each site, the number of its processors times the speed that the study gives.
+    /// Processors of each site times the speed that the study gives.
     weights: Vec<f64>,
     capacity_conserving: bool,
 }
@@ -98,9 +96,7 @@ impl Speeds {
     }
 }
 
-/// Draws `count` normal variates, scaled to a mean of 0 and a variance (with divisor n − 1) of 1.
-///
-/// `count` is at least two.
+/// Draws at least two normal variates, scaled to mean 0 and variance (with divisor n − 1) 1.
 fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     loop {
         let drawn: Vec<f64> = (0..count).map(|_| standard_normal(stream)).collect();
@@ -113,10 +109,8 @@ fn standardised(count: usize, stream: &mut Stream) -> Vec<f64> {
     }
 }
 
-/// Largest variance at which at least one set of speeds in fifty has no speed below 0.1.
-///
-/// The variance is a multiple of 0.001. It is estimated on fixed sets of speeds, so that the
-/// validity of a study does not depend on its seed.
+/// Largest variance, by 0.001, at which one set of speeds in fifty has no speed below 0.1. It is
+/// estimated on fixed sets, so that the validity of a study does not depend on its seed.
 fn most_variance(sites: usize) -> f64 {
     let mut stream = Stream::new(0, 0, "speeds.most_variance");
     let mut most: Vec<f64> = (0..TRIED)
@@ -143,7 +137,7 @@ mod tests {
         Speeds::read(&params, weights.to_vec())
     }
 
-    /// Computing capacities of the five sites in the paper by Shih, Huang & Chung.
+    /// Capacities of the five sites in the paper by Shih, Huang & Chung.
     const WEIGHTS: [f64; 5] = [8.0, 128.0, 128.0, 128.0, 50.0];
 
     fn sets(variance: f64, conserving: bool, count: u64) -> Vec<Vec<f64>> {
@@ -174,10 +168,8 @@ mod tests {
         }
     }
 
-    /// Compares mean ratios of the largest to the smallest speed with those of another program.
-    ///
-    /// The other program drew the speeds of all sites 400,000 times. The paper of Shih, Huang &
-    /// Chung reports mean ratios of 1.8, 2.3, 3 and 4.2 over ten draws.
+    /// Compares mean ratios of the largest to the smallest speed with 400,000 draws of another
+    /// program. The paper of Shih, Huang & Chung reports 1.8, 2.3, 3 and 4.2 over ten draws.
     #[test]
     fn the_fastest_is_as_much_faster_as_is_known_of_this_generator() {
         for (variance, expected) in [(0.05, 1.77), (0.1, 2.31), (0.15, 2.93), (0.2, 3.70)] {

@@ -68,8 +68,6 @@ pub static RESERVATION: &[Param] = &[
 ];
 
 /// The keys `partitions` and `reservations` of a machine, which limit the nodes that jobs may use.
-///
-/// They apply to a machine of one site or of several sites.
 pub static PARAMS: &[Param] = &[
     Param {
         name: "partitions",

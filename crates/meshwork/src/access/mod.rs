@@ -17,8 +17,7 @@ use crate::topology::{Node, Topology};
 #[derive(Clone, Debug)]
 pub struct Access {
     pub(crate) partitions: Vec<Partition>,
-    /// Index of the partition for jobs that name no partition; `None` if such jobs may use all
-    /// nodes.
+    /// Partition of jobs that name none; `None` if such jobs may use all nodes.
     default: Option<usize>,
     by_name: BTreeMap<String, usize>,
     pub(crate) reservations: Vec<Reserved>,
@@ -26,21 +25,19 @@ pub struct Access {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
-    /// Nodes of each site that do not belong to the partition.
     pub(crate) outside: Vec<OfSite>,
     max_nodes: u64,
     max_time: f64,
 }
 
-/// Advance reservation: nodes of one site that only some users may use during an interval.
+/// Nodes of one site that only some users may use during an interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Reserved {
     pub(crate) nodes: OfSite,
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) users: BTreeSet<String>,
-    /// Numbers of the jobs that may not use the reserved nodes. `None` if `users` decides instead:
-    /// then only jobs of these users may use the nodes.
+    /// Numbers of the jobs that may not use the nodes; `None` if only jobs of `users` may.
     pub(crate) barred: Option<BTreeSet<u64>>,
 }
 
@@ -58,14 +55,11 @@ pub struct Area {
 }
 
 impl Access {
-    /// Creates access rules that have reservations but no partitions.
     pub(crate) fn of_reservations(reservations: Vec<Reserved>) -> Access {
         Access { partitions: Vec::new(), default: None, by_name: BTreeMap::new(), reservations }
     }
 
     /// The nodes of every partition and reservation, one [`Area`] for each site with such nodes.
-    ///
-    /// **O(p n)** for *p* partitions and reservations together and *n* nodes.
     pub(crate) fn areas(&self, topologies: &[Topology]) -> Vec<Area> {
         let mut areas = Vec::new();
         for (name, &index) in &self.by_name {
@@ -90,9 +84,6 @@ impl Access {
     }
 
     /// Reads the access rules of a machine with the given sites; `None` if the machine has none.
-    ///
-    /// # Errors
-    /// The first invalid key, in one sentence.
     pub(crate) fn read(
         machine: &Params,
         topologies: &[Topology],
@@ -124,13 +115,11 @@ impl Access {
             return Err(table.problem("name", format!("there are two partitions \"{name}\"")));
         }
         if table.flag("default") && self.default.replace(index).is_some() {
-            return Err(table.problem(
-                "default",
-                format!(
-                    "`{}` is true, but another partition is the default already",
-                    join(table.path(), "default")
-                ),
-            ));
+            let says = format!(
+                "`{}` is true, but another partition is the default already",
+                join(table.path(), "default")
+            );
+            return Err(table.problem("default", says));
         }
         let inside = named(table, sites)?;
         let on =
@@ -152,13 +141,11 @@ impl Access {
     fn add_reservation(&mut self, table: &Params, sites: &Sites<'_>) -> Result<(), Problem> {
         let (from, until) = (table.number("from"), table.number("until"));
         if until <= from {
-            return Err(table.problem(
-                "until",
-                format!(
-                    "`{}` is {until}, but must be after {from}, when it begins",
-                    join(table.path(), "until")
-                ),
-            ));
+            let says = format!(
+                "`{}` is {until}, but must be after {from}, when it begins",
+                join(table.path(), "until")
+            );
+            return Err(table.problem("until", says));
         }
         let users: BTreeSet<String> =
             table.get_texts("users").unwrap_or_default().into_iter().map(str::to_owned).collect();
@@ -188,14 +175,13 @@ impl Access {
         }
     }
 
-    /// Whether a job has a partition only if its owner names one, as there is no default partition.
+    /// Whether there is no default partition, so that a job's owner decides.
     pub(crate) fn goes_by_owners(&self) -> bool {
         self.default.is_none() && !self.partitions.is_empty()
     }
 }
 
 impl Reserved {
-    /// Whether the reservation forbids `job` to use the reserved nodes.
     pub(crate) fn bars(&self, job: &Job) -> bool {
         if let Some(barred) = &self.barred {
             return barred.contains(&job.number);
@@ -205,12 +191,10 @@ impl Reserved {
     }
 }
 
-/// Name of the partition that a job's owner names; `None` if the owner names none.
 fn partition_of(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }
 
-/// The nodes that the key `nodes` of a partition's or reservation's table names, by site.
 fn named(table: &Params, sites: &Sites<'_>) -> Result<Vec<OfSite>, Problem> {
     sites
         .named(table.text("nodes"))

@@ -13,24 +13,19 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::{Dims, Job, Request, Time};
 use crate::machine::Placement;
 
-/// Access rules as closures. A closure is a set of nodes and an interval in which a job may not use
-/// them.
+/// Access rules as closures: sets of nodes, each with an interval in which jobs may not use them.
 pub(super) struct Gate {
     access: Access,
-    /// For each partition, the nodes outside it, which are closed to the jobs of the partition for
-    /// ever.
+    /// For each partition, the nodes outside it, closed for ever to its jobs.
     outside: Vec<Vec<Closure>>,
-    /// All reservations: for each one its nodes and its interval, and the jobs that it admits.
     reserved: Vec<(Closure, Reserved)>,
     /// Begin and end times of all reservations, in ascending order.
     edges: Vec<Time>,
 }
 
-/// State of the access rules in a run: cached answers, and how many reservation times passed.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Whether a request fits the nodes of a partition when all of them are free. The key is the
-    /// number of the partition and the request.
+    /// Whether a request fits the empty partition, by number of the partition and request.
     fits: BTreeMap<(usize, Request), bool>,
     /// Number of reservation begin and end times that have passed: an index into `Gate::edges`.
     edges: usize,
@@ -47,20 +42,17 @@ impl Gate {
         self.outside_of(job).iter().chain(self.reserved.iter().filter_map(bars))
     }
 
-    /// The nodes that a job may never use, because they lie outside its partition.
     fn outside_of(&self, job: &Job) -> &[Closure] {
         self.access.home(job).map_or(&[], |home| &self.outside[home])
     }
 
-    /// Whether every node is open to every job.
     pub(super) fn is_open(&self) -> bool {
         self.outside.iter().all(Vec::is_empty) && self.reserved.is_empty()
     }
 }
 
 impl Cluster<'_> {
-    /// Installs the access rules (partitions and reservations) in a running machine. Reservations
-    /// that have ended by `now` are dropped.
+    /// Installs the access rules, without reservations that have ended by `now`.
     #[cold]
     pub(crate) fn enable_access(&mut self, mut access: Access, now: Time) {
         access.reservations.retain(|reserved| reserved.until > now);
@@ -111,7 +103,7 @@ impl Cluster<'_> {
         fits
     }
 
-    /// The nodes that a waiting job may never use, as placements with the index of their site.
+    /// The nodes that a waiting job may never use, each placement with the index of its site.
     pub(super) fn outside_of(&self, ticket: Ticket) -> Vec<(usize, Placement)> {
         let Some(gate) = &self.gate else { return Vec::new() };
         let outside = gate.outside_of(self.queue.job(ticket)).iter();
@@ -136,21 +128,18 @@ impl Cluster<'_> {
         Some(sites.collect())
     }
 
-    /// Whether a reservation begins or ends now, which may allow further jobs to start.
     pub(crate) fn is_edge(&self) -> bool {
         self.seen.is_edge
     }
 
-    /// The next begin or end of a reservation; `None` if there is none or if no job waits.
+    /// The next begin or end of a reservation; `None` if no job waits.
     #[cold]
     pub(super) fn next_edge(&self) -> Option<Time> {
         let gate = self.gate.as_ref().filter(|_| self.queue.len() > 0)?;
         gate.edges[self.seen.edges..].iter().copied().find(|edge| *edge >= self.now)
     }
 
-    /// Advances past all begins and ends of reservations up to now.
-    ///
-    /// Returns `true` if a reservation begins or ends exactly now and was not passed before.
+    /// Passes all reservation times up to now; returns `true` if one is now and was not passed.
     #[cold]
     pub(super) fn pass_edge(&mut self) -> bool {
         let Some(gate) = &self.gate else { return false };

@@ -10,15 +10,11 @@ use crate::job::Time;
 use crate::machine::Placement;
 
 impl Cluster<'_> {
-    /// Sets the clock to the first instant of the run. Called before any event.
     pub(crate) fn begin_at(&mut self, now: Time) {
         self.now = now;
     }
 
-    /// Starts a waiting job now on the given nodes; returns `false` if these are not free.
-    ///
-    /// The last argument has the job's stretch (factor on its run time on these nodes), its rate of
-    /// work and its expected end.
+    /// Starts a waiting job on the given nodes; returns `false` if they are not free.
     pub(crate) fn adopt(
         &mut self,
         ticket: Ticket,
@@ -46,9 +42,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// Factor by which a job runs longer on the nodes of a placement.
-    ///
-    /// `None` if the sizing does not allow the job this many nodes now.
+    /// Factor on a job's run time on a placement; `None` if the sizing does not allow its size now.
     fn stretch_of(&self, ticket: Ticket, site: usize, placement: &Placement) -> Option<f64> {
         let held = u64::from(placement.len());
         let sizes = self.facility.sizes(site, self.job(ticket), self.now);
@@ -56,7 +50,6 @@ impl Cluster<'_> {
         size.map(|size| size.stretch)
     }
 
-    /// Marks a waiting job as suspended; it can resume only on the given nodes.
     pub(crate) fn adopt_suspended(
         &mut self,
         ticket: Ticket,
@@ -74,9 +67,7 @@ impl Cluster<'_> {
         service.interruptions.adopts(ticket.id, self.queue.job(ticket), suspended);
     }
 
-    /// Suspended jobs in queue order, each with the site and the nodes on which it resumes.
-    ///
-    /// The last value of each item is the stretch: the factor on the job's run time there.
+    /// Suspended jobs in queue order, each with site, nodes and the factor on its run time there.
     pub(crate) fn suspended_jobs(&self) -> impl Iterator<Item = (Ticket, usize, &Placement, f64)> {
         self.waiting().filter_map(|ticket| {
             let Suspended { site, placement, stretch } = self.suspended(ticket)?;
@@ -84,14 +75,12 @@ impl Cluster<'_> {
         })
     }
 
-    /// Restores the saved state of selector, sizing and allocators.
-    ///
-    /// `is_same` says whether exactly the same nodes are held as when the state was saved.
+    /// Restores [`memory`](Cluster::memory). `is_same` says whether the same nodes are held as
+    /// then.
     pub(crate) fn recall(&mut self, memory: &[u64], is_same: bool) -> Result<(), RecallError> {
         self.facility.recall(memory, is_same)
     }
 
-    /// The state of selector, sizing and allocators, as numbers to be saved.
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.facility.memory()
     }

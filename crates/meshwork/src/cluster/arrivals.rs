@@ -8,10 +8,7 @@ use crate::job::Job;
 use crate::observe::{Event, JobId};
 
 impl Cluster<'_> {
-    /// Appends an arriving job to the queue and returns `true`, or refuses the job and returns
-    /// `false`.
-    ///
-    /// A job is refused if its partition does not admit it or if it does not fit the empty machine.
+    /// Queues an arriving job, or returns `false` if it can never start.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, mut job: Job) -> bool {
         let id = JobId(self.arrived);
@@ -31,11 +28,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// The minimum number of nodes with which an arriving job could start, and its request's form.
-    ///
-    /// A form is the size and shape in which a request is put to the allocator. It is `None` if
-    /// there are several sites, or if the job may get another size than requested. The result is
-    /// `None` if the job is not admitted or does not fit the empty machine.
+    /// Minimum number of nodes and form of an arriving job; `None` if the job can never start.
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
@@ -50,11 +43,9 @@ impl Cluster<'_> {
         fits.then_some((fewest, form))
     }
 
-    /// The minimum number of nodes with which a job could start, and its request's form.
-    ///
-    /// A form is the size and shape in which a request is put to the allocator. It is `None` if
-    /// there are several sites, or if the job may get another size than requested. The result is
-    /// `None` if no site can hold the job.
+    /// Minimum number of nodes of a job, and its form: the request that is put to the allocator.
+    /// The form is `None` on several sites, or if the size may differ from the requested one. The
+    /// result is `None` if no site can hold the job.
     #[inline(always)]
     pub(super) fn need(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         if self.facility.only_fixed_site().is_none() {
@@ -67,8 +58,7 @@ impl Cluster<'_> {
         Some((fewest, Some(self.forms.learn(&job.request, fewest, form))))
     }
 
-    /// Whether the allocator of some site would place a job on the empty machine. The answer is
-    /// cached by request. The caller has checked that some site can hold the job's form.
+    /// Whether some allocator would place a job that fits some site on the empty machine; cached.
     #[inline(never)]
     fn fits_empty(&mut self, job: &Job, form: Option<Form>) -> bool {
         let mut sites = self.facility.sites().iter();

@@ -8,19 +8,15 @@ use crate::machine::Placement;
 use crate::offer::{ManagedSite, Proposal};
 use crate::registry::Origin;
 
-/// Breach of contract by a component, such as an allocator that places a job on held nodes.
-///
-/// A breach ends the run.
+/// Breach of contract by a component, which ends the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Breach {
     pub(crate) by: Culprit,
     pub(crate) job: Option<JobId>,
     pub(crate) at: Time,
-    /// Description of the breach: a sentence without its full stop.
     pub(crate) what: String,
 }
 
-/// The component that broke a contract.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Culprit {
     Allocator(Origin),
@@ -34,7 +30,6 @@ pub(crate) enum Culprit {
 }
 
 impl Cluster<'_> {
-    /// Takes the first breach of contract in the current scheduling pass, if any.
     #[inline]
     pub(crate) fn take_breach(&mut self) -> Option<Box<Breach>> {
         if let Some(ticket) = self.queue.stale_ticket() {
@@ -50,19 +45,17 @@ impl Cluster<'_> {
         self.note(Culprit::Scheduler, Some(ticket), what.to_owned());
     }
 
-    /// Records a breach of contract; only the first one of a scheduling pass is kept.
+    /// Records a breach of contract, unless the pass already has one.
     #[cold]
     pub(super) fn note(&mut self, by: Culprit, ticket: Option<Ticket>, what: String) {
         let job = ticket.map(|ticket| ticket.id);
         self.breach.get_or_insert_with(|| Box::new(Breach { by, job, at: self.now, what }));
     }
 
-    /// The component to blame for a proposal that breaks a contract: an allocator or the selector.
-    ///
-    /// Normally it is the allocator of the proposed site. There are two exceptions. If the site
-    /// does not exist, it is the selector. On a machine of several sites, a built-in allocator is
-    /// asked again. If it now proposes something else, the selector has altered the proposal and is
-    /// to blame.
+    /// The component to blame for a proposal that breaks a contract. It is the allocator of the
+    /// proposed site, except in two cases. If the site does not exist, it is the selector. On
+    /// several sites, a built-in allocator is asked again, and if it now proposes something else,
+    /// the selector is to blame.
     #[cold]
     pub(super) fn proposer(&self, ticket: Ticket, proposal: &Proposal) -> Culprit {
         let sites = self.facility.sites();
@@ -78,8 +71,7 @@ impl Cluster<'_> {
         Culprit::Allocator(origin)
     }
 
-    /// Describes how a proposal deviates from the requested size or form; `None` if it does not.
-    /// Checks only what follows from the job's request and the allocator's registry entry.
+    /// Describes how a proposal deviates from the job's request; `None` if it does not.
     #[inline]
     pub(super) fn unlike_asked(
         &self,
@@ -109,9 +101,7 @@ impl Cluster<'_> {
         (!is_as_asked).then(|| unlike(managed, &form.to_string(), placement))
     }
 
-    /// The component that leaves a job waiting although the job could start.
-    ///
-    /// Also returns a phrase that completes an error message, such as "gives it no size".
+    /// The component that leaves a startable job waiting, and a phrase such as "gives it no size".
     #[cold]
     fn idler(&self, ticket: Ticket) -> (Culprit, &'static str) {
         let job = self.queue.job(ticket);
@@ -133,10 +123,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The breach of contract that makes jobs wait for ever on an idle machine.
-    ///
-    /// The component to blame is determined by its treatment of the first waiting job. `None` if no
-    /// job waits.
+    /// The breach that makes jobs wait for ever on an idle machine, judged by the first of them.
     #[cold]
     pub(crate) fn left_waiting(&self) -> Option<Box<Breach>> {
         let ticket = self.head()?;
@@ -148,9 +135,8 @@ impl Cluster<'_> {
         Some(Box::new(Breach { by, job: Some(ticket.id), at: self.now, what }))
     }
 
-    /// Whether jobs wait although no job runs and no outage is expected to end.
-    ///
-    /// If `ever` is set, also requires that no node has been claimed or released in the run.
+    /// Whether jobs wait although no job runs and no outage is expected to end. If `ever` is set,
+    /// no node may ever have been claimed or released either.
     #[inline]
     pub(crate) fn is_idle(&self, ever: bool) -> bool {
         self.queue.len() > 0

@@ -11,66 +11,56 @@ use crate::job::Time;
 
 /// Backfill candidates: waiting jobs that may start ahead of a reserved job without delaying it.
 ///
-/// Candidates are the jobs behind the reserved job, except those already known to be blocked. They
-/// come in queue order, each once. Jobs with equal forms (requested sizes or shapes) are handled
-/// together. If the allocator finds every free block and has just found none for a form, all jobs
-/// of this form are skipped until nodes are released. If a form is known not to fit on the nodes
-/// that are not reserved, only jobs of this form that would end by the reserved start are returned.
+/// They are the jobs behind it that are not known to be blocked, in queue order, each once. If the
+/// allocator finds every free block and has just found none for a form (requested size or shape),
+/// jobs of this form are skipped until nodes are released. If it fits only on reserved nodes, its
+/// jobs must end by the reserved start.
 ///
 /// # Complexity
 /// If the allocator finds every free block and particular nodes are reserved: **O(k)** to set up
-/// and **O(log k)** for each candidate, with *k* forms among the waiting jobs. Otherwise the queue
-/// is walked along. The walk skips chunks of jobs that all need too many nodes.
+/// and **O(log k)** for each candidate, with *k* forms. Otherwise the queue is walked along,
+/// without chunks of jobs that all need too many nodes.
 pub struct Candidates {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Waiting jobs behind a given job that are not already known to be blocked.
+/// Waiting jobs behind a given job that are not known to be blocked, in queue order, each once.
 ///
-/// The jobs come in queue order, each once. In contrast to [`Candidates`], no reservation is
-/// protected.
-///
-/// # Complexity
-/// The time is that of [`Candidates`].
+/// In contrast to [`Candidates`], no reservation is protected. The time is that of [`Candidates`].
 pub struct Startable {
     after: Ticket,
     by_form: Option<ByForm>,
 }
 
-/// Merges the queues of waiting jobs, one queue for each form, into the order of the whole queue.
-///
-/// A form is a requested size or shape. `firsts` has the first job of each form. `further` has jobs
-/// whose predecessor of the same form has already been returned.
+/// Merges the queues of waiting jobs of each form into the order of the whole queue. `firsts` has
+/// the first job of each form, and `further` the jobs whose predecessor has been returned.
 struct ByForm {
     firsts: std::vec::IntoIter<(Ticket, Form)>,
     further: BinaryHeap<Reverse<(Ticket, Form)>>,
-    /// The job returned last, and its form. The next job of this form has not been searched for
-    /// yet.
+    /// The job returned last, and its form, whose next job has not been searched for yet.
     named: Option<(Ticket, Form)>,
 }
 
-/// Which waiting jobs of a form may start: none, only those that end early enough, or all.
 #[derive(Clone, Copy, PartialEq)]
 enum Chance {
     None,
-    /// Only jobs that would end by this instant, the reserved start, may start.
+    /// Only jobs that would end by the reserved start.
     By(Time),
     Any,
 }
 
-/// Conditions on a backfill candidate: it needs at most the extra nodes, or ends early enough.
 #[derive(Clone, Copy)]
 struct ChanceBeside {
     now: Time,
     most_free: u64,
     extra_nodes: u64,
-    /// Speed of the only site. `None` if it is 1, so that estimates need no scaling.
+    /// Speed of the only site; `None` if it is 1.
     speed: Option<f64>,
     by: Time,
 }
 
-/// Bit pattern of the number 1.0, to recognize a site at speed 1, where estimates need no scaling.
+/// Recognizes a site at speed 1, where estimates need no scaling.
 const ONE: u64 = 1.0_f64.to_bits();
 
 impl ChanceBeside {
@@ -86,8 +76,7 @@ impl ChanceBeside {
 }
 
 impl Cluster<'_> {
-    /// The next waiting job behind `ticket` that may start without delaying a protected
-    /// reservation.
+    /// The next job behind `ticket` that may start without delaying a protected reservation.
     #[must_use]
     pub(super) fn next_beside(&self, ticket: Ticket, guard: &Guard) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -103,18 +92,16 @@ impl Cluster<'_> {
         self.may_start_beside(self.queue.scan_key(ticket), guard)
     }
 
-    /// Whether some site has at least as many free nodes as the waiting job needs at minimum.
     pub(crate) fn is_small_enough(&self, ticket: Ticket) -> bool {
         self.queue.scan_key(ticket).fewest <= self.most_free
     }
 
-    /// Whether a job of this size and estimate can start without delaying a protected reservation.
     #[inline]
     pub(super) fn may_start_beside(&self, key: ScanKey, guard: &Guard) -> bool {
         self.chance_beside(guard).has(key)
     }
 
-    /// Necessary conditions on a job's size and estimate, so that it does not delay a reservation.
+    /// Necessary conditions under which a job does not delay a reservation.
     #[inline]
     fn chance_beside(&self, guard: &Guard) -> ChanceBeside {
         let (now, most_free) = (self.now, self.most_free);
@@ -143,17 +130,12 @@ impl Cluster<'_> {
         Startable { after, by_form }
     }
 
-    /// The waiting jobs, sorted by form (requested size and shape).
-    ///
-    /// The machine must be one site whose allocator finds every free block.
+    /// The waiting jobs by form, on one site whose allocator finds every free block.
     pub(super) fn form_queues(&self) -> &FormQueues {
         self.queue.form_queues()
     }
 
-    /// The next job of a form behind `after` that may start without delaying a protected
-    /// reservation.
-    ///
-    /// A form is a requested size or shape.
+    /// The next job of a form behind `after` that may start without delaying a reservation.
     fn next_of(&self, kind: Form, after: Ticket, guard: Option<&Guard>) -> Option<Ticket> {
         if !self.form_queues().has_more(kind, after) {
             return None;
@@ -182,7 +164,6 @@ impl Cluster<'_> {
         }
     }
 
-    /// Expected end of a job that starts now on the only site.
     pub(super) fn would_end(&self, key: ScanKey) -> Time {
         self.now + key.estimate * (1.0 / self.facility.sites()[0].site().speed())
     }
@@ -219,7 +200,6 @@ impl ByForm {
         ByForm { firsts, further: BinaryHeap::new(), named: None }
     }
 
-    /// The next job of any form behind `after` that may start.
     fn next(
         &mut self,
         after: Ticket,

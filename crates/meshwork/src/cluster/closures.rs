@@ -12,7 +12,7 @@ use crate::job::{Dims, Job, Time};
 use crate::offer::Proposal;
 use crate::topology::Grid;
 
-/// Nodes that jobs may not use during an interval known in advance, such as maintenance.
+/// Nodes that jobs may not use during an interval known in advance.
 #[derive(Clone, Debug)]
 pub(super) struct Closure {
     pub(super) site: usize,
@@ -20,7 +20,7 @@ pub(super) struct Closure {
     pub(super) placement: Placement,
     pub(super) from: Time,
     pub(super) until: Time,
-    /// Whether a job that runs on the closed nodes when the closure begins may run to its end.
+    /// Whether jobs that run on the nodes when the closure begins may run to their ends.
     pub(super) drains: bool,
 }
 
@@ -34,13 +34,12 @@ impl Closure {
         Closure { site, nodes, placement, from, until, drains }
     }
 
-    /// Whether this closure forbids its nodes to a job that would run from `from` to `until`.
     pub(super) fn hinders(&self, from: Time, until: Time) -> bool {
         from < self.until && if self.drains { self.from <= from } else { self.from < until }
     }
 }
 
-/// Copy of the planned outages and access rules as of one instant, for planning future starts.
+/// Planned outages and access rules as of one instant.
 pub(super) struct Closures {
     planned: Vec<Closure>,
     gate: Option<Arc<Gate>>,
@@ -55,31 +54,24 @@ impl Closures {
         self.planned.is_empty() && self.gate.is_none()
     }
 
-    /// The closures (nodes that are closed for an interval) that restrict a job now or later.
     pub(super) fn to<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         self.planned.iter().chain(self.gate.iter().flat_map(|gate| gate.closures(job)))
     }
 }
 
 impl Cluster<'_> {
-    /// Closures that restrict a job: planned outages, and access rules that withhold nodes from it.
-    ///
-    /// An outage is left out when all of its nodes are out of service.
+    /// Planned outages and access rules that restrict a job, except outages already in effect.
     fn closures_for<'c>(&'c self, job: &'c Job) -> impl Iterator<Item = &'c Closure> {
         let kept = self.gate.iter().flat_map(|gate| gate.closures(job));
         self.closures().iter().chain(kept)
     }
 
-    /// Planned outages, in order of their begin, except those whose nodes are all out of service.
+    /// Planned outages in order of begin, except those whose nodes are all out of service.
     pub(super) fn closures(&self) -> &[Closure] {
         self.service.as_ref().map_or(&[], |service| &service.closures)
     }
 
-    /// Finds a placement on which a job does not run into a closure.
-    ///
-    /// A closure is a planned outage or an access rule. If the job would run into closures as
-    /// proposed, another proposal is requested without the nodes of these closures. This is
-    /// repeated until a proposal is clear of all closures. `None` if there is none.
+    /// Repeats a proposal without the nodes of conflicting closures, until none conflicts.
     pub(super) fn clear_of_closures(
         &mut self,
         ticket: Ticket,
@@ -102,7 +94,6 @@ impl Cluster<'_> {
         Some(proposal)
     }
 
-    /// Whether a job, if started as proposed, would hold some nodes while a closure forbids them.
     pub(super) fn runs_into_closure(&self, ticket: Ticket, proposal: &Proposal) -> bool {
         if self.closures().is_empty() && self.gate.is_none() {
             return false;

@@ -7,43 +7,36 @@ use super::queue::Ticket;
 use super::reservation::{BesideParts, Guard, Hold, Reservation};
 use crate::facility::SiteAhead;
 use crate::form::Finds;
-use crate::geometry::NodeSet;
 use crate::job::Time;
 use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 
-/// Number of expected ends that the search for a job's earliest start skips in its first step.
-///
-/// Each further step is twice as long.
+/// Number of expected ends that the first step of the search skips; each further step doubles.
 const FIRST_STEP: usize = 16;
 
 impl Cluster<'_> {
-    /// When and where a waiting job would start if no other job started. Running jobs are assumed
-    /// to end at their estimates, and those past their estimates are assumed to end now.
+    /// When and where a waiting job would start if no other job started.
+    ///
+    /// Running jobs are assumed to end at their estimates, and late ones now.
     ///
     /// # Complexity
     /// **O(r)** for *r* running jobs where only node counts matter. Where shape matters, the
-    /// allocator is asked at each distinct expected end until it finds a placement. If the machine
-    /// is one site whose allocator finds every free block, it is asked at **O(log r)** of these
-    /// ends. Each query uses a copy of the machine, which takes **O(r)**.
+    /// allocator is asked, on a copy of the machine that takes **O(r)**, at each distinct expected
+    /// end, or at **O(log r)** of them on one site whose allocator finds every free block.
     #[must_use]
     pub fn earliest(&mut self, ticket: Ticket) -> Option<Reservation> {
         self.earliest_guard(ticket).map(|guard| guard.reservation)
     }
 
     /// Guard that protects the reservation which [`earliest`](Cluster::earliest) returns.
-    ///
-    /// Where only node counts matter, one walk along the expected ends finds reservation and guard.
     #[inline]
     #[must_use]
     pub fn earliest_guard(&mut self, ticket: Ticket) -> Option<Guard> {
         self.earliest_guard_before(ticket, Time::new(f64::INFINITY))
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for starts before `limit`.
-    ///
-    /// The search may stop at `limit`. It may nevertheless return a guard with a later start.
+    /// Variant of [`earliest_guard`](Cluster::earliest_guard) that may stop the search at `limit`.
     #[inline]
     pub(crate) fn earliest_guard_before(&mut self, ticket: Ticket, limit: Time) -> Option<Guard> {
         if let Some(again) = self.earliest_again(ticket) {
@@ -76,10 +69,7 @@ impl Cluster<'_> {
         Some(Guard { beside, ..found })
     }
 
-    /// Variant of [`earliest_guard`](Cluster::earliest_guard) for a request with a single form.
-    ///
-    /// Such a request can be put to the allocator in one size and shape only. The machine must be
-    /// one site on which only node counts matter.
+    /// [`earliest_guard`](Cluster::earliest_guard) for one form where only node counts matter.
     #[inline]
     fn earliest_count(&self, ticket: Ticket, form: Form) -> Option<Guard> {
         let (free, at) = self.free_by(0, form.nodes);
@@ -89,11 +79,8 @@ impl Cluster<'_> {
         Some(Guard::of_count(self.queue.job(ticket), 0, size, extra_nodes, at))
     }
 
-    /// Updates a guard to what [`earliest_guard`](Cluster::earliest_guard) would return now.
-    ///
-    /// Returns whether the guard was updated. If not, it is unchanged. An update is possible only
-    /// where node counts alone matter. There, only the start of the reservation and the extra nodes
-    /// can have changed.
+    /// Updates a guard to the present [`earliest_guard`](Cluster::earliest_guard). Returns `false`,
+    /// and leaves it unchanged, unless node counts alone matter.
     #[inline]
     pub(crate) fn renew_count(&self, ticket: Ticket, guard: &mut Guard) -> bool {
         let [only] = self.facility.sites() else { return false };
@@ -152,10 +139,8 @@ impl Cluster<'_> {
     }
 
     /// Variant of [`earliest_guard`](Cluster::earliest_guard) for one site on which jobs share
-    /// nodes.
-    ///
-    /// Removes running jobs from a copy of the machine, in order of their expected ends, until the
-    /// waiting job fits. The search may stop at `limit`.
+    /// nodes. Removes running jobs from a copy of the machine by expected end until the waiting job
+    /// fits.
     fn earliest_parts(&mut self, ticket: Ticket, form: Form, limit: Time) -> Option<Guard> {
         self.ends();
         self.guards.set(self.guards.get() + 1);
@@ -184,11 +169,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Number of free nodes of a site when at least `wanted` are first free, and that instant.
-    ///
-    /// Jobs and outages are assumed to end when expected. If `wanted` nodes are never free, returns
-    /// the number of free nodes after the last expected end on the site, and the instant of that
-    /// end.
+    /// Number of free nodes and instant at which a site first has at least `wanted` free nodes. If
+    /// it never has, both are those after the last expected end on the site.
     fn free_by(&self, site: usize, wanted: u64) -> (u64, Time) {
         let mut free = u64::from(self.facility.sites()[site].site().free_nodes());
         let mut at = self.now;
@@ -205,13 +187,9 @@ impl Cluster<'_> {
     }
 
     /// Finds the reservation of [`earliest`](Cluster::earliest) by bisection, if it starts before
-    /// `limit`.
-    ///
-    /// The machine must be a single site whose allocator misses no block. There a job that fits
-    /// still fits after more nodes are released. So the expected ends can be bisected for the first
-    /// instant at which the job fits. The range to bisect is found by steps of growing length. The
-    /// instant is usually near, and a query at an instant must first release the nodes of every job
-    /// that ends before it.
+    /// `limit`. On a single site whose allocator misses no block, a job that fits still fits after
+    /// further ends. Steps of growing length bound the range, because a late instant costs a
+    /// release for each job before it.
     fn earliest_by_halves(&self, ticket: Ticket, fewest: u64, limit: Time) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let ends = self.ends().iter().map(|end| (end.at.max(self.now), self.held_at(end)));
@@ -259,9 +237,8 @@ impl Cluster<'_> {
 
     /// Earliest instant when the nodes of a reservation are expected to be free for its job.
     ///
-    /// No other job is assumed to start. The instant is now, or the last expected end of the jobs
-    /// and outages that hold some of the nodes. It may be later because of a planned outage, an
-    /// access rule or the power cap. For a reservation of a number of nodes, it is the reserved
+    /// It is now, or the last expected end of the jobs and outages on the nodes, or later by a
+    /// planned outage, an access rule or the power cap. For a number of nodes, it is the reserved
     /// start.
     #[must_use]
     pub fn expected_free(&self, ticket: Ticket, reservation: &Reservation) -> Time {
@@ -270,8 +247,7 @@ impl Cluster<'_> {
             self.parts_free(reservation.site, placement)
         } else {
             let grid = self.site(reservation.site).grid();
-            let mut nodes = NodeSet::empty(grid.nodes());
-            placement.add_to(&mut nodes, grid);
+            let nodes = placement.node_set(grid);
             let blocking = self.ends().iter().rev().find(|end| {
                 end.site as usize == reservation.site
                     && !self.held_at(end).is_clear_of(&nodes, grid)
@@ -286,8 +262,6 @@ impl Cluster<'_> {
     }
 
     /// The instant when all parts of nodes in a placement are expected to be free.
-    ///
-    /// A part is some of a node's processors, memory or GPUs.
     fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;
@@ -301,10 +275,7 @@ impl Cluster<'_> {
         at
     }
 
-    /// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
-    ///
-    /// An amount is a number of processors or GPUs, or a size of memory. `None` if the reservation
-    /// holds whole nodes.
+    /// Amounts of each reserved node that other jobs may hold; `None` for whole nodes.
     fn beside(&self, reservation: &Reservation) -> Option<Box<BesideParts>> {
         let Hold::Nodes(placement) = &reservation.hold else { return None };
         placement.parts.as_ref()?;

@@ -7,8 +7,7 @@ use crate::machine::Placement;
 use crate::network::{Ending, RunKey};
 use crate::observe::{JobId, Running};
 
-/// Expected end of a running job or of an outage, and the number of nodes that are then released.
-/// A walk along the ends can therefore count free nodes without reading the jobs.
+/// Expected end of a running job or outage, with its number of nodes, so that no job is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) at: Time,
@@ -21,7 +20,6 @@ pub(super) struct End {
     pub(super) is_outage: bool,
 }
 
-/// Expected ends of all running jobs and outages, along which scheduling passes walk.
 pub(super) type Ends = crate::network::Ends<End>;
 
 /// A node or GPU that is out of service and expected back.
@@ -70,13 +68,12 @@ impl End {
         }
     }
 
-    /// Key of the running job that ends; meaningless if this is the end of an outage.
+    /// Key of the running job that ends; meaningless for an outage.
     pub(super) fn key(&self) -> RunKey {
         RunKey { id: JobId(self.number), slot: self.slot }
     }
 }
 
-/// The nodes that are released at an expected end.
 pub(super) fn held_at<'a>(
     running: &'a Slab<Box<Running>>,
     out: &'a Slab<OutOfService>,
@@ -89,7 +86,7 @@ pub(super) fn held_at<'a>(
 }
 
 impl Ending for End {
-    /// Order by time; at one instant, ends of jobs come before ends of outages.
+    /// Orders by time; at one instant, jobs end before outages.
     #[inline(always)]
     fn order(&self) -> (Time, u64) {
         (self.at, self.number | u64::from(self.is_outage) << 63)

@@ -7,17 +7,10 @@ use smallvec::SmallVec;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 
-/// Cache of whether requests fit the empty machine, as answered by the allocators.
-///
-/// # Complexity
-/// **O(log r)** for a look-up among *r* different requests. Requests are compared by a hash,
-/// because each arriving job is looked up.
+/// Cache of whether requests fit the empty machine, hashed because each arrival is looked up.
 #[derive(Default)]
 pub(super) struct Fits {
-    /// Requests by their hash, each with whether it fits.
-    ///
-    /// Requests with equal hashes share an entry. In logs, different requests very rarely have
-    /// equal hashes.
+    /// Requests by hash, each with whether it fits; equal hashes are very rare.
     by_number: BTreeMap<u64, SmallVec<[(Request, bool); 1]>>,
 }
 
@@ -28,15 +21,12 @@ impl Fits {
         alike.iter().find(|(known, _)| known == request).map(|&(_, fits)| fits)
     }
 
-    /// Stores whether a request fits the empty machine. The request must not be stored yet.
     pub(super) fn insert(&mut self, request: &Request, fits: bool) {
         self.by_number.entry(number(request)).or_default().push((request.clone(), fits));
     }
 }
 
-/// Whether the allocator of some site would place a job on at most `most_held` nodes.
-///
-/// On the machine `empty` no job runs; only nodes that are withheld from the job are held.
+/// Whether some allocator would place a job on at most `most_held` nodes of the machine `empty`.
 pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64) -> bool {
     (0..empty.sites().len()).any(|site| {
         let found = empty.propose_at(site, job, now);
@@ -44,9 +34,7 @@ pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64
     })
 }
 
-/// A hash of a request.
-///
-/// Different blocks have different hashes if they have at most four sides, each below 65,536.
+/// A hash of a request, unique for blocks of at most four sides, each below 65,536.
 fn number(request: &Request) -> u64 {
     match request {
         Request::Nodes(nodes) => u64::from(*nodes),

@@ -1,54 +1,40 @@
-//! Forms: the size and shape in which each request is put to the allocator of the only site.
-//!
-//! They are cached for requests that occur again.
+//! Cache of forms: the size and shape in which requests are put to the allocator of the only site.
 
 use std::collections::BTreeMap;
 
 use crate::job::Request;
 
-/// Index of the size and shape in which a request is put to the allocator.
-///
-/// Requests with equal indices are equal for the allocator.
+/// Index of a form: the size and shape in which a request is put to the allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Form {
     number: u32,
-    /// Number of nodes of a job whose request has this form.
     pub(crate) nodes: u64,
 }
 
-/// Facts about a request: its form, its minimum number of nodes, and whether it fits the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Lower bound on the nodes that a job with this request needs to start.
+    /// Lower bound on the nodes that a job needs to start.
     pub(super) fewest: u64,
     pub(super) form: Form,
-    /// Whether the request fits the empty machine; `None` until this has been determined.
+    /// Whether the request fits the empty machine, if known.
     pub(super) fits: Option<bool>,
 }
 
-/// The form of each request that has occurred: its size and shape for the allocator.
-///
-/// For a machine with one site where a job's size is fixed. A scheduling pass then compares
-/// requests by the index of their form.
-///
-/// # Complexity
-/// **O(1)** to look up a count of nodes (nearly all requests of logs) or a subcube. **O(log r)**
-/// among *r* requests of other kinds.
+/// The form of each request that has occurred, on one site where sizes are fixed.
 #[derive(Default)]
 pub(super) struct Forms {
-    /// Facts about requests for small counts of nodes, indexed by the count.
     counts: Vec<Option<Known>>,
-    /// Facts about subcubes, indexed by their dimension.
+    /// Subcubes by dimension.
     subcubes: Vec<Option<Known>>,
     others: BTreeMap<Request, Known>,
     forms: Vec<Request>,
     numbers: BTreeMap<Request, Form>,
 }
 
-/// Counts of nodes below this limit are looked up by index.
+/// Counts below this limit are looked up by index.
 const SMALL: u32 = 1 << 14;
 
-/// Subcubes of a dimension below this limit are looked up by index; no machine has larger ones.
+/// Larger than any subcube's dimension.
 const CUBES: u32 = 32;
 
 impl Forms {
@@ -63,9 +49,6 @@ impl Forms {
         }
     }
 
-    /// Stores the form of a request (its size and shape for the allocator), and returns the form.
-    ///
-    /// `fewest` is the minimum number of nodes that a job with this request needs.
     pub(super) fn learn(&mut self, request: &Request, fewest: u64, form: Request) -> Form {
         let (forms, nodes) = (&mut self.forms, form.nodes());
         let form = *self.numbers.entry(form).or_insert_with_key(|form| {
@@ -76,7 +59,6 @@ impl Forms {
         form
     }
 
-    /// Stores whether a known request fits the empty machine.
     pub(super) fn learn_fit(&mut self, request: &Request, fits: bool) {
         if let Some(&known) = self.known(request) {
             self.keep(request, Known { fits: Some(fits), ..known });
@@ -100,7 +82,6 @@ impl Forms {
         list[place] = Some(known);
     }
 
-    /// The size and shape that a form stands for, as a request to the allocator.
     #[inline]
     pub(super) fn request(&self, form: Form) -> &Request {
         &self.forms[form.number as usize]
@@ -108,13 +89,11 @@ impl Forms {
 }
 
 impl Form {
-    /// Index of this form among the forms (requested sizes and shapes) of all jobs of a run.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.number as usize
     }
 
-    /// The form with a given number, for tests.
     #[cfg(test)]
     pub(super) fn numbered(number: u32, nodes: u64) -> Form {
         Form { number, nodes }

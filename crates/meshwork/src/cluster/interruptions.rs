@@ -11,28 +11,22 @@ use crate::machine::Placement;
 use crate::observe::{JobId, Running, Wear};
 use crate::offer::Proposal;
 
-/// Interruption histories of jobs that were interrupted or write checkpoints.
 pub(super) struct Interruptions {
     checkpoint: Option<Checkpoint>,
     kill_at_estimate: bool,
     of: BTreeMap<JobId, JobHistory>,
 }
 
-/// A job as submitted, with the interruptions that it has had.
 struct JobHistory {
     job: Job,
-    /// Work of earlier runs that is not lost, as the run time that it takes without slowdown.
-    ///
-    /// Checkpoints saved it, or it was done before the job was suspended.
+    /// Work of earlier runs that is not lost, as run time without slowdown.
     saved: f64,
     interruptions: u32,
-    /// Time during which earlier, interrupted runs of the job held processors.
+    /// Time during which earlier, interrupted runs held processors.
     earlier: f64,
-    /// The placement on which the job must resume; `None` if the job is not suspended.
     suspended: Option<Suspended>,
 }
 
-/// The placement on which a suspended job resumes, with the factor on its run time there.
 #[derive(Clone, Debug)]
 pub(super) struct Suspended {
     pub(super) site: usize,
@@ -52,18 +46,14 @@ impl JobHistory {
         JobHistory { job: job.clone(), saved: 0.0, interruptions: 0, earlier: 0.0, suspended: None }
     }
 
-    /// Work that the job still has to do.
-    ///
-    /// If jobs are killed at their estimates, work beyond the estimate is not counted.
+    /// Remaining work, without work beyond the estimate if jobs are killed at their estimates.
     fn left(&self, kill_at_estimate: bool) -> f64 {
         let Job { runtime, estimate, .. } = self.job;
         let whole = if kill_at_estimate { runtime.min(estimate) } else { runtime };
         (whole - self.saved).max(0.0)
     }
 
-    /// The job as it is queued again: with its remaining run time and estimate.
-    ///
-    /// Both include the time for checkpoints.
+    /// The job as it is queued again: remaining run time and estimate, with time for checkpoints.
     fn waits_as(&self, checkpoint: Option<&Checkpoint>) -> Job {
         let nodes = self.job.request.nodes();
         let left = |whole: f64| {
@@ -83,20 +73,14 @@ impl Interruptions {
         Interruptions { checkpoint, kill_at_estimate, of: BTreeMap::new() }
     }
 
-    /// Begins a history for an arriving job if jobs write checkpoints.
-    ///
-    /// Returns the job to be queued, with the time for checkpoints added to its run time and
-    /// estimate.
+    /// Begins the history of an arriving job that writes checkpoints, and adds their time to it.
     pub(super) fn arrives(&mut self, id: JobId, job: Job) -> Job {
         let Some(checkpoint) = &self.checkpoint else { return job };
         let history = self.of.entry(id).or_insert(JobHistory::of(&job));
         history.waits_as(Some(checkpoint))
     }
 
-    /// Replaces the queued version of a starting job by the job as it was submitted.
-    ///
-    /// The queued version of a requeued job has only its remaining run time. Also attaches the
-    /// record of earlier interruptions to the run.
+    /// Gives a run its job as submitted instead of as requeued, and the record of interruptions.
     pub(super) fn starts(&mut self, running: &mut Running) {
         let Some(history) = self.of.get_mut(&running.id) else { return };
         history.suspended = None;
@@ -106,8 +90,7 @@ impl Interruptions {
         running.wear = Some(Box::new(wear));
     }
 
-    /// Drops the history of a job that left the queue for good. Returns the job as submitted, or
-    /// `None` if it had no history.
+    /// Drops the history of a job that left the queue, and returns the job as submitted.
     pub(super) fn forget(&mut self, id: JobId) -> Option<Job> {
         self.of.remove(&id).map(|history| history.job)
     }
@@ -123,10 +106,8 @@ impl Interruptions {
         }
     }
 
-    /// Records an interruption, which loses the work since the last checkpoint.
-    ///
-    /// `setup` is the time at the start of the run in which the machine's links were switched or
-    /// nodes were woken. Returns the number of interruptions so far.
+    /// Records an interruption, and returns their number; work since the last checkpoint is lost.
+    /// `setup` is the time at the start of the run in which links were switched or nodes woke.
     pub(super) fn interrupts(&mut self, ran: &mut Running, setup: f64, now: Time) -> u32 {
         let kill_at_estimate = self.kill_at_estimate;
         let checkpoint = self.checkpoint;
@@ -139,7 +120,7 @@ impl Interruptions {
         history.stops(ran, saved, now)
     }
 
-    /// Records a suspension: only the setup time is lost, and the job will resume where it stopped.
+    /// Records a suspension, which loses only the setup time.
     pub(super) fn suspends(&mut self, ran: &mut Running, setup: f64, now: Time) {
         let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
         let work = if ran.stretch > 0.0 { done(ran, setup, now) } else { 0.0 };
@@ -154,28 +135,22 @@ impl Interruptions {
         self.of.insert(id, JobHistory { suspended, ..JobHistory::of(job) });
     }
 
-    /// The job as it is requeued after it was stopped, with its remaining run time and estimate.
     pub(super) fn waits_again(&mut self, ran: &Running) -> Job {
         let history = self.of.entry(ran.id).or_insert_with(|| JobHistory::of(&ran.job));
         history.waits_as(self.checkpoint.as_ref())
     }
 
-    /// The placement on which the job with identifier `id` must resume; `None` if it is not
-    /// suspended.
     pub(super) fn suspended(&self, id: JobId) -> Option<&Suspended> {
         self.of.get(&id)?.suspended.as_ref()
     }
 }
 
 impl Cluster<'_> {
-    /// The placement and site on which a waiting job must resume; `None` if it is not suspended.
     pub(super) fn suspended(&self, ticket: Ticket) -> Option<&Suspended> {
         self.service.as_ref()?.interruptions.suspended(ticket.id)
     }
 
     /// The earliest reservation on the nodes on which a suspended job must resume.
-    ///
-    /// Running jobs are assumed to end at their estimates. `None` if the job is not suspended.
     pub(super) fn earliest_again(&self, ticket: Ticket) -> Option<Reservation> {
         let Suspended { site, placement, stretch } = self.suspended(ticket)?.clone();
         let span = self.queue.job(ticket).estimate * stretch;
@@ -185,16 +160,13 @@ impl Cluster<'_> {
     }
 }
 
-/// Work that a run has done by now, as the run time that it takes without slowdown.
-///
-/// Writing checkpoints counts as work.
+/// Work done by now, checkpoints included, as run time without slowdown.
 fn done(ran: &Running, setup: f64, now: Time) -> f64 {
     ((now - ran.start) - setup).max(0.0) / ran.stretch
 }
 
 impl JobHistory {
-    /// Records that a run was stopped, and the part of its work that is not lost. Returns the
-    /// number of interruptions so far.
+    /// Records that a run was stopped, and returns its number of interruptions so far.
     fn stops(&mut self, ran: &mut Running, saved: Saved, now: Time) -> u32 {
         let (span, stretch) = (now - ran.start, ran.stretch);
         ran.wear = Some(Box::new(Wear {

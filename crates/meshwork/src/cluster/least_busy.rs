@@ -9,9 +9,7 @@ use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
 use crate::topology::{Grid, Node};
 
-/// How busy a set of nodes is: its number of holders (jobs or outages), and their latest end.
-///
-/// A node that is kept for another job counts as busier than a node with any number of holders.
+/// Number of holders (jobs or outages) of a set of nodes, and their latest end.
 type Busy = (u64, Time);
 
 #[derive(Clone)]
@@ -20,21 +18,19 @@ struct Nodes {
     until: Vec<Time>,
 }
 
-/// Number added to the count of holders of a node that is kept for another job and thus not used.
+/// Added to the holders of a node that is kept for another job, so that it is never used.
 const KEPT: u64 = 1 << 32;
 
 impl Cluster<'_> {
     /// The least busy placement for a waiting job, whether its nodes are held or free.
     ///
-    /// It is the placement whose nodes have the fewest holders in total. Ties go to the placement
-    /// whose last job is expected to end earliest, then to the first orientation (order of the
-    /// sides), then to the first base. Nodes of `kept` are never used; the result is `None` if no
-    /// other nodes suffice.
+    /// It is the placement whose nodes have the fewest holders in total. Ties go to the earliest
+    /// last end, then to the first orientation, then to the first base. Nodes of `kept` are never
+    /// used.
     ///
     /// Blocks are searched at every base and, in up to three dimensions, in every orientation.
-    /// Subcubes and squares are searched at bases that are multiples of their size, where any
-    /// allocator finds them. A job that requests a number of nodes gets the least busy nodes,
-    /// whether they form a block or not.
+    /// Subcubes and squares are searched at multiples of their size, where any allocator finds
+    /// them. A number of nodes need not form a block.
     ///
     /// # Complexity
     /// **O(N log N)** for each orientation on a site of *N* nodes.
@@ -113,13 +109,12 @@ impl Nodes {
     }
 }
 
-/// The least busy block with the given sides, with its base (lowest corner) at any node.
 fn anywhere(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let bases = 0..grid.nodes();
     least_of(grid, busy, sides, bases.filter(|&base| grid.holds(base, sides)))
 }
 
-/// The least busy block with the given sides whose base (lowest corner) is a multiple of the sides.
+/// The least busy block whose lowest corner is a multiple of its sides.
 fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)> {
     let on_lattice = |base: &Node| {
         let corner = grid.coordinates(*base);
@@ -128,11 +123,8 @@ fn aligned(grid: &Grid, busy: &Nodes, sides: &[u32]) -> Option<(Busy, Placement)
     least_of(grid, busy, sides, (0..grid.nodes()).filter(on_lattice))
 }
 
-/// The block at one of `bases` with the fewest holders; ties go to the earliest end.
-///
-/// The end of a block is the latest expected end of its holders. It is compared only among the
-/// blocks with the fewest holders. If these blocks are few, their ends are computed node by node.
-/// Otherwise the ends of all blocks are computed at once.
+/// The block at one of `bases` with the fewest holders; ties go to the earliest end. Ends are
+/// computed only for these blocks, and node by node if they are few.
 fn least_of(
     grid: &Grid,
     busy: &Nodes,
@@ -174,7 +166,6 @@ fn least_of(
     Some(((fewest, until), block(base)))
 }
 
-/// The least busy nodes as a placement, whether they form a block or not.
 fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     let mut nodes: Vec<Node> = (0..grid.nodes()).filter(|&node| busy.of(node).0 < KEPT).collect();
     nodes.sort_by_key(|&node| busy.of(node)); // stable: lower nodes first
@@ -192,12 +183,8 @@ fn join(a: Busy, b: Busy) -> Busy {
     (a.0 + b.0, a.1.max(b.1))
 }
 
-/// Combines, for each node, the values of all nodes of the block whose lowest corner is this node.
-///
-/// `join` combines two values. Blocks wrap around all edges, and the caller reads only the values
-/// of valid corners. In each dimension, the value of a window of nodes is combined from overlapping
-/// shorter windows. Their lengths are powers of two, and each is made of two windows of half its
-/// length.
+/// Joins, for each node, the values of the block whose lowest corner it is, around all edges. Along
+/// each dimension, windows double in length, and two overlapping ones make the block.
 fn over_blocks<T: Copy>(
     grid: &Grid,
     mut values: Vec<T>,
@@ -247,7 +234,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks the numbers of holders of blocks against a count over every node of every block.
         #[test]
         fn blocks_are_as_busy_as_their_nodes(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -12,11 +12,9 @@ use crate::topology::types::NodeTypes;
 
 /// Writer of what a scheduler remembers between two passes.
 ///
-/// Jobs are written by their index among the waiting or the running jobs, because tickets and
-/// identifiers are different when the memory is read.
+/// Jobs are written by their index, because tickets and identifiers are different when read.
 pub struct MemoryWriter {
     waiting: BTreeMap<Ticket, u64>,
-    /// Whether jobs share nodes; if so, reservations hold parts of nodes.
     shares_nodes: bool,
     numbers: Vec<u64>,
     promises: Vec<(Ticket, Reservation)>,
@@ -28,14 +26,12 @@ pub struct MemoryWriter {
 /// not encode a value of the kind that it reads.
 pub struct MemoryReader<'c> {
     cluster: &'c Cluster<'c>,
-    /// The jobs that waited when the memory was written, in queue order; `None` for a job that
-    /// left.
+    /// The jobs that waited, in queue order; `None` for a job that left.
     waiting: &'c [Option<Ticket>],
     numbers: &'c [u64],
     is_new: bool,
 }
 
-/// Number that stands for a job that no longer waits.
 const GONE: u64 = u64::MAX;
 
 impl MemoryWriter {
@@ -45,7 +41,6 @@ impl MemoryWriter {
         MemoryWriter { waiting, shares_nodes, numbers: Vec::new(), promises: Vec::new() }
     }
 
-    /// Returns all written numbers, and the reservations of waiting jobs that they encode.
     pub(crate) fn into_parts(self) -> (Vec<u64>, Vec<(Ticket, Reservation)>) {
         (self.numbers, self.promises)
     }
@@ -179,15 +174,11 @@ impl<'c> MemoryReader<'c> {
         std::mem::take(&mut self.numbers)
     }
 
-    /// Fails if some numbers have not been read.
     pub(crate) fn end(&self) -> Result<(), RecallError> {
         if self.numbers.is_empty() { Ok(()) } else { Err(wrong()) }
     }
 
     /// Reads a number.
-    ///
-    /// # Errors
-    /// If no number is left.
     pub fn number(&mut self) -> Result<u64, RecallError> {
         let (first, rest) = self.numbers.split_first().ok_or_else(wrong)?;
         self.numbers = rest;
@@ -195,51 +186,33 @@ impl<'c> MemoryReader<'c> {
     }
 
     /// Reads a number that is at most `most`.
-    ///
-    /// # Errors
-    /// If the number is larger, or no number is left.
     pub fn up_to(&mut self, most: usize) -> Result<usize, RecallError> {
         usize::try_from(self.number()?).ok().filter(|number| *number <= most).ok_or_else(wrong)
     }
 
     /// Reads the number of values that follow, each of which takes at least one number.
-    ///
-    /// # Errors
-    /// If more values are announced than numbers are left.
     pub fn count(&mut self) -> Result<usize, RecallError> {
         let most = self.numbers.len();
         self.up_to(most)
     }
 
     /// Reads a truth value, written as 1 or 0.
-    ///
-    /// # Errors
-    /// If the number is neither 0 nor 1, or no number is left.
     pub fn flag(&mut self) -> Result<bool, RecallError> {
         Ok(self.up_to(1)? == 1)
     }
 
     /// Reads a floating-point number, which may be infinite but is never NaN.
-    ///
-    /// # Errors
-    /// If the number is NaN, or no number is left.
     pub fn real(&mut self) -> Result<f64, RecallError> {
         let real = f64::from_bits(self.number()?);
         if real.is_nan() { Err(wrong()) } else { Ok(real) }
     }
 
     /// Reads an instant.
-    ///
-    /// # Errors
-    /// If the number is NaN, or no number is left.
     pub fn time(&mut self) -> Result<Time, RecallError> {
         Ok(Time::new(self.real()?))
     }
 
     /// Reads a text.
-    ///
-    /// # Errors
-    /// If the bytes are not UTF-8, or too few numbers are left.
     pub fn text(&mut self) -> Result<String, RecallError> {
         let length = usize::try_from(self.number()?).map_err(|_| wrong())?;
         let words = length.div_ceil(8);
@@ -254,9 +227,6 @@ impl<'c> MemoryReader<'c> {
     }
 
     /// Reads an optional value.
-    ///
-    /// # Errors
-    /// If the value cannot be read.
     pub fn optional<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, RecallError>,
@@ -265,9 +235,6 @@ impl<'c> MemoryReader<'c> {
     }
 
     /// Reads a waiting job; `None` if it no longer waits.
-    ///
-    /// # Errors
-    /// If the number does not stand for a job that waited, or no number is left.
     pub fn job(&mut self) -> Result<Option<Ticket>, RecallError> {
         match self.number()? {
             GONE => Ok(None),
@@ -279,10 +246,7 @@ impl<'c> MemoryReader<'c> {
     }
 
     /// Reads the former queue position of a started job, as a ticket that no waiting job has.
-    ///
-    /// The ticket stands right behind a job that still waits: the last one before this position.
-    /// `None` if no such job waits. Each ticket read from one memory needs its own value of
-    /// `index`, so that no two are equal.
+    /// `None` if no earlier job still waits. Each ticket of one memory needs its own `index`.
     pub(crate) fn started(&mut self, index: usize) -> Result<Option<Ticket>, RecallError> {
         let place = self.number()?;
         if place == GONE {
@@ -294,22 +258,13 @@ impl<'c> MemoryReader<'c> {
     }
 
     /// Reads the stored reservations of jobs that still wait; empty if nothing was stored.
-    ///
-    /// # Errors
-    /// If a reservation cannot be read.
     pub fn promises(&mut self) -> Result<Vec<(Ticket, Reservation)>, RecallError> {
         let all = if self.is_new { 0 } else { self.count()? };
         let read = (0..all).map(|_| self.promise().transpose());
         read.flatten().collect()
     }
 
-    /// Reads the reservation of a waiting job.
-    ///
-    /// `None` if the job no longer waits, or if the sizing no longer allows the reserved number of
-    /// nodes.
-    ///
-    /// # Errors
-    /// If the numbers do not encode a reservation, or the reserved nodes do not lie on the machine.
+    /// Reads the reservation of a waiting job; `None` if the job left or may not have this size.
     pub fn promise(&mut self) -> Result<Option<(Ticket, Reservation)>, RecallError> {
         let ticket = self.job()?;
         let (at, span, stretch) = (self.time()?, self.real()?, self.real()?);
@@ -356,7 +311,6 @@ impl<'c> MemoryReader<'c> {
 }
 
 impl MemoryReader<'_> {
-    /// Reads the parts of nodes that a reservation holds; `None` if it holds whole nodes.
     fn parts(&mut self, types: &NodeTypes) -> Result<Option<Parts>, RecallError> {
         let mut all = Parts::default();
         for _ in 0..self.count()? {

@@ -1,5 +1,4 @@
-//! The machine and its queue during a run. Schedulers see and change the machine only through this
-//! module, and no other component changes a machine.
+//! The machine and its queue during a run, which only schedulers change, and only by this module.
 
 mod access;
 mod adopt;
@@ -63,9 +62,6 @@ use crate::observe::{Event, MachineState, Observer};
 use crate::sizing::Size;
 
 /// The machine and its queue, lent to the scheduler for one instant.
-///
-/// A request to start a job returns at once whether the job runs now. If it does, the selector,
-/// sizing and allocator have chosen its nodes, which are claimed.
 pub struct Cluster<'a> {
     now: Time,
     facility: Facility,
@@ -74,66 +70,47 @@ pub struct Cluster<'a> {
     kill_at_estimate: bool,
     queue: Queue,
     running: Slab<Box<Running>>,
-    /// Nodes and GPUs that are out of service and expected back.
     out: Slab<OutOfService>,
-    /// Records of finished jobs, kept to be reused for starting jobs. A record is large and stays
-    /// in one allocation from the job's start until the instant after its end.
+    /// Recycled allocations of finished jobs, reused for starting ones.
     #[expect(clippy::vec_box, reason = "it is the boxes that are kept")]
     recycled: Vec<Box<Running>>,
-    /// Running jobs and outages in order of expected end. Built on first use, since most schedulers
-    /// never need it.
+    /// Running jobs and outages by expected end, built on first use.
     ends: OnceCell<Ends>,
     arrivals: Vec<Ticket>,
     departures: Vec<Departure>,
-    /// Whether each request fits the empty machine. Used for requests with several possible sizes
-    /// or shapes.
+    /// For requests with several possible sizes or shapes.
     fits: Fits,
-    /// The size and shape in which each request is put to the allocator, if only one is possible.
+    /// For requests with one possible size and shape.
     forms: Forms,
     empty: Facility,
     arrived: u64,
-    /// The largest number of nodes with which a job could start on one site.
-    ///
-    /// It is the largest number of free nodes on one site, or what the power cap still permits if
-    /// that is less. With a long queue most attempts to start a job fail, so they are refused by a
-    /// mere comparison with this number.
+    /// Maximum number of nodes with which a job could start, by which most attempts fail at once.
     most_free: u64,
-    /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
+    /// Maximum number of nodes held at once under the power cap; `u64::MAX` without one.
     most_held: u64,
     /// Number of processors requested by the job that started last.
     last_asked: u64,
-    /// Number of claims and releases of nodes so far. `releases` is the number of releases alone.
-    ///
-    /// A cached answer is stored with one of these numbers, and is valid until that number changes.
+    /// Number of claims and releases, and number of releases; used as cache versions.
     changes: u64,
     releases: u64,
     without: Option<starts::Without>,
-    /// Number of guards created so far that protect parts of nodes, such as some of their
-    /// processors.
-    ///
-    /// A guard is a reservation that other jobs must not delay.
+    /// Number of guards so far that protect parts of nodes.
     guards: Cell<u64>,
-    /// Requests known not to fit beside the last guard's reservation, on nodes that jobs share.
-    ///
-    /// This is used only if the guard protects parts of nodes. The first two values are the number
-    /// of the guard and the value of `releases` for which the list holds.
+    /// Requests that do not fit beside a guard of parts, with the guard's number and `releases`.
     denied_beside: (u64, u64, Vec<Request>),
     state: MachineState,
-    /// Whether an observer needs to know what blocks the oldest waiting job.
     watches_what_blocks: bool,
-    /// Cached reasons why jobs wait; `None` if no observer asks for them.
     waits: Option<waits::Waits>,
     /// Outages and interruption histories, if nodes fail or jobs are preempted.
     service: Option<Box<service::Service>>,
-    /// Numbers of the jobs turned away from the queue and not yet reported; `None` if not recorded.
+    /// Numbers of jobs turned away and not yet reported; `None` if not recorded.
     turned_away: Option<Vec<u64>>,
     /// Access rules, if not every node is open to every job.
     gate: Option<Arc<access::Gate>>,
     seen: access::Seen,
-    /// Energy model and sleep states of nodes, if power is modelled.
     power: Option<Box<power::Power>>,
     breach: Option<Box<Breach>>,
-    /// The network's refusal of a job that was started in this scheduling pass. It ends the run.
+    /// The network's refusal of a job that was started in this pass, which ends the run.
     unfit: Option<NetworkError>,
 }
 
@@ -196,7 +173,6 @@ impl<'a> Cluster<'a> {
         self.now
     }
 
-    /// Number of jobs that have arrived so far.
     pub(crate) fn arrived(&self) -> u64 {
         self.arrived
     }
@@ -225,9 +201,7 @@ impl<'a> Cluster<'a> {
         self.queue.after(ticket)
     }
 
-    /// The next waiting job behind `ticket` that may be startable. Skips jobs that cannot start
-    /// according to earlier answers of the allocator. To visit all such jobs, use
-    /// [`startable`](Cluster::startable), which is faster.
+    /// The next waiting job that may be startable; [`startable`](Cluster::startable) is faster.
     #[must_use]
     pub fn next_startable(&self, ticket: Ticket) -> Option<Ticket> {
         let Some(site) = self.facility.only_complete_site().filter(|_| self.most_free > 0) else {
@@ -240,7 +214,6 @@ impl<'a> Cluster<'a> {
         open.filter_map(|(_, form)| form_queues.next_that(form, ticket, |_| true)).min()
     }
 
-    /// The next waiting job behind `ticket` for which at least one site has enough free nodes.
     #[must_use]
     pub(super) fn next_small_enough(&self, ticket: Ticket) -> Option<Ticket> {
         if self.most_free == 0 {
@@ -249,13 +222,11 @@ impl<'a> Cluster<'a> {
         self.queue.next_that(ticket, |key| key.fewest <= self.most_free)
     }
 
-    /// Whether the machine is one site with fixed sizes whose allocator finds every free block. On
-    /// such a machine, a job that cannot start now cannot start until nodes are released.
+    /// Whether the machine is one site with fixed sizes whose allocator finds every free block.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.facility.only_complete_site().is_some()
     }
 
-    /// Whether the allocators of all sites find every free block for the size that a job asks for.
     pub(crate) fn no_site_misses_blocks(&self) -> bool {
         self.facility.is_complete()
     }
@@ -265,8 +236,8 @@ impl<'a> Cluster<'a> {
         std::iter::successors(self.head(), |&ticket| self.after(ticket))
     }
 
-    /// The waiting job of a ticket. If the job has already started or was turned away, the result
-    /// is a placeholder, and the run ends with an error after this scheduling pass.
+    /// The waiting job of a ticket. For a job that has left the queue, the result is a placeholder,
+    /// and the run ends with an error after this scheduling pass.
     #[must_use]
     pub fn job(&self, ticket: Ticket) -> &Job {
         self.queue.job(ticket)
@@ -284,9 +255,8 @@ impl<'a> Cluster<'a> {
         &self.arrivals
     }
 
-    /// Number of processors requested by the job that started last.
-    ///
-    /// If jobs share nodes, a job that asked for whole nodes counts with their cores.
+    /// Processors that the last started job requested. Where jobs share nodes, whole nodes count
+    /// with their cores.
     pub(crate) fn last_asked(&self) -> u64 {
         self.last_asked
     }
@@ -297,18 +267,16 @@ impl<'a> Cluster<'a> {
         &self.departures
     }
 
-    /// Jobs for which a plan kept between scheduling passes has no reservation yet.
+    /// Jobs that have no reservation in a plan kept between scheduling passes.
     ///
-    /// They are the new arrivals, or all waiting jobs if the plan must be rebuilt because the
-    /// cluster [is disturbed](Cluster::is_disturbed).
+    /// These are the arrivals, or all waiting jobs if the cluster [is
+    /// disturbed](Cluster::is_disturbed).
     #[must_use]
     pub fn to_plan(&self) -> Vec<Ticket> {
         if self.is_disturbed() { self.waiting().collect() } else { self.arrivals.clone() }
     }
 
-    /// Jobs that ended since the last pass. A plan kept between passes has to release their nodes.
-    ///
-    /// Empty if the plan must be rebuilt.
+    /// Jobs that ended since the last pass; empty if the plan must be rebuilt.
     pub(crate) fn ended_since_plan(&self) -> &[Departure] {
         if self.is_disturbed() { &[] } else { &self.departures }
     }
@@ -319,9 +287,7 @@ impl<'a> Cluster<'a> {
         jobs.map(|end| (end.key(), &*self.running[end.slot as usize]))
     }
 
-    /// Busy nodes in the order in which they are expected to be free.
-    ///
-    /// Busy nodes are held by running jobs, or are out of service and expected back.
+    /// Nodes held by running jobs or out of service, in the order in which they should be free.
     pub fn busy_nodes(&self) -> impl Iterator<Item = BusyNodes<'_>> {
         self.ends().iter().map(|end| {
             let (site, until, placement) = (end.site as usize, end.at, self.held_at(end));
@@ -333,7 +299,6 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    /// Whether any running job or outage has reached or exceeded its expected end.
     pub(crate) fn runs_late(&self) -> bool {
         self.ends().first().is_some_and(|end| end.at <= self.now)
     }
@@ -346,7 +311,6 @@ impl<'a> Cluster<'a> {
         self.ends.get_or_init(all)
     }
 
-    /// The nodes that are released at an expected end.
     fn held_at(&self, end: &End) -> &Placement {
         ends::held_at(&self.running, &self.out, end)
     }
@@ -370,7 +334,6 @@ impl<'a> Cluster<'a> {
         &self.facility
     }
 
-    /// The free nodes over time that running jobs leave, for planning future starts.
     pub(crate) fn outlook(&self) -> Outlook {
         let headroom = self.is_capped().then(|| self.headroom());
         let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
@@ -378,16 +341,13 @@ impl<'a> Cluster<'a> {
         Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)
     }
 
-    /// Whether only running jobs can delay waiting jobs: no outage is planned, every node is open
-    /// to every job, and there is no power cap.
+    /// Whether only running jobs can delay jobs: no planned outage, access rule or power cap.
     pub(crate) fn is_unbounded(&self) -> bool {
         let is_open = self.gate.as_ref().is_none_or(|gate| gate.is_open());
         is_open && self.closures().is_empty() && !self.is_capped()
     }
 
-    /// Whether the machine is one site on which only node counts matter. This is so if any free
-    /// nodes will do, every job gets the size that it asked for, no outage is planned, every node
-    /// is open to every job, and there is no power cap.
+    /// Whether only node counts matter: one site, any free nodes, fixed sizes, and no other limits.
     pub(crate) fn counts_alone(&self) -> bool {
         let sites = self.facility.sites();
         self.is_unbounded()
@@ -396,9 +356,7 @@ impl<'a> Cluster<'a> {
             && sites[0].finds() == Finds::AnyNodes
     }
 
-    /// A reservation of a number of nodes from now on, for a waiting job.
-    ///
-    /// For machines on which [only counts matter](Cluster::counts_alone).
+    /// Reserves a number of nodes from now on, where [only counts matter](Cluster::counts_alone).
     pub(crate) fn count_now(&self, ticket: Ticket) -> Option<Reservation> {
         let job = self.queue.job(ticket);
         let Size { request, stretch } = self.facility.sizes(0, job, self.now).into_iter().next()?;
@@ -425,18 +383,15 @@ impl<'a> Cluster<'a> {
         self.observer.observe(self.now, &Event::TurnedAway(ticket.id, &job));
     }
 
-    /// Starts recording the numbers of jobs that are turned away from the queue.
     pub(crate) fn note_turned_away(&mut self) {
         self.turned_away = Some(Vec::new());
     }
 
-    /// Takes the `number` of each job that was turned away since the last call.
     pub(crate) fn take_turned_away(&mut self) -> impl Iterator<Item = u64> {
         self.turned_away.iter_mut().flat_map(std::mem::take)
     }
 
-    /// The instant at which the next job finishes, and the job. `None` if this is later than `by`.
-    /// See [`Network::next_finish`].
+    /// The next job to finish, and when; `None` if this is later than `by`.
     #[inline(always)]
     pub(crate) fn next_finish(
         &mut self,
@@ -445,7 +400,7 @@ impl<'a> Cluster<'a> {
         self.network.next_finish(by)
     }
 
-    /// Advances the clock to `to`. The caller ensures that no event lies before `to`.
+    /// Advances the clock to `to`; no event may lie before.
     #[inline(always)]
     pub(crate) fn elapse(&mut self, to: Time) {
         if to > self.now {
@@ -469,9 +424,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Whether at least one site has enough free nodes for the oldest waiting job.
-    ///
-    /// Then that job waits for free nodes of a suitable shape.
+    /// Whether some site has enough free nodes for the oldest waiting job, but not of its shape.
     fn is_blocked_by_shape(&self) -> bool {
         self.queue.first().is_some_and(|head| {
             let asked = self.queue.job(head).request.nodes();
@@ -480,8 +433,7 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    /// Ends the job `first`, if any, which finishes now. Unless `only_one` is set, all other jobs
-    /// that finish now end too. Returns whether any job ended.
+    /// Ends `first` and, unless `only_one`, all jobs that finish now; returns whether any did.
     #[inline(always)]
     pub(crate) fn depart(
         &mut self,
@@ -515,7 +467,6 @@ impl<'a> Cluster<'a> {
         Ok(!self.departures.is_empty())
     }
 
-    /// Releases the nodes of a job that no longer runs.
     #[inline(always)]
     fn give_back(&mut self, ran: &Running) {
         self.facility.release(ran.site, &ran.placement);
@@ -537,7 +488,6 @@ impl<'a> Cluster<'a> {
         self.observer.is_done()
     }
 
-    /// Takes the network's error for a job that was started in this scheduling pass, if any.
     pub(crate) fn take_unfit(&mut self) -> Option<NetworkError> {
         self.unfit.take()
     }

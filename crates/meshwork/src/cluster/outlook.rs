@@ -9,38 +9,25 @@ use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
 use crate::facility::{Facility, SiteAhead};
 use crate::form::Finds;
-use crate::geometry::NodeSet;
 use crate::job::{Job, Time};
 use crate::machine::Placement;
 use crate::offer::Proposal;
 use crate::sizing::Size;
 use crate::topology::Node;
 
-/// The future if running jobs end at their estimates and planned jobs start as planned.
-///
-/// The number of free nodes is a step function of time. Where only counts matter, this step
-/// function answers queries. Where shape matters, it gives the instants at which a query may
-/// succeed. For each such instant, the allocator is asked on a copy of its site. In the copy, a
-/// node is free if it will be free at that instant.
+/// The future if running jobs end at their estimates and planned jobs start as planned. Where shape
+/// matters, the allocator is asked on copies of the site at the steps of the profile.
 pub(crate) struct Outlook {
     now: Time,
     facility: Facility,
     free: Vec<Profile>,
-    /// Expected ends, sites and placements of running jobs and outages, earliest first. Used only
-    /// where shape matters.
+    /// Expected end, site and placement of jobs and outages by end; only where shape matters.
     running: Vec<(Time, usize, Placement)>,
-    /// Planned reservations of particular nodes, not of a number of nodes.
-    ///
-    /// Used only where shape matters.
+    /// Planned reservations of particular nodes; only where shape matters.
     planned: Vec<Reservation>,
-    /// Planned outages and access rules.
-    ///
-    /// If there are any, counting nodes is not enough on any site: it matters which nodes a job
-    /// gets.
+    /// Planned outages and access rules. If there are any, counts do not suffice on any site.
     closures: Closures,
-    /// Number of nodes that may be held in addition to those held now, as a function of time.
-    ///
-    /// `None` without a power cap.
+    /// Nodes that may be held beyond those held now, over time; `None` without a power cap.
     headroom: Option<Profile>,
 }
 
@@ -73,7 +60,6 @@ impl Outlook {
         Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
     }
 
-    /// Adds a reservation to the plan: its nodes are not free from its start to its end.
     pub(crate) fn hold(&mut self, reservation: &Reservation) {
         self.change(reservation, -1);
         if let Hold::Nodes(_) = reservation.hold {
@@ -81,7 +67,6 @@ impl Outlook {
         }
     }
 
-    /// Removes a planned reservation.
     pub(crate) fn drop_hold(&mut self, reservation: &Reservation) {
         self.change(reservation, 1);
         if let Some(at) = self.planned.iter().position(|planned| planned == reservation) {
@@ -98,14 +83,9 @@ impl Outlook {
         }
     }
 
-    /// Earliest reservation of a job that does not conflict with the plan.
-    ///
-    /// `None` if it would start later than `by`, or if the job never fits.
-    ///
-    /// # Complexity
-    /// **O(s)** for *s* steps of the profile where only counts matter. Where shape matters, the
-    /// allocator is asked at each step with enough free nodes. Each query uses a copy of the site,
-    /// which takes **O(r)** for *r* running and planned jobs.
+    /// Earliest reservation of a job that does not conflict with the plan; `None` if later than
+    /// `by`. Where shape matters, the allocator is asked on a copy of the site at each step with
+    /// enough free nodes.
     pub(crate) fn earliest(&self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         (0..self.free.len())
             .filter_map(|site| self.earliest_on(site, job, by))
@@ -113,15 +93,7 @@ impl Outlook {
             .reduce(|best, other| if other.at < best.at { other } else { best })
     }
 
-    /// Moves a reservation to the first instant from which its nodes are free for the reserved
-    /// time.
-    ///
-    /// The reservation stays unchanged if there is no such instant before the reserved start. It
-    /// also stays unchanged if it reserves only a number of nodes, not particular ones. For such a
-    /// reservation use [`earliest`](Outlook::earliest).
-    ///
-    /// # Complexity
-    /// **O(r log r)** for *r* running and planned jobs.
+    /// Moves a reservation of particular nodes to the first instant from which they stay free.
     #[must_use]
     pub(crate) fn sooner(&self, job: &Job, reservation: &Reservation) -> Reservation {
         let Hold::Nodes(placement) = &reservation.hold else { return reservation.clone() };
@@ -130,11 +102,7 @@ impl Outlook {
         }
         let site = reservation.site;
         let grid = self.facility.sites()[site].site().grid();
-        let nodes = LazyCell::new(|| {
-            let mut nodes = NodeSet::empty(grid.nodes());
-            placement.add_to(&mut nodes, grid);
-            nodes
-        });
+        let nodes = LazyCell::new(|| placement.node_set(grid));
         // Placements of one block each are compared faster by corners than node by node.
         let meets = |on: usize, other: &Placement| {
             on == site
@@ -176,9 +144,7 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`sooner`](Outlook::sooner) for machines on which jobs share nodes.
-    ///
-    /// Tries to start now, and at every expected end before the reserved start.
+    /// Variant of [`sooner`](Outlook::sooner) for shared nodes that tries all expected ends.
     fn sooner_parts(
         &self,
         job: &Job,
@@ -186,8 +152,7 @@ impl Outlook {
         placement: &Placement,
     ) -> Reservation {
         let grid = self.facility.sites()[reservation.site].site().grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        placement.add_to(&mut nodes, grid);
+        let nodes = placement.node_set(grid);
         let closed: Vec<&Closure> = self
             .closures
             .to(job)
@@ -217,17 +182,11 @@ impl Outlook {
         reservation.moved_to(at.copied().unwrap_or(reservation.at))
     }
 
-    /// Lowers the free amounts in a copy of a site to the least that is free during an interval.
-    ///
-    /// The interval is from `at` to `until`. If `ended` is set, running jobs that are expected to
-    /// end by `at` count as ended.
+    /// Lowers the free amounts in a copy of a site to their minimum from `at` to `until`. Running
+    /// jobs that are expected to end by `at` count as ended if `ended` is set.
     fn least_free(&self, then: &mut SiteAhead, site: usize, at: Time, until: Time, ended: bool) {
         if ended {
-            for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
-                if *on == site {
-                    then.release(placement);
-                }
-            }
+            self.release_ended(then, site, at);
         }
         // Changes to cells that planned jobs take or release, in order; releases at an instant come
         // first.
@@ -262,10 +221,12 @@ impl Outlook {
         then.lower(least.into_iter().map(|((node, cell), (_, least))| (node, cell, -least as u32)));
     }
 
-    /// First instant from which the power cap permits a reservation for its whole length.
-    ///
-    /// Instants before the reserved start are not tried. `None` if there is no such instant, or no
-    /// power cap.
+    fn release_ended(&self, then: &mut SiteAhead, site: usize, at: Time) {
+        let ended = self.running.iter().take_while(|(end, ..)| *end <= at);
+        ended.filter(|(_, on, _)| *on == site).for_each(|(.., placement)| then.release(placement));
+    }
+
+    /// First instant from the reserved start on at which the power cap permits a reservation.
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
@@ -306,11 +267,7 @@ impl Outlook {
         }
     }
 
-    /// Variant of [`earliest`](Outlook::earliest) on one site that tries each possible instant in
-    /// turn.
-    ///
-    /// The instants are now and the ends of running jobs, planned jobs and closures on this site.
-    /// Under a power cap, the ends of jobs on other sites are tried too.
+    /// Variant of [`earliest`](Outlook::earliest) on one site that tries now and each end.
     fn earliest_by_instants(
         &self,
         site: usize,
@@ -335,15 +292,12 @@ impl Outlook {
         in_time.find_map(|at| self.at_instant(site, job, at, true))
     }
 
-    /// Shortest run time of a job on a site: the job's estimate divided by the site's speed.
     fn shortest(&self, site: usize, job: &Job) -> f64 {
         job.estimate * (1.0 / self.facility.sites()[site].site().speed())
     }
 
-    /// Reservation for a job that starts at `at` and does not conflict with the plan, if possible.
-    ///
-    /// If `ended` is set, running jobs that are expected to end by `at` count as ended. Otherwise
-    /// all running jobs count as running at `at`.
+    /// Reservation at `at` that does not conflict with the plan, if possible. Running jobs that are
+    /// expected to end by `at` count as ended if `ended` is set.
     fn at_instant(&self, site: usize, job: &Job, at: Time, ended: bool) -> Option<Reservation> {
         let mut span = self.shortest(site, job);
         if self.facility.shares_nodes() {
@@ -362,11 +316,7 @@ impl Outlook {
         loop {
             let mut then = self.facility.fork_site(site);
             if ended {
-                for (_, on, placement) in self.running.iter().take_while(|(end, ..)| *end <= at) {
-                    if *on == site {
-                        then.release(placement);
-                    }
-                }
+                self.release_ended(&mut then, site, at);
             }
             let until = (at + span).max(at.next());
             for planned in &self.planned {

@@ -13,39 +13,33 @@ use crate::offer::ManagedSite;
 use crate::topology::types::NodeTypes;
 use crate::topology::{Grid, Node};
 
-/// Energy model and sleep states.
 pub(super) struct Power {
     energy: Energy,
     sleep_states: Option<SleepStates>,
-    /// Number of free GPUs and of held GPUs, in thousandths of a GPU.
-    ///
-    /// Only nodes that are in service and awake count.
+    /// Free and held GPUs of nodes that are in service and awake, in thousandths of a GPU.
     gpus: [u64; 2],
 }
 
-/// Which nodes of the machine are asleep, and when the idle ones will fall asleep.
 struct SleepStates {
     sleep: Sleep,
     sites: Vec<Site>,
-    /// Idle placements, in the order in which their nodes will fall asleep.
+    /// In the order in which their nodes will fall asleep.
     idle: VecDeque<IdleNodes>,
-    /// Running jobs whose work began late, because they waited for nodes to wake.
+    /// Running jobs that waited for nodes to wake.
     delayed: BTreeSet<JobId>,
 }
 
 struct Site {
     grid: Grid,
-    /// Numbers of processors and GPUs of each node, where jobs share nodes; otherwise `None`.
+    /// Processors and GPUs of each node, where jobs share nodes.
     types: Option<Arc<NodeTypes>>,
     /// GPUs of each node that are out of service, in thousandths of a GPU.
     out: BTreeMap<Node, u64>,
     asleep: NodeSet,
-    /// Instant at which each node falls asleep if it stays idle; infinite for a node that is not
-    /// idle.
+    /// When each node falls asleep if it stays idle; infinite for a node that is not idle.
     due: Vec<Time>,
 }
 
-/// Nodes that fall asleep at `at` if no job uses them until then.
 struct IdleNodes {
     at: Time,
     site: usize,
@@ -55,7 +49,6 @@ struct IdleNodes {
 const NEVER: f64 = f64::INFINITY;
 
 impl SleepStates {
-    /// Marks nodes as idle from now on.
     fn mark_idle(&mut self, site: usize, placement: Placement, now: Time) {
         let at = now + self.sleep.after;
         let Site { grid, due, .. } = &mut self.sites[site];
@@ -65,7 +58,7 @@ impl SleepStates {
         self.idle.push_back(IdleNodes { at, site, placement });
     }
 
-    /// Marks nodes as not idle; returns the nodes that were asleep, in ascending order.
+    /// Marks nodes as busy; returns the nodes that were asleep, in ascending order.
     fn mark_busy(&mut self, site: usize, placement: &Placement) -> Vec<Node> {
         let Site { grid, asleep, due, .. } = &mut self.sites[site];
         let mut woken = Vec::new();
@@ -78,10 +71,7 @@ impl SleepStates {
         woken
     }
 
-    /// Puts to sleep the nodes that are due to fall asleep next, if that is before `by`.
-    ///
-    /// Returns the instant, the site and the nodes. The list of nodes is empty if jobs have used
-    /// all of them since they became idle.
+    /// Puts to sleep the nodes that are due next, if before `by`; none if all were used since.
     fn next_asleep(&mut self, by: Time) -> Option<(Time, usize, Vec<Node>)> {
         self.idle.front().filter(|idle| idle.at < by)?;
         let IdleNodes { at, site, placement } = self.idle.pop_front()?;
@@ -99,7 +89,6 @@ impl SleepStates {
 }
 
 impl Cluster<'_> {
-    /// Installs the energy model; all nodes are idle at first.
     #[cold]
     pub(crate) fn enable_power(&mut self, energy: Energy, now: Time) {
         self.most_held = energy.most_held();
@@ -127,31 +116,25 @@ impl Cluster<'_> {
         self.power = Some(Box::new(Power { energy, sleep_states, gpus }));
     }
 
-    /// Recomputes `most_free`, the maximum number of nodes with which a job could now start on a
-    /// site.
     pub(super) fn count_free(&mut self) {
         self.most_free = self.facility.most_free().min(self.headroom());
     }
 
-    /// Number of nodes that may be held under the power cap in addition to those held now.
+    /// Number of further nodes that may be held under the power cap.
     pub(super) fn headroom(&self) -> u64 {
         self.most_held.saturating_sub(self.state.held)
     }
 
-    /// Whether there is a power cap.
     pub(super) fn is_capped(&self) -> bool {
         self.most_held < u64::MAX
     }
 
-    /// Whether the power cap forbids a job to hold `held` more nodes.
-    ///
-    /// Free nodes of the placements `kept` count as held, because they are kept for other jobs.
+    /// Whether the power cap forbids `held` more nodes, when free nodes of `kept` count as held.
     pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
         u64::from(held) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of nodes of the placements `kept` that are free now. Where jobs share nodes, all
-    /// nodes of these placements count as free.
+    /// Number of free nodes of `kept`; all of its nodes where jobs share nodes.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
             return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
@@ -168,10 +151,7 @@ impl Cluster<'_> {
         if kept.is_empty() { 0 } else { free.sum() }
     }
 
-    /// Number of nodes that other jobs may hold under the power cap after a reservation has begun.
-    ///
-    /// Nodes held by jobs that are still expected to run at that time are already subtracted, as
-    /// are the reserved nodes. `u64::MAX` without a power cap.
+    /// Nodes that the power cap leaves to jobs beside a reservation; `u64::MAX` without a cap.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
@@ -179,17 +159,13 @@ impl Cluster<'_> {
         self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
     }
 
-    /// Number of nodes that the power cap permits in addition to those held at an instant. Running
-    /// jobs are assumed to end at their estimates.
+    /// Further nodes that the power cap permits at an instant, if jobs end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
         self.headroom() + ended.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
     }
 
-    /// First instant, not before `from`, at which the power cap permits the start of a reservation.
-    ///
-    /// Running jobs are assumed to end at their estimates. If there is no such instant, the result
-    /// is `from`.
+    /// First instant from `from` on at which the power cap permits a reservation, or else `from`.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
         let count = reservation.hold.nodes();
         let ends = self.busy_nodes().map(|holding| holding.until.max(from));
@@ -197,8 +173,7 @@ impl Cluster<'_> {
         instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
     }
 
-    /// Puts to sleep all nodes that are due to fall asleep before `to`. Advances the clock to the
-    /// last instant at which nodes fall asleep, and sets the power use from then on.
+    /// Puts to sleep all nodes that are due before `to`, and sets clock and power use.
     #[cold]
     pub(super) fn pass_with_power(&mut self, to: Time) {
         let Some(mut power) = self.power.take() else { return };
@@ -245,7 +220,6 @@ impl Cluster<'_> {
         wake
     }
 
-    /// Marks the nodes of a job that ended or was stopped as idle.
     #[cold]
     pub(super) fn leave_idle(&mut self, id: JobId, site: usize, placement: &Placement) {
         let given_back = self.gpu_shares(site, placement);
@@ -258,8 +232,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Number of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share
-    /// nodes.
+    /// GPUs that a placement holds, in thousandths; 0 if jobs do not share nodes.
     fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
         match (self.site(site).topology().types(), &placement.parts) {
             (Some(types), Some(parts)) => {
@@ -269,8 +242,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The nodes of a placement on which no other job runs; all of them where jobs do not share
-    /// nodes.
+    /// The nodes of a placement on which no other job runs.
     fn idle_part(&self, site: usize, placement: &Placement) -> Placement {
         let site = self.site(site);
         match site.amounts() {
@@ -279,7 +251,6 @@ impl Cluster<'_> {
         }
     }
 
-    /// How long a running job waited for its nodes to wake.
     pub(super) fn woke_for(&self, id: JobId) -> f64 {
         let sleep_states = self.power.as_ref().and_then(|power| power.sleep_states.as_ref());
         sleep_states
@@ -287,7 +258,6 @@ impl Cluster<'_> {
             .map_or(0.0, |sleep_states| sleep_states.sleep.wake)
     }
 
-    /// Records that a node leaves service and is no longer idle, or that a GPU leaves service.
     pub(super) fn switch_off(&mut self, site: usize, placement: &Placement) {
         let out = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();
@@ -306,7 +276,6 @@ impl Cluster<'_> {
         gpus[0] = gpus[0] + shares - out;
     }
 
-    /// Marks a node as idle, or a GPU as in service, because it is back in service.
     pub(super) fn switch_on(&mut self, site: usize, placement: &Placement) {
         let back = self.gpu_shares(site, placement);
         let is_gpu = placement.is_empty();
@@ -336,17 +305,14 @@ impl Site {
         })
     }
 
-    /// Marks a GPU as out of service. Returns its size in thousandths of a GPU if its node is
-    /// awake, otherwise 0.
+    /// Marks a GPU as out of service; returns its thousandths, or 0 if its node sleeps.
     fn mark_out(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         *self.out.entry(block.base).or_default() += shares;
         if self.asleep.contains(block.base) { 0 } else { shares }
     }
 
-    /// Puts a GPU, or a share of one, back into service.
-    ///
-    /// Returns its size in thousandths of a GPU if its node is awake, otherwise 0.
+    /// Puts a GPU or a share back into service; returns its thousandths, or 0 if its node sleeps.
     fn mark_in(&mut self, gpu: &Placement, shares: u64) -> u64 {
         let Some(block) = gpu.blocks.first() else { return 0 };
         self.out.entry(block.base).and_modify(|out| *out -= shares);

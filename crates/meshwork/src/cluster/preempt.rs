@@ -6,7 +6,7 @@ use super::queue::Ticket;
 use super::service::{Service, Unsatisfiable};
 use super::starts::Place;
 use super::{Cluster, Culprit};
-use crate::geometry::{NodePart, NodeSet, Parts, Placement};
+use crate::geometry::{NodePart, Parts, Placement};
 use crate::network::RunKey;
 use crate::offer::Proposal;
 use crate::topology::Node;
@@ -23,16 +23,13 @@ pub enum Preempted {
 impl Cluster<'_> {
     /// Starts a waiting job at once on nodes freed by preempting some running jobs.
     ///
-    /// The victims (running jobs that may be preempted) are removed from a copy of the machine in
-    /// the given order, until the waiting job has a placement. Victims on nodes that the job may
-    /// never use are passed over. Of the removed victims, only those that hold nodes of the
-    /// placement are preempted. Returns their new tickets. `None` if the job has no placement even
-    /// when all victims are removed, or if the placement conflicts with a planned outage, an access
-    /// rule or the power cap.
+    /// The victims are removed from a copy of the machine in the given order, except those on nodes
+    /// that the job may never use, until the job has a placement. Those that hold nodes of it are
+    /// preempted, and their new tickets returned. `None` without a placement, or if it conflicts
+    /// with a planned outage, an access rule or the power cap.
     ///
     /// # Complexity
-    /// The time of a copy of the machine, and of one query to the allocator for each victim until
-    /// one succeeds.
+    /// A copy of the machine, and one query to the allocator for each victim until one succeeds.
     pub fn preempt(
         &mut self,
         ticket: Ticket,
@@ -47,8 +44,7 @@ impl Cluster<'_> {
             Some(parts) => self.in_the_way_of_parts(proposal.site, parts, victims),
             None => {
                 let grid = self.site(proposal.site).grid();
-                let mut nodes = NodeSet::empty(grid.nodes());
-                proposal.placement.add_to(&mut nodes, grid);
+                let nodes = proposal.placement.node_set(grid);
                 let in_the_way = |key: &&RunKey| {
                     let ran = &self.running[key.slot as usize];
                     ran.site == proposal.site && !ran.placement.is_clear_of(&nodes, grid)
@@ -77,10 +73,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Selects the victims that must end so that the parts of nodes in a placement are free.
-    ///
-    /// Victims are considered in the given order. A victim is selected if the placement lacks some
-    /// resource of a node, such as memory, and the victim holds some of it.
+    /// Victims, tried in the given order, that hold a resource which a placement lacks on a node.
     fn in_the_way_of_parts(&self, site: usize, parts: &Parts, victims: &[RunKey]) -> Vec<RunKey> {
         let Some(amounts) = self.site(site).amounts() else { return Vec::new() };
         // Amount of each cell that is missing.
@@ -132,11 +125,7 @@ impl Cluster<'_> {
         Ok(again)
     }
 
-    /// Finds a placement for a waiting job on a machine without some of the running jobs.
-    ///
-    /// These jobs, the victims of a preemption, are removed one by one from a copy of the machine,
-    /// in the given order. After each removal a placement is sought, until one is found. A victim
-    /// on nodes that the waiting job may never use is not removed.
+    /// Removes victims from a copy of the machine, in order, until a waiting job has a placement.
     fn propose_without(&self, ticket: Ticket, victims: &[RunKey]) -> Option<Proposal> {
         let fewest = self.queue.scan_key(ticket).fewest;
         let around = self.queue.around(ticket, self.now);

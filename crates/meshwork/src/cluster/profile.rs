@@ -6,39 +6,28 @@ use crate::job::Time;
 
 /// Step function of time: the number of nodes that are free if no other job starts.
 ///
-/// Steps are stored in chunks, each with its minimum and maximum. A search for enough free nodes
-/// skips a chunk if all of its steps have enough, or if none has. Within a chunk, all steps with
-/// enough free nodes are found at once, as the bits of one word. A change that covers a whole chunk
-/// adds one number to the chunk.
-///
-/// # Complexity
-/// With *s* steps in chunks of *c*: **O(log s + s / c + c)** for a change or a search. In addition,
-/// a search visits each step of a chunk in which only some steps have enough free nodes.
+/// Chunks of steps have a minimum and a maximum, by which a search skips them. Within a chunk, the
+/// steps with enough nodes are the bits of one word. **O(log s + s / c + c)** for chunks of *c*.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// Chunks in order of time, at least one; the first step begins now. Numbers of free nodes may
-    /// be negative if a reservation is late because a running job has exceeded its estimate.
+    /// Chunks by time, at least one. Numbers may be negative if a reservation waits for a late job.
     chunks: Vec<Chunk>,
-    /// Index of the chunk found by the last query, near which the next query usually looks.
+    /// Index of the chunk of the last query, near which the next query usually looks.
     near: Cell<usize>,
 }
 
-/// Consecutive steps, each with its begin and the number of free nodes from then on.
 #[derive(Clone, Debug)]
 struct Chunk {
     first: Time,
     times: Vec<Time>,
-    /// Number of free nodes at each step, minus the chunk's offset `raised`.
+    /// Number of free nodes at each step, minus `raised`.
     levels: Vec<i64>,
-    /// Offset that is to be added to all of `levels`.
     raised: i64,
-    /// Minimum and maximum of `levels`.
     least: i64,
     most: i64,
 }
 
-/// Maximum number of steps in a chunk. A chunk is short enough to scan, and to give each step one
-/// bit of a word.
+/// Short enough to scan, and for one bit of a word per step.
 const MAX_STEPS: usize = 32;
 
 impl Chunk {
@@ -57,26 +46,21 @@ impl Chunk {
         (self.first, self.least, self.most) = (self.times[0], least, most);
     }
 
-    /// Index of the last step that begins at this instant or before; the first step if there is
-    /// none.
+    /// Index of the last step that begins by this instant, or of the first step.
     fn step_at(&self, instant: Time) -> usize {
         self.first_after(instant).saturating_sub(1)
     }
 
-    /// Index of the first step that begins at this instant or later. Steps are counted linearly,
-    /// which is faster than a binary search for so few of them.
+    /// Index of the first step at or after this instant. Counting beats bisection for so few steps.
     fn first_from(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from < instant)).sum()
     }
 
-    /// Index of the first step that begins after this instant.
     fn first_after(&self, instant: Time) -> usize {
         self.times.iter().map(|from| usize::from(*from <= instant)).sum()
     }
 
-    /// Applies [`Profile::change`] to an interval that lies within the chunk.
-    ///
-    /// The chunk must have space for two more steps, at the begin and the end of the interval.
+    /// Variant of [`Profile::change`] within the chunk, which must have space for two steps.
     fn change(&mut self, from: Time, until: Time, count: i64) {
         let begin = self.first_from(from);
         let end = self.first_from(until);
@@ -115,7 +99,7 @@ impl Chunk {
         self.levels.iter().rev().fold(0, |bits, here| bits << 1 | u64::from(*here >= level))
     }
 
-    /// Whether `count` nodes are free at all steps (`true`), at no step (`false`), or at some
+    /// Whether `count` nodes are free at all steps (`true`), at none (`false`), or at some
     /// (`None`).
     fn throughout(&self, count: i64) -> Option<bool> {
         let level = count - self.raised;
@@ -131,9 +115,7 @@ impl Profile {
         Profile { chunks: vec![Chunk::new(vec![now], vec![free as i64], 0)], near: Cell::new(0) }
     }
 
-    /// Adds `count`, which may be negative, to the profile from `from` up to `until`. Instants
-    /// before the profile are treated like its first instant. Steps begin at both ends, even if
-    /// nothing changes there.
+    /// Adds `count`, which may be negative, between two instants, and keeps a step at either end.
     pub(crate) fn add(&mut self, from: Time, until: Option<Time>, count: i64) {
         if let Some(until) = until {
             self.cut(until);
@@ -142,7 +124,7 @@ impl Profile {
         self.raise(from, until, count);
     }
 
-    /// Like [`add`](Profile::add), but removes a step at either end if nothing changes there.
+    /// Adds like [`add`](Profile::add), but removes a step at either end if nothing changes there.
     pub(crate) fn change(&mut self, from: Time, until: Time, count: i64) {
         let index = self.chunk_of(from);
         let chunk = &mut self.chunks[index];
@@ -155,7 +137,7 @@ impl Profile {
         self.join(from);
     }
 
-    /// Makes a step begin at an instant. Changes nothing if the instant lies before all steps.
+    /// Makes a step begin at an instant, unless it lies before all steps.
     fn cut(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let chunk = &mut self.chunks[index];
@@ -176,7 +158,6 @@ impl Profile {
         self.cut(instant);
     }
 
-    /// Adds `by` to the free nodes of all steps that begin at or after `from` and before `until`.
     fn raise(&mut self, from: Time, until: Option<Time>, by: i64) {
         let begin = self.chunk_of(from);
         for chunk in &mut self.chunks[begin..] {
@@ -197,10 +178,7 @@ impl Profile {
         }
     }
 
-    /// Removes the step that begins at an instant if the number of free nodes does not change
-    /// there.
-    ///
-    /// The first step of the profile is kept.
+    /// Removes the step that begins at an instant if nothing changes there and it is not the first.
     fn join(&mut self, instant: Time) {
         let index = self.chunk_of(instant);
         let at = self.chunks[index].first_from(instant);
@@ -226,7 +204,6 @@ impl Profile {
         self.unite(index.saturating_sub(1));
     }
 
-    /// Merges a chunk with the chunk after it if both together are small.
     fn unite(&mut self, index: usize) {
         let Some([chunk, next]) = self.chunks.get_mut(index..index + 2) else { return };
         if chunk.times.len() + next.times.len() > MAX_STEPS / 2 {
@@ -256,7 +233,6 @@ impl Profile {
         chunk.look_again();
     }
 
-    /// When the first step after this instant begins; `None` if there is none.
     pub(crate) fn next_step(&self, instant: Time) -> Option<Time> {
         let index = self.chunk_of(instant);
         let next = || self.chunks.get(index + 1).map(|chunk| chunk.first);
@@ -274,9 +250,7 @@ impl Profile {
         last.and_then(|last| chunk.times.get(last + 1)).copied().unwrap_or(next)
     }
 
-    /// The first interval between `from` and `until` in which the number of free nodes is negative.
-    ///
-    /// `None` if there is none.
+    /// The first interval between two instants in which the number of free nodes is negative.
     pub(crate) fn overdrawn_in(&self, from: Time, until: Time) -> Option<(Time, Time)> {
         if from >= until {
             return None;
@@ -309,8 +283,6 @@ impl Profile {
     }
 
     /// Numbers of free nodes right before an instant and at the instant.
-    ///
-    /// The two are equal for the first instant of the profile.
     pub(crate) fn around(&self, instant: Time) -> (i64, i64) {
         let index = self.chunk_of(instant);
         let chunk = &self.chunks[index];
@@ -326,9 +298,8 @@ impl Profile {
         (before, free)
     }
 
-    /// First instant from which `count` nodes stay free long enough; between `begin` and `limit`.
-    ///
-    /// They must stay free up to the instant that `needed` returns for the instant tried.
+    /// First instant between `begin` and `limit` from which `count` nodes stay free long enough.
+    /// They must stay free up to the instant that `needed` returns for it.
     pub(crate) fn first_gap(
         &self,
         begin: Time,
@@ -345,9 +316,7 @@ impl Profile {
         }
     }
 
-    /// Intervals in which at least `count` nodes are free throughout. Only intervals that begin
-    /// before `limit` are returned. They are clipped to begin at `begin` or later. The last one may
-    /// have no end.
+    /// Intervals with at least `count` free nodes that begin before `limit`, clipped to `begin`.
     pub(crate) fn gaps(
         &self,
         begin: Time,
@@ -364,12 +333,10 @@ impl Profile {
         })
     }
 
-    /// The first instant from `begin` on at which fewer than `count` nodes are free.
     pub(crate) fn first_without(&self, begin: Time, count: u64) -> Option<Time> {
         self.walk(begin, count).seek_too_few(None)
     }
 
-    /// First instant, not before `begin`, from which `count` nodes stay free for a time of `span`.
     pub(crate) fn earliest(&self, begin: Time, count: u64, span: f64) -> Option<Time> {
         self.first_gap(begin, None, count, |at| at + span)
     }
@@ -380,7 +347,6 @@ impl Profile {
         Walk { begin, count, chunks, at: chunks[0].step_at(begin), enough: chunks[0].enough(count) }
     }
 
-    /// Index of the last chunk that begins at this instant or before; the first if there is none.
     fn chunk_of(&self, instant: Time) -> usize {
         // Consecutive queries are usually close in time.
         let near = self.near.get();
@@ -394,23 +360,19 @@ impl Profile {
     }
 }
 
-/// A cursor over the steps that alternates between steps with enough and with too few free nodes.
+/// A cursor that alternates between steps with enough and with too few free nodes.
 struct Walk<'a> {
-    /// Lower bound: all returned instants are at or after this one. The first step may have begun
-    /// before it.
+    /// Lower bound of the returned instants, after which the first step may have begun.
     begin: Time,
     count: i64,
-    /// The current chunk and all chunks after it.
     chunks: &'a [Chunk],
-    /// Index of the current step in its chunk.
     at: usize,
-    /// A bit for each step of the current chunk, set if at least `count` nodes are free.
+    /// A bit for each step of the current chunk with enough free nodes.
     enough: u64,
 }
 
 impl Walk<'_> {
-    /// Advances to the first step with enough free nodes, from the current step on. Returns `None`
-    /// if no such step begins before `limit`.
+    /// Advances to the first step before `limit` with enough free nodes, from the current step on.
     fn seek_enough(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = self.enough >> self.at;
@@ -423,8 +385,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the first step with too few free nodes, from the current step on. Returns `None`
-    /// if no such step begins before `limit`.
+    /// Advances to the first step before `limit` with too few free nodes, from the current step on.
     fn seek_too_few(&mut self, limit: Option<Time>) -> Option<Time> {
         loop {
             let ahead = !self.enough >> self.at;
@@ -438,10 +399,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Advances to the next chunk that has a step with enough (or with too few) free nodes.
-    ///
-    /// The flag `so` is `false` to seek a step with enough free nodes, `true` for one with too few.
-    /// Returns `None` if no such chunk begins before `limit`.
+    /// Advances to the next chunk before `limit` with a step whose bit, inverted if `so`, is set.
     fn skip_chunks(&mut self, so: bool, limit: Option<Time>) -> Option<()> {
         let (count, ahead) = (self.count, &self.chunks[1..]);
         let next = ahead.iter().position(|chunk| {
@@ -464,8 +422,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares the profile with an array that has the number of free nodes for each unit of
-        /// time.
         #[test]
         fn steps_agree_with_an_array(
             changes in prop::collection::vec(

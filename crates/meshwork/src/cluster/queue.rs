@@ -10,16 +10,10 @@ use crate::job::{Job, Request, Time};
 use crate::observe::JobId;
 use crate::offer::QueueView;
 
-/// Handle of a waiting job, valid until the job leaves the queue.
-///
-/// The order of tickets is the order of their jobs in the queue. It is the order of arrival, except
-/// for jobs requeued at the end.
+/// Handle of a waiting job, valid until the job leaves the queue, and ordered like the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
-    /// Number that orders the queue; jobs with smaller numbers are ahead.
-    ///
-    /// The number is even for a job appended at the end, and odd for one requeued at its old
-    /// position.
+    /// Place in the queue: even if appended at the end, odd if requeued at the old position.
     place: u64,
     /// The job's identifier; jobs are numbered in order of arrival.
     pub id: JobId,
@@ -27,8 +21,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// A ticket right behind this one that belongs to no waiting job. It stands for a job that has
-    /// left the queue.
+    /// A ticket right behind this one that belongs to no waiting job.
     pub(super) fn behind(self, index: usize) -> Ticket {
         let id = JobId(u64::MAX - index as u64);
         Ticket { place: self.place + 1, id, slot: NO_SLOT }
@@ -40,115 +33,73 @@ impl Ticket {
 pub(crate) struct ScanKey {
     /// Lower bound on the nodes that the job needs to start.
     pub fewest: u64,
-    /// Run time of the job by its user's estimate.
     pub estimate: f64,
 }
 
-/// Maximum number of jobs in a chunk. Small enough that a job is removed quickly.
 const CHUNK: usize = 64;
 
-/// A list of waiting jobs from which a job can be removed at any position.
-///
-/// Each job knows its neighbours in queue order. The [`Line`], for searches, is built on the first
-/// search. The [`FormQueues`], which sort jobs by their requested size or shape, are built on their
-/// first use. Most schedulers need neither.
-///
-/// # Complexity
-/// **O(1)** to append or remove a job, and to read the first or the next one. The time of the
-/// [`Line`] and of the [`FormQueues`] is added if they have been built. Memory is proportional to
-/// the largest number of jobs that ever waited together.
+/// A list of waiting jobs from which a job can be removed at any position. Searches use the
+/// [`Line`] and the [`FormQueues`], which are built on first use, since most schedulers need
+/// neither. Appending, removing and reading the next job take **O(1)** without them.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: Slab<Waiting>,
     first: Option<Ticket>,
     last: Option<Ticket>,
-    /// All waiting jobs in searchable order, built on the first search.
     line: OnceCell<Line>,
-    /// The waiting jobs by form, built on the first query by form.
     form_queues: OnceCell<FormQueues>,
-    /// Lower bound of the queue position of the next job to be appended.
-    ///
-    /// It is twice the number of the next job to arrive. It is more if jobs have been requeued at
-    /// the end.
+    /// Queue position of the next appended job, at least twice the number of the next to arrive.
     end: u64,
     /// The first ticket that a caller used after its job had left the queue.
     stale: Cell<Option<Ticket>>,
-    /// The job that is returned for a ticket whose job has left the queue. It can never start, and
-    /// the run ends after this scheduling pass.
+    /// Returned for a ticket whose job has left the queue. It can never start.
     placeholder: OnceCell<Box<Waiting>>,
 }
 
 struct Waiting {
     job: Job,
     key: ScanKey,
-    /// The size and shape in which the allocator is asked for the job.
-    ///
     /// `None` if there are several sites, or if the job may get another size than requested.
     form: Option<Form>,
     ticket: Ticket,
-    /// Indices, in the store of waiting jobs, of the previous and the next job in the queue.
-    ///
-    /// [`NO_SLOT`] if there is none.
+    /// Slots of the neighbours in the queue, or [`NO_SLOT`].
     before: u32,
     after: u32,
 }
 
-/// Index that stands for a previous or next job that does not exist.
 const NO_SLOT: u32 = u32::MAX;
 
-/// The waiting jobs, sorted by form: the size and shape in which the allocator is asked for a job.
-///
-/// # Complexity
-/// Appending or removing a job takes the time of a [`Line`]. If the job is the first of its form,
-/// this adds **O(log k)** comparisons, for *k* forms with waiting jobs, and up to *k* / 2 moves
-/// within a buffer.
+/// The waiting jobs by form: the size and shape in which the allocator is asked for a job.
 #[derive(Default)]
 pub(crate) struct FormQueues {
-    /// Waiting jobs of each form (requested size and shape), by index of the form.
+    /// By index of the form.
     lines: Vec<Line>,
-    /// The first job of each form, in queue order. A scheduling pass tries these jobs first.
-    ///
-    /// A form is a requested size and shape.
+    /// The first job of each form, in queue order, which a scheduling pass tries first.
     firsts: VecDeque<(Ticket, Form)>,
 }
 
-/// Waiting jobs in queue order, for searches; a job can be removed at any position.
-///
-/// Jobs are stored in chunks, each with the minimum needs of its jobs. A search skips a chunk in
-/// which no job can start.
-///
-/// # Complexity
-/// With *q* waiting jobs in chunks of *c*: **O(log q + c)** to remove a job, **O(1)** to append a
-/// job or read the first, and **O(q / c + c)** to find the next startable job if few can start.
+/// Waiting jobs in queue order, for searches that skip chunks by their minimum needs. With *q* jobs
+/// in chunks of *c*, removal takes **O(log q + c)**, and a search **O(q / c + c)**.
 #[derive(Default)]
 struct Line {
     chunks: VecDeque<Chunk>,
-    /// Buffer of the last chunk that became empty, kept for the next chunk. In a short queue,
-    /// chunks are added and removed often.
+    /// Buffer of the last emptied chunk, since a short queue often adds and removes chunks.
     recycled: Vec<(Ticket, ScanKey)>,
 }
 
 #[derive(Default)]
 struct Chunk {
-    /// The jobs of the chunk in queue order, preceded by `gone` entries of removed jobs.
-    ///
-    /// Most jobs are removed from the front.
+    /// Jobs in queue order, preceded by `gone` entries of removed jobs.
     jobs: Vec<(Ticket, ScanKey)>,
     gone: usize,
-    /// Lower bound on the nodes and the run time that any job in the chunk needs.
-    ///
-    /// It is exact when it has just been recomputed.
+    /// Lower bound on the nodes and on the run time that each job of the chunk needs.
     least: Option<ScanKey>,
     taken_since: u32,
-    /// Index, in the chunk, of the job that the last search found. Usually this job is removed
-    /// next, and the next search continues at this index.
+    /// Index of the job found last, which is usually removed next.
     found: Cell<usize>,
 }
 
-/// Number of removals after which the lower bound on the needs of a chunk's jobs is recomputed.
-///
-/// A removal is not counted if the job needed more nodes and more time than the bound, because the
-/// bound then stays the same.
+/// Number of removals, of jobs at the lower bound of needs, after which that bound is recomputed.
 const LOOK_AGAIN: u32 = 8;
 
 impl Chunk {
@@ -161,7 +112,6 @@ impl Chunk {
         self.waiting()[0].0.place
     }
 
-    /// Inserts a job at its queue position in the chunk.
     fn insert(&mut self, ticket: Ticket, key: ScanKey) {
         let at = self.before(ticket.place);
         self.jobs.insert(self.gone + at, (ticket, key));
@@ -185,8 +135,7 @@ impl Chunk {
         self.has_lost(key);
     }
 
-    /// Number of jobs of the chunk before a queue position. Uses the last found index if possible,
-    /// otherwise a linear count, which is faster than a binary search for so few jobs.
+    /// Number of jobs of the chunk before a queue position, from the last found index if possible.
     #[inline]
     fn before(&self, place: u64) -> usize {
         let (waiting, found) = (self.waiting(), self.found.get());
@@ -198,9 +147,7 @@ impl Chunk {
         waiting.iter().map(|(other, _)| usize::from(other.place < place)).sum()
     }
 
-    /// Updates the lower bound on the needs of a chunk's jobs after the removal of one of them.
-    ///
-    /// The bound is recomputed only after several removals that may have raised it.
+    /// Recomputes the lower bound of needs after several removals that may have raised it.
     fn has_lost(&mut self, key: ScanKey) {
         let was_more = |least: ScanKey| key.fewest > least.fewest && key.estimate > least.estimate;
         if self.least.is_some_and(was_more) {
@@ -245,7 +192,6 @@ impl Line {
         }
     }
 
-    /// Inserts a job into the line at its queue position.
     fn insert(&mut self, ticket: Ticket, key: ScanKey) {
         let after = self.chunks.partition_point(|chunk| chunk.first_place() <= ticket.place);
         match self.chunks.get_mut(after.saturating_sub(1)) {
@@ -262,15 +208,14 @@ impl Line {
         self.chunks.back()?.jobs.last().map(|(ticket, _)| *ticket)
     }
 
-    /// Frees most of the memory of an empty line, as there may be thousands of lines, one per form.
+    /// Frees most of the memory of an empty line, since each of thousands of forms may have a line.
     fn shrink(&mut self) {
         if self.chunks.is_empty() && self.recycled.capacity() > 4 {
             *self = Line::default();
         }
     }
 
-    /// The next job of the line behind `ticket` that satisfies `may_start`. The job of `ticket`
-    /// itself need not be in the line.
+    /// The next job behind `ticket`, which need not be in the line, that satisfies `may_start`.
     fn next_that(&self, ticket: Ticket, may_start: impl Fn(ScanKey) -> bool) -> Option<Ticket> {
         let first = self.chunks.front()?;
         // Most searches start behind the head of the queue.
@@ -340,7 +285,6 @@ impl Queue {
         self.jobs.len()
     }
 
-    /// Appends a job at the end of the queue.
     #[inline(always)]
     pub(crate) fn push(&mut self, id: JobId, job: Job, fewest: u64, form: Option<Form>) -> Ticket {
         let place = (2 * id.0).max(self.end);
@@ -356,9 +300,7 @@ impl Queue {
         ticket
     }
 
-    /// Requeues a job at the end of the queue or at its original position.
-    ///
-    /// The original position is before all jobs that have been requeued at the end.
+    /// Requeues a job at the end, or at its old position before all jobs requeued at the end.
     pub(crate) fn put_back(
         &mut self,
         id: JobId,
@@ -383,7 +325,7 @@ impl Queue {
         ticket
     }
 
-    /// Stores a job, in queue order before `next`, or at the end if `next` is `None`.
+    /// Stores a job before `next`, or at the end if that is `None`.
     #[inline(always)]
     fn link(
         &mut self,
@@ -411,8 +353,6 @@ impl Queue {
         ticket
     }
 
-    /// All waiting jobs as a [`Line`], which can be searched; kept up to date from the first call
-    /// on.
     fn line(&self) -> &Line {
         self.line.get_or_init(|| {
             let mut line = Line::default();
@@ -421,12 +361,10 @@ impl Queue {
         })
     }
 
-    /// The tickets of all waiting jobs, in queue order.
     fn iter(&self) -> impl Iterator<Item = Ticket> {
         std::iter::successors(self.first, |&ticket| self.after(ticket))
     }
 
-    /// The waiting jobs by form, maintained from the first call on.
     pub(crate) fn form_queues(&self) -> &FormQueues {
         self.form_queues.get_or_init(|| {
             let mut form_queues = FormQueues::default();
@@ -452,8 +390,7 @@ impl Queue {
         }
     }
 
-    /// The next job behind `ticket` that satisfies `may_start`. The predicate must be monotonic: if
-    /// it holds for a job, it holds for every job with a smaller or equal `fewest` and `estimate`.
+    /// The next job behind `ticket` that satisfies the monotonic `may_start`.
     pub(crate) fn next_that(
         &self,
         ticket: Ticket,
@@ -462,7 +399,6 @@ impl Queue {
         self.line().next_that(ticket, may_start)
     }
 
-    /// Whether the job of a ticket still waits.
     pub(crate) fn has(&self, ticket: Ticket) -> bool {
         let waiting = self.jobs.get(ticket.slot as usize);
         waiting.is_some_and(|waiting| waiting.ticket.place == ticket.place)
@@ -487,7 +423,6 @@ impl Queue {
         })
     }
 
-    /// The first ticket that was used after its job had left the queue, if any.
     #[inline]
     pub(crate) fn stale_ticket(&self) -> Option<Ticket> {
         self.stale.get()
@@ -497,21 +432,17 @@ impl Queue {
         &self.waiting(ticket).job
     }
 
-    /// The size and shape for which the allocator is asked when a job is to start.
-    ///
     /// `None` if there are several sites, or if the job may get another size than requested.
     #[inline]
     pub(crate) fn form(&self, ticket: Ticket) -> Option<Form> {
         self.waiting(ticket).form
     }
 
-    /// Minimum number of nodes and estimate of a waiting job.
     #[inline]
     pub(crate) fn scan_key(&self, ticket: Ticket) -> ScanKey {
         self.waiting(ticket).key
     }
 
-    /// View of the queue for a sizing or a selector that handles the job of `ticket`.
     pub(crate) fn around(&self, ticket: Ticket, now: Time) -> Around<'_> {
         Around { queue: self, ticket, now }
     }
@@ -544,9 +475,7 @@ impl Queue {
 }
 
 impl FormQueues {
-    /// Adds a job to the line of its form (the requested size and shape).
-    ///
-    /// The function `join` inserts the job into the line, at the end or at its queue position.
+    /// Adds a job to the line of its form, into which `join` inserts it.
     fn push(
         &mut self,
         ticket: Ticket,
@@ -583,13 +512,10 @@ impl FormQueues {
     }
 
     /// First waiting job of each form that takes at most `most` nodes, in queue order.
-    ///
-    /// A form is a requested size and shape.
     pub(crate) fn firsts(&self, most: u64) -> impl Iterator<Item = (Ticket, Form)> {
         self.firsts.iter().filter(move |(_, form)| form.nodes <= most).copied()
     }
 
-    /// Variant of [`Queue::next_that`] that searches only the jobs of one form (size and shape).
     #[inline]
     pub(crate) fn next_that(
         &self,
@@ -600,16 +526,13 @@ impl FormQueues {
         self.lines[form.index()].next_that(ticket, may_start)
     }
 
-    /// Whether any job with this requested size and shape waits behind `ticket`.
     #[inline]
     pub(crate) fn has_more(&self, form: Form, ticket: Ticket) -> bool {
         self.lines[form.index()].last().is_some_and(|last| last.place > ticket.place)
     }
 }
 
-/// Inserts a job that is the first of its form (requested size and shape) into `firsts`.
-///
-/// The list is in queue order, and the job nearly always comes last.
+/// Inserts the first job of a form into `firsts`, nearly always at the end.
 fn put_first(firsts: &mut VecDeque<(Ticket, Form)>, ticket: Ticket, form: Form) {
     if firsts.back().is_none_or(|(last, _)| last.place < ticket.place) {
         firsts.push_back((ticket, form));
@@ -662,8 +585,6 @@ mod tests {
         (size > 2).then(|| Form::numbered(9 - size as u32, size))
     }
 
-    /// Checks the queue order when one job is requeued at the end, and a later one at its old
-    /// position.
     #[test]
     fn no_two_jobs_have_one_place() {
         let mut queue = Queue::default();
@@ -684,7 +605,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the queue with a plain vector, with enough jobs for several chunks.
         #[test]
         fn the_queue_agrees_with_a_vector(
             ops in prop::collection::vec((0_u8..6, any::<prop::sample::Index>(), 0_u64..9), 1..900),

@@ -20,9 +20,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// When the reserved nodes are free again, by the job's estimate. This instant is rounded like
-    /// the end of a job that starts at the reserved instant. A job of no length holds its nodes
-    /// until the next representable instant.
+    /// When the reserved nodes are free again, by the job's estimate. It is rounded like the end of
+    /// a job. A job of no length holds its nodes until the next representable instant.
     #[must_use]
     pub fn until(&self) -> Time {
         (self.at + self.span).max(self.at.next())
@@ -38,17 +37,12 @@ impl Reservation {
 /// The nodes of a reservation.
 ///
 /// Where any nodes will do, only their number is reserved, as in textbook backfilling. Where shape
-/// matters, a placement is reserved. If only a number and a start were promised, the job might not
-/// find its block at that start: free nodes may have the wrong shape, or the allocator may miss a
-/// free block.
+/// matters, a placement is reserved, which a number of free nodes would not ensure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Hold {
     /// A fixed placement: exactly these nodes.
     Nodes(Placement),
-    /// A number of nodes, for which any free nodes will do.
-    ///
-    /// It is given as a request of the size that is reserved, in the form that the site's allocator
-    /// needs.
+    /// A number of nodes, any of which will do, as a request in the form of the site's allocator.
     Count(Request),
 }
 
@@ -68,36 +62,24 @@ impl Hold {
 pub struct Guard {
     /// The protected reservation; its start is EASY's *shadow time*.
     pub reservation: Reservation,
-    /// EASY's *extra nodes*: nodes that are free at the shadow time and not needed by the reserved
-    /// job.
-    ///
-    /// They are used only where only node counts matter.
+    /// EASY's *extra nodes*, free at the shadow time and not needed by the reserved job.
     pub(super) extra_nodes: u64,
-    /// Number of nodes that the power cap leaves to other jobs from the reserved start on.
-    /// `u64::MAX` without a cap.
+    /// Nodes that the power cap leaves to other jobs from then on; `u64::MAX` without a cap.
     pub(super) headroom: u64,
-    /// Limits for other jobs on the reserved nodes; `None` where jobs do not share nodes.
     pub(super) beside: Option<Box<BesideParts>>,
 }
 
-/// For each reserved node, the amounts that other jobs may hold beyond the reserved start.
-///
-/// For machines on which jobs share nodes. An amount is a number of processors or GPUs, or a size
-/// of memory.
+/// Amounts of each reserved node that other jobs may hold beyond the reserved start.
 #[derive(Clone, Debug)]
 pub(super) struct BesideParts {
-    /// Index of the site of the reserved nodes.
     pub(super) site: usize,
-    /// Identifier of the limits in this struct; copies have the same number.
+    /// Identifier of the limits; copies have the same number.
     pub(super) number: u64,
-    /// For each resource of a reserved node, the amount left for other jobs at the reserved start.
     pub(super) limits: CellLimits,
 }
 
 impl BesideParts {
-    /// Lowers the limits by what a job holds of the reserved nodes.
-    ///
-    /// The caller has found that the job runs beyond the reserved start.
+    /// Lowers the limits by what a job holds of the reserved nodes beyond the reserved start.
     pub(super) fn take(&mut self, placement: &Placement) {
         let parts = placement.parts.as_deref().map_or(&[][..], |parts| &parts.parts);
         for part in parts {
@@ -110,7 +92,6 @@ impl BesideParts {
 }
 
 impl Guard {
-    /// Whether the reservation holds parts of nodes (some of their processors, memory or GPUs).
     pub(crate) fn is_of_parts(&self) -> bool {
         self.beside.is_some()
     }
@@ -119,7 +100,6 @@ impl Guard {
         Guard { reservation, extra_nodes: 0, headroom: u64::MAX, beside: None }
     }
 
-    /// Creates the guard of a reservation that reserves a number of nodes of a site from `at` on.
     #[inline]
     pub(super) fn of_count(
         job: &Job,
@@ -134,9 +114,7 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers the number of nodes that the power cap leaves to other jobs at the reserved start.
-    ///
-    /// `held` is the number of nodes that another job holds beyond the reserved start.
+    /// Lowers the headroom by the `held` nodes of a job that runs beyond the reserved start.
     pub(super) fn take_headroom(&mut self, held: u32) {
         if self.headroom < u64::MAX {
             self.headroom -= u64::from(held);

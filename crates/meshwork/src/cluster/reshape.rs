@@ -14,8 +14,7 @@ pub enum ReshapeError {
     /// One job is listed twice among the changes.
     #[error("a job cannot be moved to two places")]
     Twice,
-    /// A number is out of range: `rate` must be positive and finite, `more` non-negative and
-    /// finite.
+    /// A number is out of range: `rate` must be positive, `more` non-negative, both finite.
     #[error("a job cannot go on at rate {rate} with {more} more to do")]
     Numbers {
         /// The rejected rate of work.
@@ -45,11 +44,7 @@ pub struct Reshape {
 }
 
 impl Cluster<'_> {
-    /// Moves or resizes a running job. The job continues on `placement`, which may be unchanged, at
-    /// `rate`, with `more` work added to its remaining work.
-    ///
-    /// # Errors
-    /// See [`reshape_all`](Cluster::reshape_all).
+    /// Variant of [`reshape_all`](Cluster::reshape_all) for one job.
     pub fn reshape(
         &mut self,
         key: RunKey,
@@ -60,12 +55,13 @@ impl Cluster<'_> {
         self.reshape_all(vec![Reshape { key, placement, rate, more }])
     }
 
-    /// Moves and resizes several running jobs at once, so that one may take nodes that another
-    /// leaves. Observers receive the changes in the order of `changes`.
+    /// Moves and resizes running jobs at once, so that one may take nodes that another leaves.
+    ///
+    /// Observers receive the changes in the order of `changes`.
     ///
     /// # Errors
-    /// If a job does not run or is named twice, if nodes are not free, or if a number is out of
-    /// range. Nodes held by the changed jobs count as free. After an error, nothing has changed.
+    /// If a job does not run or is named twice, if nodes are held by other jobs, or if a number is
+    /// out of range. Nothing has changed then.
     pub fn reshape_all(&mut self, changes: Vec<Reshape>) -> Result<(), ReshapeError> {
         let mut keys: Vec<RunKey> = changes.iter().map(|change| change.key).collect();
         keys.sort_unstable();
@@ -108,7 +104,6 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Moves or resizes one running job, after its new nodes have been claimed.
     fn go_on(&mut self, change: Reshape) {
         let Reshape { key, placement, rate, more } = change;
         let running = &mut self.running[key.slot as usize];

@@ -1,6 +1,4 @@
-//! Outages and repairs of nodes, and the jobs that they interrupt. To every component, a node out
-//! of service appears as held. The allocator is informed that an outage holds it. Planners find it
-//! among the busy nodes until it is expected back.
+//! Outages and repairs of nodes, which to all components appear as held, and interrupted jobs.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +18,10 @@ use crate::topology::Node;
 /// Maximum number of interruptions of a job; a job with more is assumed never to finish.
 pub const MAX_INTERRUPTIONS: u32 = 10_000;
 
-/// Maximum number of idle instants with outages or repairs before a run is given up.
+/// Maximum number of idle instants with outages or repairs, or of timer events in vain, in a run.
 ///
-/// At an idle instant no job runs and none will arrive. The number is also the maximum number of
-/// consecutive timer events of a scheduler at which no job runs, starts or is rejected.
+/// At an idle instant no job runs and none will arrive. A timer event is in vain if no job runs,
+/// starts or is rejected.
 pub const MAX_IDLE_STEPS: u32 = 200_000;
 
 /// Reasons to stop a run with failures that would otherwise never end.
@@ -53,13 +51,12 @@ pub enum Unsatisfiable {
     Bug(String),
 }
 
-/// Current outages, and interruption histories of jobs.
 pub(super) struct Service {
     timeline: Timeline,
     to_the_end: bool,
-    /// Nodes and GPUs that are out of service or draining now, each with its outages.
+    /// Nodes and GPUs that are out of service or draining, each with its outages.
     nodes: BTreeMap<Unit, Affected>,
-    /// Number of nodes and GPUs that leave service as soon as the jobs on them have ended.
+    /// Number of nodes and GPUs that leave service when the jobs on them have ended.
     draining: usize,
     pub(super) interruptions: Interruptions,
     /// Planned outages that schedulers may see.
@@ -69,26 +66,24 @@ pub(super) struct Service {
     idle: u32,
 }
 
-/// A node, by its site and number; or one of its GPUs, by site, node and number.
+/// Site, node, and number of the GPU if it is one.
 type Unit = (usize, Node, Option<u32>);
 
 #[derive(Default)]
 struct Affected {
-    /// Number of current outages of the node or GPU that interrupt running jobs.
-    ///
-    /// The field `soft` has the number of current outages that let running jobs end.
+    /// Current outages that interrupt running jobs; `soft` counts those that let them end.
     hard: u32,
     soft: u32,
-    /// The placement that is out of service: the node or GPU. `None` while a job still runs on it.
+    /// The node or GPU out of service; `None` while a job still runs on it.
     out: Option<Placement>,
-    /// Index in the cluster's list of nodes out of service, if the node is expected back.
+    /// Index in the cluster's list of nodes out of service, if expected back.
     slot: Option<usize>,
-    /// When the last of the node's outages is expected to end.
+    /// When the last of its outages is expected to end.
     expected: Time,
 }
 
 impl Service {
-    /// Creates the state for a machine without failures, to record preempted and suspended jobs.
+    /// Creates the state without failures, to record preempted and suspended jobs.
     pub(super) fn without_outages(kill_at_estimate: bool) -> Service {
         let timeline = Timeline::default();
         Service::new(Outages { timeline, to_the_end: false, checkpoint: None }, kill_at_estimate)
@@ -108,16 +103,12 @@ impl Service {
         }
     }
 
-    /// Replaces the queued version of a starting job by the job as it was submitted.
-    ///
-    /// Also attaches the job's interruption history to its run.
     pub(super) fn starts(&mut self, running: &mut Running) {
         self.idle = 0;
         self.interruptions.starts(running);
     }
 
-    /// Drops the history of a job that leaves the queue for good; returns the job as it was
-    /// submitted.
+    /// Drops the history of a job that leaves the queue; returns the job as submitted.
     pub(super) fn turns_away(&mut self, id: JobId, job: Job) -> Job {
         self.idle = 0;
         self.interruptions.forget(id).unwrap_or(job)
@@ -125,7 +116,7 @@ impl Service {
 }
 
 impl Cluster<'_> {
-    /// Installs the outages. If `looks_ahead` is set, schedulers can see the planned ones.
+    /// Installs the outages; schedulers can see the planned ones if `looks_ahead` is set.
     #[cold]
     pub(crate) fn enable_outages(&mut self, outages: Outages, now: Time, looks_ahead: bool) {
         let mut service = Service::new(outages, self.kill_at_estimate);
@@ -140,35 +131,26 @@ impl Cluster<'_> {
         self.service = Some(Box::new(service));
     }
 
-    /// Whether nodes left or re-entered service at this instant, so that reservations must be
-    /// renewed.
+    /// Whether nodes left or re-entered service now, so that reservations must be renewed.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.service.as_ref().is_some_and(|service| service.is_disturbed)
     }
 
-    /// Whether nodes may become unavailable in the run, by outages, preemption or access rules.
     pub(crate) fn has_outages(&self) -> bool {
         self.service.is_some() || self.gate.is_some()
     }
 
-    /// Next instant at which an outage or repair happens, or a reservation begins or ends.
-    ///
-    /// `None` if no such event can affect a job. If nothing runs and all nodes that will ever be in
-    /// service are in service, repairs cannot help the waiting jobs. They wait for ever, as on a
-    /// machine without failures.
+    /// Next outage, repair, or begin or end of a reservation that can affect a job. `None` if
+    /// nothing runs and all nodes that will ever be in service are.
     #[inline]
     pub(crate) fn next_outage(&self, more_arrive: bool) -> Option<Time> {
         let step =
             self.service.as_ref().and_then(|service| self.next_step_of(service, more_arrive));
         let edge = self.gate.as_ref().and_then(|_| self.next_edge());
-        match (step, edge) {
-            (Some(step), Some(edge)) => Some(step.min(edge)),
-            (step, edge) => step.or(edge),
-        }
+        step.into_iter().chain(edge).min()
     }
 
-    /// Resets the flags that tell whether the machine changed at this instant.
     #[cold]
     pub(crate) fn clear_disturbance(&mut self) {
         if let Some(service) = &mut self.service {
@@ -187,8 +169,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Applies all events due now: begins and ends of reservations, then repairs, then failures.
-    /// Returns whether anything changed.
+    /// Applies the events due now: reservations, repairs, failures. Returns whether any was.
     #[cold]
     pub(crate) fn apply_due_outages(&mut self, more_arrive: bool) -> Result<bool, Unsatisfiable> {
         let is_edge = self.pass_edge();
@@ -282,8 +263,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The jobs that hold any of these nodes, in order of arrival. If `gpu` is given, only the jobs
-    /// that hold part of the GPU with this number.
+    /// The jobs that hold any of these nodes, or part of their GPU `gpu`, in order of arrival.
     fn jobs_on(&self, site: usize, nodes: &[Node], gpu: Option<u32>) -> Vec<RunKey> {
         let grid = self.site(site).grid();
         let mut set = NodeSet::empty(grid.nodes());
@@ -303,7 +283,6 @@ impl Cluster<'_> {
         hit
     }
 
-    /// Whether a job holds part of the GPU with number `gpu` of one of these nodes.
     fn holds_gpu(&self, ran: &Running, nodes: &[Node], gpu: u32) -> bool {
         let Some(types) = self.site(ran.site).topology().types() else { return false };
         let parts = ran.placement.parts.as_ref().map_or(&[][..], |parts| &parts.parts);
@@ -313,8 +292,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Stops a running job and releases its nodes. Then `notify` records the interruption, given
-    /// the job's setup time and the current time. Observers are informed last.
+    /// Stops a running job, releases its nodes, and records the interruption by `notify`.
     pub(super) fn stop(
         &mut self,
         key: RunKey,
@@ -335,7 +313,6 @@ impl Cluster<'_> {
         ran
     }
 
-    /// Requeues a stopped job, at the end of the queue or at its old position; returns its ticket.
     pub(super) fn requeue(
         &mut self,
         service: &mut Service,
@@ -370,13 +347,11 @@ impl Cluster<'_> {
         self.switch_off(site, &placement);
         self.changes += 1;
         self.state.down += u64::from(placement.len());
-        self.observer.observe(
-            self.now,
-            &match gpu {
-                None => Event::Down { site, node },
-                Some(gpu) => Event::GpuDown { site, node, gpu },
-            },
-        );
+        let event = match gpu {
+            None => Event::Down { site, node },
+            Some(gpu) => Event::GpuDown { site, node, gpu },
+        };
+        self.observer.observe(self.now, &event);
         let expected = affected.expected;
         self.expect_back(service, at, expected);
         Ok(())
@@ -403,7 +378,6 @@ impl Cluster<'_> {
         affected.slot = Some(slot);
     }
 
-    /// Removes a node or GPU from those that are out of service and expected back, and returns it.
     fn is_back(&mut self, slot: usize) -> OutOfService {
         let out = self.out.remove(slot);
         if let Some(ends) = self.ends.get_mut() {
@@ -412,7 +386,6 @@ impl Cluster<'_> {
         out
     }
 
-    /// Ends one outage of a node or GPU.
     fn end_outage(
         &mut self,
         service: &mut Service,
@@ -440,13 +413,11 @@ impl Cluster<'_> {
             self.changes += 1;
             self.releases += 1;
             self.state.down -= u64::from(placement.len());
-            self.observer.observe(
-                self.now,
-                &match gpu {
-                    None => Event::Up { site, node },
-                    Some(gpu) => Event::GpuUp { site, node, gpu },
-                },
-            );
+            let event = match gpu {
+                None => Event::Up { site, node },
+                Some(gpu) => Event::GpuUp { site, node, gpu },
+            };
+            self.observer.observe(self.now, &event);
             // A GPU may have failed while its node was out of service.
             for unit in affected_on(service, (site, node)) {
                 self.take_out(service, unit)?;
@@ -455,7 +426,6 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Takes draining nodes and GPUs out of service if no job runs on them any more.
     #[cold]
     pub(super) fn take_drained(&mut self) {
         let Some(mut service) = self.service.take_if(|service| service.draining > 0) else {
@@ -473,8 +443,7 @@ impl Cluster<'_> {
         self.service = Some(service);
     }
 
-    /// The placement of one node or GPU; `None` if a job holds part of it, or if it is out of
-    /// service.
+    /// A node or GPU as a placement; `None` if it is out of service or a job holds part of it.
     fn if_unused(&self, (site, node, gpu): Unit) -> Option<Placement> {
         let site = self.site(site);
         let dimensions = site.grid().dimensions();

@@ -7,7 +7,6 @@ use super::reservation::{BesideParts, Guard, Hold, Reservation};
 use super::{Cluster, Culprit};
 use crate::alloc::{Claim, Holder};
 use crate::facility::Facility;
-use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::machine::{ClaimError, Placement, Site};
 use crate::network::{RunKey, Work};
@@ -17,9 +16,8 @@ use crate::offer::Proposal;
 /// A copy of the machine in which the nodes kept for some jobs are busy; cached between requests.
 pub(super) struct Without {
     kept: Vec<(usize, Placement)>,
-    /// Number of the limits that a reservation of parts of nodes imposes, if there are any.
+    /// Number of the limits that a reservation of parts of nodes imposes.
     beside: Option<u64>,
-    /// When the copy was made. `changes` and `releases` are the cluster's counts at that time.
     at: Time,
     changes: u64,
     releases: u64,
@@ -37,9 +35,7 @@ impl Without {
     }
 }
 
-/// Number of cores that a job asks for, on a machine on which jobs share nodes.
-///
-/// Jobs with exclusive nodes count as asking for all cores that they hold.
+/// Cores that a job asks for where jobs share nodes; all held cores for exclusive nodes.
 fn asked_of_parts(request: &Request, held: u32) -> u64 {
     match request {
         Request::Pieces(pieces) if !pieces.exclusive => pieces.cores(),
@@ -47,10 +43,7 @@ fn asked_of_parts(request: &Request, held: u32) -> u64 {
     }
 }
 
-/// Marks the nodes of placements that are kept for other jobs as busy in a copy of a site.
-///
-/// If `beside` is given, the resources of nodes that its reservation needs do not count as free.
-/// The index of the site is `on`; placements and limits of other sites do not matter.
+/// Marks the nodes of `kept` on the site `on` as busy, and what the reservation of `beside` needs.
 fn leave(site: &mut Site, on: usize, kept: &[(usize, &Placement)], beside: Option<&BesideParts>) {
     if let Some(beside) = beside.filter(|beside| beside.site == on) {
         site.limit(&beside.limits);
@@ -68,8 +61,7 @@ fn owned(kept: &[(usize, &Placement)]) -> Vec<(usize, Placement)> {
 pub struct StartOptions<'o> {
     /// The nodes on which the job is to start.
     pub place: Place<'o>,
-    /// A reservation of another job that must not be delayed. The started job must end by the
-    /// reserved start or avoid the reserved nodes.
+    /// A reservation of another job, which the started job must not delay.
     pub beside: Option<&'o mut Guard>,
     /// Placements, each with the index of its site, whose nodes are avoided even if free.
     pub clear_of: &'o [(usize, &'o Placement)],
@@ -85,13 +77,13 @@ pub enum Place<'o> {
     Sought,
     /// The nodes of the job's reservation, if they are free.
     Promised(&'o Reservation),
-    /// The given nodes of the site with this index, if they are free. This is for schedulers that
-    /// partition a machine themselves: no component checks whether the nodes suit the job.
+    /// The given nodes of the site with this index, if they are free. No component checks whether
+    /// they suit the job: this is for schedulers that partition a machine.
     These(usize, &'o Placement),
     /// The nodes of a job that has just ended, by its index in [`departures`](Cluster::departures).
     ///
-    /// They must be free. The ended job and the job to start must have equal requests for the
-    /// allocator, and the same `stretch` (factor on the run time).
+    /// They must be free. Both jobs must have equal requests for the allocator, and equal
+    /// `stretch`.
     LeftBy(usize),
 }
 
@@ -114,8 +106,7 @@ impl<'o> StartOptions<'o> {
         StartOptions { beside: Some(guard), ..StartOptions::default() }
     }
 
-    /// Options for a start on any nodes except these placements, each given with the index of its
-    /// site.
+    /// Options for a start on any nodes except these placements, each with its site's index.
     #[must_use]
     pub fn clear_of(kept: &'o [(usize, &'o Placement)]) -> StartOptions<'o> {
         StartOptions { clear_of: kept, ..StartOptions::default() }
@@ -123,9 +114,7 @@ impl<'o> StartOptions<'o> {
 }
 
 impl Cluster<'_> {
-    /// Starts a waiting job now if a placement satisfies the options, and returns whether the job
-    /// started. The allocator is asked on a copy of the machine in which the nodes to avoid are
-    /// held.
+    /// Starts a waiting job now if a placement satisfies the options; returns whether it started.
     #[inline]
     pub fn start(&mut self, ticket: Ticket, options: StartOptions<'_>) -> bool {
         // Most attempts to start a job are ruled out here, at no further cost.
@@ -196,7 +185,6 @@ impl Cluster<'_> {
         self.begin(ticket, proposal, rate, place)
     }
 
-    /// Asks for a placement that avoids `clear_of` and does not delay the protected reservation.
     fn sought(
         &mut self,
         ticket: Ticket,
@@ -243,8 +231,7 @@ impl Cluster<'_> {
         found
     }
 
-    /// A proposed placement for a job, with the nodes of `kept` treated as busy. Nodes that close
-    /// before the job's estimated end are avoided.
+    /// Proposes a placement outside `kept` and clear of nodes that close before the job's end.
     #[inline(always)]
     fn ask(&mut self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Proposal> {
         if self.service.is_none() && self.gate.is_none() {
@@ -253,10 +240,7 @@ impl Cluster<'_> {
         self.ask_in_service(ticket, kept, None)
     }
 
-    /// Proposes a placement on a machine with outages, access rules or reserved parts of nodes.
-    ///
-    /// The nodes of `kept` count as busy, and nodes that close before the job's estimated end are
-    /// avoided.
+    /// Variant of `ask` for outages, access rules or reserved parts of nodes.
     #[inline(never)]
     fn ask_in_service(
         &mut self,
@@ -277,10 +261,7 @@ impl Cluster<'_> {
         self.clear_of_closures(ticket, &kept, beside, proposal)
     }
 
-    /// A proposed placement for a job, with the nodes of `kept` treated as busy.
-    ///
-    /// If `beside` is given, the placement leaves the parts of nodes that the reservation of
-    /// `beside` needs.
+    /// Proposes a placement outside `kept` that leaves what the reservation of `beside` needs.
     #[inline(always)]
     pub(super) fn ask_clear_of(
         &mut self,
@@ -305,10 +286,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Proposes a placement on a machine of one site on which jobs share nodes.
-    ///
-    /// The nodes of `kept` count as busy. The placement leaves the parts of nodes that the
-    /// reservation of `beside` needs.
+    /// Variant of `ask_clear_of` for one site on which jobs share nodes.
     fn ask_for_parts(
         &mut self,
         form: Form,
@@ -334,8 +312,7 @@ impl Cluster<'_> {
         Some(Proposal { site: 0, placement, stretch })
     }
 
-    /// Whether a proposed placement leaves free what other jobs' kept placements and reservation
-    /// need.
+    /// Whether a proposal leaves free what `kept` and the reservation of `beside` need.
     fn is_left_beside(
         &mut self,
         proposal: &Proposal,
@@ -351,8 +328,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Proposes a placement that is found on a copy of the machine where the nodes of `kept` are
-    /// busy. If `beside` is given, the copy has only what that reservation leaves of each node.
+    /// Variant of `ask_clear_of` that asks on a copy of the machine.
     #[inline(never)]
     fn ask_without(
         &mut self,
@@ -380,9 +356,7 @@ impl Cluster<'_> {
         proposal
     }
 
-    /// Updates the cached copy of the machine, in which the nodes of `kept` are marked busy.
-    ///
-    /// The parts of nodes that the reservation of `beside` needs are marked busy too.
+    /// Updates the cached copy of the machine in which `kept` and the needs of `beside` are busy.
     fn take_without(
         &mut self,
         kept: &[(usize, &Placement)],
@@ -430,7 +404,6 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Whether a request is known not to fit beside a protected reservation.
     pub(super) fn is_denied_beside(&self, form: &Request, guard: &Guard) -> bool {
         if let Some(beside) = &guard.beside {
             let (number, releases, denied) = &self.denied_beside;
@@ -446,9 +419,7 @@ impl Cluster<'_> {
         })
     }
 
-    /// Whether a job started as proposed cannot delay the reservation that `guard` protects.
-    ///
-    /// It ends by the reserved start, or runs on another site of a machine without a power cap.
+    /// Whether a job ends by the reserved start, or runs on another site without a power cap.
     fn is_in_time(&self, ticket: Ticket, proposal: &Proposal, guard: &Guard) -> bool {
         let promised = &guard.reservation;
         let end = self.now + self.queue.job(ticket).estimate * proposal.stretch;
@@ -457,11 +428,9 @@ impl Cluster<'_> {
         end <= promised.at || (proposal.site != promised.site && guard.headroom == u64::MAX)
     }
 
-    /// Whether a proposed placement shares nodes with a placement that is kept for another job.
     fn meets(&self, proposal: &Proposal, (site, kept): (usize, &Placement)) -> bool {
         let grid = self.site(site).grid();
-        let mut nodes = NodeSet::empty(grid.nodes());
-        kept.add_to(&mut nodes, grid);
+        let nodes = kept.node_set(grid);
         site == proposal.site && !proposal.placement.is_clear_of(&nodes, grid)
     }
 
@@ -504,10 +473,7 @@ impl Cluster<'_> {
         is_free.then(|| Proposal { site, placement: ran.placement.clone(), stretch })
     }
 
-    /// Claims the proposed placement and runs the job there; returns whether the job started.
-    ///
-    /// The placement is moved out of the proposal. Observers are notified. A proposal made for
-    /// `Place::Sought` or `Place::Promised` must match the job's request.
+    /// Claims the proposed placement, if it holds to the contract, and runs the job there.
     pub(super) fn begin(
         &mut self,
         ticket: Ticket,
@@ -599,9 +565,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// Records the component to blame for a job whose start or end time would be invalid.
-    ///
-    /// Returns `false`, because the job cannot start.
+    /// Records the component to blame for an invalid start or end time; returns `false`.
     #[cold]
     fn cannot_be_timed(&mut self, ticket: Ticket, site: usize, rate: f64, setup: f64) -> bool {
         let is_right = |number: f64| number > 0.0 && number.is_finite();

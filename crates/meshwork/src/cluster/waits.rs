@@ -5,31 +5,24 @@ use std::collections::BTreeMap;
 use super::Cluster;
 use crate::job::{Cause, Request, Time};
 
-/// Reasons why jobs wait, in the current state of the machine.
 pub(super) struct Waits {
-    /// Reason reported for a waiting job that could start: others have reservations or priority.
+    /// Reason reported for a waiting job that could start.
     held_up: Cause,
-    /// For each request, the reason why jobs with this request wait; `None` if such a job could
-    /// start.
+    /// Why jobs with a request wait; `None` if such a job could start.
     lacks: BTreeMap<Request, Option<Cause>>,
-    /// The cluster's count of changes at which the cached reasons were found.
+    /// The cluster's `changes` at which the reasons were found.
     changes: u64,
 }
 
 impl Cluster<'_> {
-    /// Enables reports of the reasons why jobs wait, if an observer asks for them. `reserves` says
-    /// whether the scheduler reserves nodes for some jobs ahead of others.
+    /// Enables reports of reasons. `reserves`: whether the scheduler reserves nodes for some jobs.
     pub(crate) fn watch_waits(&mut self, reserves: bool) {
         let held_up = if reserves { Cause::Reserved } else { Cause::Priority };
         let waits = Waits { held_up, lacks: BTreeMap::new(), changes: self.changes };
         self.waits = self.observer.asks_why_jobs_wait().then_some(waits);
     }
 
-    /// Reports to the observer why each waiting job waits from now until `to`.
-    ///
-    /// # Complexity
-    /// **O(log k)** for each waiting job, with *k* different requests, and a query for each request
-    /// after each change of the machine.
+    /// Reports why each waiting job waits from now until `to`.
     pub(super) fn report_waits(&mut self, to: Time) {
         let Cluster { waits: Some(waits), queue, facility, observer, now, changes, .. } = self
         else {

@@ -15,13 +15,10 @@ use crate::rng::Stream;
 use crate::shape::{ShapeRule, shaped};
 use crate::topology::{Grid, Topology};
 
-/// Seeds of the random histories. In histories with the seed `WITH_ADOPTIONS`, some nodes are
-/// claimed without a proposal of the allocator, or fail and are repaired. A placement on a node
-/// that fails is released.
+/// Seed of a history. With the seed `WITH_ADOPTIONS`, some nodes are claimed without a proposal, or
+/// fail and are repaired; a placement on a failing node is released.
 const SEED: u64 = 5;
 const WITH_ADOPTIONS: u64 = 6;
-
-/// Number of requests in one history.
 const STEPS: u64 = 200;
 
 /// Checks an allocator of a catalogue against the rules for allocators.
@@ -76,7 +73,6 @@ fn broken(
     Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
-/// Checks whole runs under the scheduler `fcfs` and under all schedulers that plan ahead.
 fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Tried, Finding> {
     let mut tried = Tried::default();
     for (machine, topology) in
@@ -109,7 +105,6 @@ fn in_runs(catalogue: &Catalogue, entry: &'static AllocatorEntry) -> Result<Trie
     Ok(tried)
 }
 
-/// Trial of an allocator: the allocator with given parameters on one machine.
 struct Trial<'a> {
     entry: &'static AllocatorEntry,
     table: &'a Table,
@@ -117,12 +112,8 @@ struct Trial<'a> {
     topology: &'a Topology,
     asks: Asks,
     finds: Finds,
-    /// Whether a parameter has changed the form of requests.
-    ///
-    /// If so, placements need not be one block of the requested shape, even if the registry entry
-    /// declares it.
+    /// Whether a parameter changed the form of requests, so that placements need not be one block.
     asks_otherwise: bool,
-    /// The orientations (orders of its sides) in which the allocator tries a block.
     rotation: Rotation,
 }
 
@@ -279,7 +270,6 @@ impl<'a> Trial<'a> {
         Ok(other)
     }
 
-    /// Checks that two allocators give equal answers to a few requests.
     fn answers_as(
         &self,
         one: &mut Box<dyn Allocator>,
@@ -303,7 +293,6 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Checks the rules for one request, in one state of the machine.
     fn state(
         &self,
         site: &Site,
@@ -359,7 +348,6 @@ impl<'a> Trial<'a> {
         self.finds_placement(site, request, first.as_ref())
     }
 
-    /// Checks that a placement is admissible for the request.
     fn placement(&self, site: &Site, request: &Request, placed: &Placement) -> Result<(), String> {
         let grid = site.grid();
         let lies_on_it = |block: &Block| grid.holds(block.base, &block.sides);
@@ -451,7 +439,6 @@ fn is_free(block: Block, grid: &Grid) -> String {
     format!("{} is free", Placement::from(block).text(grid))
 }
 
-/// Finds a free block with these sides by brute force, over every base and every node.
 fn free_block(site: &Site, sides: &[u32]) -> Option<Block> {
     let grid = site.grid();
     (0..grid.nodes()).find_map(|base| {
@@ -467,7 +454,6 @@ fn free_block(site: &Site, sides: &[u32]) -> Option<Block> {
     })
 }
 
-/// Returns a random request in the form that an allocator asks for.
 pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) -> Request {
     let grid = topology.grid();
     match asks {
@@ -489,8 +475,6 @@ pub(super) fn random_request(asks: Asks, topology: &Topology, rng: &mut Stream) 
     }
 }
 
-/// Returns a request for `nodes` processors with some random constraints. Nodes are named by their
-/// numbers.
 fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     let mut pick = |most: u32| rng.below(u64::from(most.max(1))) as u32;
     let mut constraints = Constraints::of(1 + pick(nodes / 2));
@@ -517,9 +501,8 @@ fn random_wants(nodes: u32, rng: &mut Stream) -> Request {
     Request::constrained(constraints)
 }
 
-/// Takes a random node out of service, or repairs it. A placement that contains the node is first
-/// released as a whole. Returns the node out of service as a placement to be claimed; `None` if the
-/// node is repaired now.
+/// Takes a random node out of service, after releasing its placement, or repairs it. Returns the
+/// node out of service as a placement to be claimed.
 fn fail_or_repair(
     site: &mut Site,
     allocator: &mut dyn Allocator,
@@ -540,7 +523,6 @@ fn fail_or_repair(
     Some(Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into())
 }
 
-/// Returns one free node, which is to be claimed without a proposal of the allocator.
 fn any_free_node(site: &Site, rng: &mut Stream) -> Option<Placement> {
     let from = rng.below(u64::from(site.nodes())) as u32;
     let base = site.free().first_from(from)?;

@@ -3,27 +3,22 @@
 use toml::{Table, Value};
 
 use super::runs::{name, random_jobs, scenario, submissions};
-use super::{Broken, Finding, Tried, machines, with_parameters};
+use super::{Finding, Tried, broken, machines, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::observe::metrics::{self, MetricEntry};
 use crate::observe::recorder::Measured;
-use crate::registry::Params;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 
-/// Seed of the random jobs, and number of these jobs.
-///
-/// The number suffices for metrics that divide the jobs into batches.
 const SEED: u64 = 9;
+/// Enough jobs for metrics that divide them into batches.
 const JOBS: usize = 400;
 
 /// Checks a metric of a catalogue against the rules for metrics.
 ///
-/// The metric is tried in runs of random jobs on small meshes, tori, hypercubes and flat machines.
-/// It is given as a name, or as a table with name and parameters.
-///
-/// - The value over the run, and the value in each batch, is a finite number or absent.
-/// - When a run is repeated, the value does not change, even if other metrics are measured too.
+/// The metric, a name or a table with name and parameters, is tried in runs of random jobs. Its
+/// value over the run, and in each batch, is a finite number or absent. It does not change when a
+/// run is repeated, even if other metrics are measured too.
 ///
 /// # Errors
 /// The first violated rule, or an unknown metric.
@@ -31,30 +26,19 @@ pub fn check_metric(catalogue: &Catalogue, given: impl Into<Value>) -> Result<Tr
     let given = given.into();
     let params = metrics::FAMILY.resolve_in(catalogue, "metric", &given)?;
     let entry = catalogue.entry::<MetricEntry>(params.name());
+    let mut own = params.table().clone();
+    own.remove(metrics::FAMILY.key);
+    let with = with_parameters(&own);
     let mut tried = Tried::default();
     for (machine, topology) in &machines() {
         for scheduler in ["fcfs", "easy"] {
+            let case = format!("on a {topology}{with} under `{scheduler}`, seed {SEED}");
             tried += in_runs(catalogue, &given, entry, machine, topology, scheduler)
-                .map_err(|sentence| broken(entry, &params, topology, scheduler, sentence))?;
+                .map_err(broken(entry, case))?;
         }
         tried.machines += 1;
     }
     Ok(tried)
-}
-
-fn broken(
-    entry: &'static MetricEntry,
-    params: &Params,
-    topology: &Topology,
-    scheduler: &str,
-    sentence: String,
-) -> Finding {
-    let mut own = params.table().clone();
-    own.remove(metrics::FAMILY.key);
-    let with = with_parameters(&own);
-    let case = format!("on a {topology}{with} under `{scheduler}`, seed {SEED}");
-    let (kind, name, drawing) = (metrics::FAMILY.kind, entry.about.name, String::new());
-    Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
 }
 
 fn in_runs(
@@ -96,7 +80,6 @@ fn in_runs(
     Ok(Tried { questions: 1 + first.batches.len() as u64, jobs: JOBS as u64, ..Tried::default() })
 }
 
-/// Measures the metric in one run of the scenario.
 fn measured(
     scenario: &Scenario,
     entry: &'static MetricEntry,

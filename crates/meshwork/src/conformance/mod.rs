@@ -42,7 +42,7 @@ use std::ops::AddAssign;
 
 use toml::{Table, Value};
 
-use crate::registry::{DefaultValue, Kind, Param, Problem};
+use crate::registry::{DefaultValue, Kind, ListedEntry, Param, Problem};
 use crate::topology::Topology;
 
 /// Result of a failed check: a violated rule or an unknown entry.
@@ -70,9 +70,8 @@ pub struct Broken {
     pub case: String,
     /// Actual behaviour of the entry and correct behaviour, in one sentence.
     pub sentence: String,
-    /// Drawing of the machine at the violation, by
-    /// [`Site::drawing`](crate::machine::Site::drawing). Empty if the violation concerns a whole
-    /// run.
+    /// [Drawing](crate::machine::Site::drawing) of the machine; empty if a whole run violates the
+    /// rule.
     pub drawing: String,
 }
 
@@ -114,10 +113,7 @@ pub fn machines() -> Vec<(String, Topology)> {
     all
 }
 
-/// Returns [`machines`], and small machines of all other wirings, such as fat trees.
-///
-/// The others are machines whose links do not join neighbours in the grid of node numbers, machines
-/// of which only some dimensions are rings, and a mesh with several processors per node.
+/// Returns [`machines`], and small machines of all other wirings, also with partial rings.
 #[must_use]
 pub fn every_machine() -> Vec<(String, Topology)> {
     let others = [
@@ -164,9 +160,8 @@ pub const SITES: &str = "machine = { sites = [
 
 /// Returns the settings of an entry's parameters that a check tries, each as a table of a study.
 ///
-/// They are all combinations of the values of parameters that are words or flags. A required
-/// integer takes its smallest value, and this value plus 2. A required list of integers has one of
-/// these two as its only element.
+/// They are all combinations of the values of words and flags. A required integer, or the only
+/// element of a required list, takes its smallest value, and this value plus 2.
 #[must_use]
 pub fn variants(params: &[Param]) -> Vec<Table> {
     let mut tables = vec![Table::new()];
@@ -180,10 +175,7 @@ pub fn variants(params: &[Param]) -> Vec<Table> {
     tables
 }
 
-/// Returns settings of parameters to try, for an entry with too many of them to combine them all.
-///
-/// The first table has only the required parameters. Each other table differs from it in one
-/// parameter.
+/// Settings that differ in one parameter from the first, which has only the required ones.
 fn single_choices(params: &[Param]) -> Vec<Table> {
     let must_be_given = |param: &&Param| matches!(param.default, DefaultValue::Required);
     let mut usual = Table::new();
@@ -201,8 +193,7 @@ fn with(table: &Table, param: &Param, choice: &Value) -> Table {
     table
 }
 
-/// Values of a parameter that a check tries; none if it is optional and has neither words nor
-/// flags.
+/// Values of a parameter to try; none if it is optional and has neither words nor flags.
 fn choices(param: &Param) -> Vec<Value> {
     let must_be_given = matches!(param.default, DefaultValue::Required);
     match param.kind {
@@ -216,7 +207,12 @@ fn choices(param: &Param) -> Vec<Value> {
     }
 }
 
-/// The value that names an entry in a study: a table with its name and its parameters.
+/// Reports a violation by an entry, without a drawing of the machine.
+fn broken<E: ListedEntry>(entry: &'static E, case: String) -> impl FnOnce(String) -> Finding {
+    let (kind, name, drawing) = (E::family().kind, entry.about().name, String::new());
+    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
+}
+
 fn component(name: &str, table: &Table) -> Value {
     let mut component = Table::new();
     component.insert("name".to_owned(), Value::String(name.to_owned()));
@@ -224,7 +220,6 @@ fn component(name: &str, table: &Table) -> Value {
     Value::Table(component)
 }
 
-/// Text that lists the parameters of a checked entry, for messages; empty if it has none.
 fn with_parameters(table: &Table) -> String {
     let words: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }

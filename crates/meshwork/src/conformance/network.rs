@@ -1,19 +1,15 @@
 //! Conformance test for networks.
 
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, Tried, component, every_machine, single_choices, with_parameters};
+use super::{Finding, Tried, broken, component, every_machine, single_choices, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::network::{self, NetworkContext};
 
 /// Checks a network of a catalogue against the rules for networks.
 ///
 /// The network is tried with each choice of its parameters, on every small machine that it
-/// supports.
-///
-/// - Under the schedulers first come, first served and backfilling, each job that starts ends once,
-///   and the same seed gives the same run.
-/// - The function that estimates the network's memory fails if, and only if, building the network
-///   fails.
+/// supports. Its estimate of memory fails if, and only if, building it fails. Under the schedulers
+/// `fcfs` and `easy`, each job that starts ends once, and the same seed gives the same run.
 ///
 /// # Errors
 /// The first violated rule, or an unknown network.
@@ -21,10 +17,7 @@ pub fn check_network(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding
     let name = network::FAMILY.find_in(catalogue, "", name)?.name;
     let entry = catalogue.entry::<network::NetworkEntry>(name);
     let mut tried = Tried::default();
-    let broken = |case: String| {
-        let (kind, name, drawing) = (network::FAMILY.kind, entry.about.name, String::new());
-        move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
-    };
+    let broken = |case: String| broken(entry, case);
     let mut last_refusal = String::new();
     for table in &single_choices(entry.about.params) {
         for (machine, topology) in &every_machine() {

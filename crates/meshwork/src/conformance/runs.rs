@@ -21,7 +21,7 @@ pub fn submissions(jobs: Vec<Job>) -> Submissions {
     Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))))
 }
 
-/// Returns random jobs for a machine, which request blocks, numbers of nodes or subcubes.
+/// Returns random jobs, which request blocks, numbers of nodes or subcubes.
 ///
 /// Times are multiples of 0.1, so that many events coincide and times are not exact in binary.
 #[must_use]
@@ -84,19 +84,15 @@ impl Observer for Transcript {
     }
 }
 
-/// Observer that counts the events of a run and collects start times of jobs.
-///
-/// Both the actual start times and those that the scheduler promised are collected.
+/// Counts the events of a run, and collects actual and promised starts.
 #[derive(Default)]
 struct Course {
     transcript: Transcript,
     arrived: u64,
     refused: u64,
     finished: u64,
-    /// Each job that started, and when it started.
     starts: Vec<(JobId, Time)>,
     promises: Vec<(JobId, Time)>,
-    /// Whether the observer declares that it does not use the identities of nodes.
     counts_only: bool,
 }
 
@@ -118,7 +114,7 @@ impl Observer for Course {
     }
 }
 
-/// Reads a scenario with the given keys, and defaults for all others. Its workload is not used.
+/// Reads a scenario with the given keys, defaults for all others, and a workload that is not used.
 pub(super) fn scenario(
     catalogue: &Catalogue,
     machine: &str,
@@ -134,7 +130,6 @@ pub(super) fn scenario(
     Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
-/// Returns the name of a catalogue's entry as a value of a scenario.
 pub(super) fn name(name: &str) -> Value {
     Value::String(name.to_owned())
 }
@@ -159,28 +154,23 @@ fn observed(
     Ok((outcome, course))
 }
 
-/// How many jobs must start in a run with finitely many arrivals.
+/// Jobs that must start in a run with finitely many arrivals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Serves {
-    /// All jobs that fit the empty machine must start.
+    /// All jobs that fit the empty machine.
     All,
-    /// More than ten jobs must start, or all that fit the empty machine if they are fewer.
+    /// More than ten, or all that fit the empty machine if they are fewer.
     Most,
-    /// No job has to start, since the checked component may leave the machine idle.
+    /// None, since the checked component may leave the machine idle.
     Any,
 }
 
 impl Serves {
-    /// How many jobs must start in a run with a component, by the component's registry entry.
-    ///
-    /// `serves_all` says whether the entry declares that the component serves all jobs. The
-    /// component has its default parameters.
     pub(super) fn declared(serves_all: bool) -> Serves {
         if serves_all { Serves::All } else { Serves::Most }
     }
 }
 
-/// Checks that each job starts and ends once, and that equal seeds give equal runs.
 pub(super) fn each_job_once(
     scenario: &Scenario,
     jobs: &[Job],
@@ -221,7 +211,6 @@ pub(super) fn each_job_once(
     Ok(Tried { jobs: course.finished, ..Tried::default() })
 }
 
-/// Checks that with exact estimates each job starts by the instant that was promised to it.
 pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Result<Tried, String> {
     jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
     let (_, course) = run(scenario, jobs)?;
@@ -242,10 +231,7 @@ pub(super) fn promises_are_kept(scenario: &Scenario, mut jobs: Vec<Job>) -> Resu
     Ok(Tried { jobs: course.finished, promises, ..Tried::default() })
 }
 
-/// Checks that starts do not change if the machine only counts free nodes.
-///
-/// The machine then does not record which nodes are free. The check is for machines with
-/// interchangeable nodes, and for schedulers that declare that they do not use identities of nodes.
+/// Checks that starts do not change if nodes are only counted, as some schedulers declare.
 pub(super) fn nodes_are_not_looked_at(scenario: &Scenario, jobs: &[Job]) -> Result<(), String> {
     let (_, named) = run(scenario, jobs.to_vec())?;
     let counts = Course { counts_only: true, ..Course::default() };

@@ -4,7 +4,7 @@ use super::runs::{
     Serves, each_job_once, name, nodes_are_not_looked_at, promises_are_kept, random_jobs, scenario,
 };
 use super::{
-    Broken, Finding, SITES, Tried, component, every_machine, single_choices, with_parameters,
+    Finding, SITES, Tried, broken, component, every_machine, single_choices, with_parameters,
 };
 use crate::catalogue::Catalogue;
 use crate::sched::{self, SchedulerEntry};
@@ -53,11 +53,6 @@ pub fn check_scheduler(catalogue: &Catalogue, name: &str) -> Result<Tried, Findi
     Ok(tried)
 }
 
-fn broken(entry: &'static SchedulerEntry, case: String) -> impl FnOnce(String) -> Finding {
-    let (kind, name, drawing) = (sched::FAMILY.kind, entry.about.name, String::new());
-    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
-}
-
 fn with_every_allocator(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,
@@ -90,7 +85,6 @@ fn with_every_allocator(
     Ok(tried)
 }
 
-/// Checks a scheduler with each choice of its parameters, under the default allocator.
 fn with_every_choice(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,
@@ -117,10 +111,7 @@ fn with_every_choice(
     Ok(tried)
 }
 
-/// Checks promised starts under frame sliding, an allocator that may miss free blocks.
-///
-/// It may even miss a promised block when more nodes are free than expected. So a scheduler must
-/// promise a placement, not only an instant.
+/// Checks that placements, not only instants, are promised: frame sliding may miss free blocks.
 fn where_blocks_are_missed(
     catalogue: &Catalogue,
     entry: &'static SchedulerEntry,

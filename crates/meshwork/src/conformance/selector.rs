@@ -1,7 +1,7 @@
 //! Conformance test for selectors.
 
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, SITES, Tried, component, variants, with_parameters};
+use super::{Finding, SITES, Tried, broken, component, variants, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::facility::Facility;
 use crate::job::{Job, Time};
@@ -10,18 +10,14 @@ use crate::rng::Stream;
 use crate::select::{self, SelectorEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 3;
-
-/// Number of states of the machine that are tried.
 const STEPS: u64 = 120;
 
 /// Checks a selector of a catalogue against the rules for selectors.
 ///
 /// The selector is tried with every choice of its parameters, on a machine of five different sites.
-///
-/// - The selector changes none of the sites that it considers. Its proposals can be claimed. Its
-///   fork gives the same answers.
-/// - Under every scheduler that supports all wirings each job starts once and ends once, and the
-///   same seed gives the same run.
+/// It changes none of the sites that it considers, its proposals can be claimed, and its fork gives
+/// the same answers. Under every scheduler that supports all wirings each job starts once and ends
+/// once, and the same seed gives the same run.
 ///
 /// # Errors
 /// The first violated rule, or an unknown selector.
@@ -56,12 +52,6 @@ pub fn check_selector(catalogue: &Catalogue, name: &str) -> Result<Tried, Findin
     Ok(tried)
 }
 
-fn broken(entry: &'static SelectorEntry, case: String) -> impl FnOnce(String) -> Finding {
-    let (kind, name, drawing) = (select::FAMILY.kind, entry.about.name, String::new());
-    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
-}
-
-/// Queue of the given jobs, as a selector sees it.
 struct Others<'a> {
     jobs: &'a [Job],
     was_empty: bool,
@@ -77,9 +67,7 @@ impl QueueView for Others<'_> {
     }
 }
 
-/// Checks the selector in many states of a random history of the machine.
-///
-/// Returns the number of states. An error has the step at which it occurred.
+/// Checks states of a random history, and returns their number, or an error and its step.
 fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, String)> {
     let mut rng = Stream::new(SEED, 0, "states");
     let probes = random_jobs(largest, 10, 8.0, 5);
@@ -109,9 +97,7 @@ fn states(mut facility: Facility, largest: &Topology) -> Result<u64, (u64, Strin
     Ok(STEPS)
 }
 
-/// Everything in a facility (the sites of a machine) that a selector must not change, as text.
-///
-/// It consists of the free nodes, and of the placement that each site would propose for each job.
+/// Free nodes, and proposals for each job: all that a selector must not change.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -2,7 +2,7 @@
 
 use super::allocator::random_request;
 use super::runs::{Serves, each_job_once, name, random_jobs, scenario};
-use super::{Broken, Finding, Tried, component, every_machine, variants, with_parameters};
+use super::{Finding, Tried, broken, component, every_machine, variants, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::form::Asks;
 use crate::job::Request;
@@ -11,8 +11,6 @@ use crate::rng::Stream;
 use crate::sizing::{self, Demand, QueueCounts, Size, Sizing, SizingEntry};
 use crate::topology::{Topology, Wiring};
 const SEED: u64 = 7;
-
-/// Number of demands (requests for which a sizing gives sizes) that are tried on each machine.
 const STEPS: u64 = 200;
 
 /// Checks a sizing of a catalogue against the rules for sizings.
@@ -69,12 +67,6 @@ pub fn check_sizing(catalogue: &Catalogue, name: &str) -> Result<Tried, Finding>
     Ok(tried)
 }
 
-fn broken(entry: &'static SizingEntry, case: String) -> impl FnOnce(String) -> Finding {
-    let (kind, name, drawing) = (sizing::FAMILY.kind, entry.about.name, String::new());
-    move |sentence| Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
-}
-
-/// Forms of requests that the allocators of a machine may require.
 fn forms(topology: &Topology) -> &'static [Asks] {
     match (topology.wiring(), topology.grid().dimensions()) {
         (Wiring::Mesh | Wiring::Torus, 2) => {
@@ -86,9 +78,7 @@ fn forms(topology: &Topology) -> &'static [Asks] {
     }
 }
 
-/// Checks the sizes for random demands (inputs of a sizing) in every form; returns their number.
-///
-/// An error contains the index of the demand at which it occurred.
+/// Checks random demands in every form; returns their number, or an error and its index.
 fn demands(
     entry: &'static SizingEntry,
     params: &Params,
@@ -112,10 +102,7 @@ fn demands(
     Ok(STEPS)
 }
 
-/// Checks the rules for sizings on the demand of a job, which is the input of a sizing.
-///
-/// The rules must hold for `then` too, a demand with an equal request but other numbers of waiting
-/// and running jobs.
+/// Checks the rules for `demand`, and for `then` with an equal request but other numbers of jobs.
 fn sizes(sizing: &dyn Sizing, demand: &Demand<'_>, then: &Demand<'_>) -> Result<(), String> {
     let Demand { request, asks, nodes, .. } = *demand;
     let all = sizing.sizes(demand);

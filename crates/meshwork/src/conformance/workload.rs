@@ -3,17 +3,14 @@
 use toml::Value;
 
 use super::runs::{Serves, each_job_once, scenario};
-use super::{Broken, Finding, Tried, machines, with_parameters};
+use super::{Finding, Tried, broken, machines, with_parameters};
 use crate::catalogue::Catalogue;
 use crate::job::{Job, Time};
 use crate::registry::Params;
 use crate::topology::Topology;
 use crate::workload::{self, BuildError, Inputs, Submission, WorkloadContext, WorkloadEntry};
 
-/// Number of submitted jobs that are read from a workload.
 const MOST: usize = 5000;
-
-/// Number of jobs of the workload that are run.
 const RUN: usize = 150;
 
 /// Checks a workload of a catalogue against the rules for workloads.
@@ -56,14 +53,14 @@ pub fn check_workload(
                 last_refusal = problem.message;
                 continue;
             }
-            Err(BuildError::Workload(error)) => return Err(broken(entry, case(), error.0)),
+            Err(BuildError::Workload(error)) => return Err(broken(entry, case())(error.0)),
             Ok(read) => read,
         };
         let again = jobs_of(&jobs, entry).and_then(|own| match read(0) {
             Ok(again) if again == jobs => Ok(own),
             _ => Err("the same seed gives other jobs the second time".to_owned()),
         });
-        let own = again.map_err(|sentence| broken(entry, case(), sentence))?;
+        let own = again.map_err(broken(entry, case()))?;
         tried.questions += jobs.len() as u64;
         if own.len() == jobs.len() {
             let machine = format!("machine = {{ {machine} }}");
@@ -71,23 +68,17 @@ pub fn check_workload(
                 let scenario = scenario(catalogue, &machine, &[])?;
                 each_job_once(&scenario, &own[..own.len().min(RUN)], Serves::All)
             };
-            tried += run().map_err(|sentence| broken(entry, case(), sentence))?;
+            tried += run().map_err(broken(entry, case()))?;
         }
         tried.machines += 1;
     }
     if tried.machines == 0 {
         let sentence = format!("it serves none of them, so nothing can be tried: {last_refusal}");
-        return Err(broken(entry, "on every small machine".to_owned(), sentence));
+        return Err(broken(entry, "on every small machine".to_owned())(sentence));
     }
     Ok(tried)
 }
 
-fn broken(entry: &'static WorkloadEntry, case: String, sentence: String) -> Finding {
-    let (kind, name, drawing) = (workload::FAMILY.kind, entry.about.name, String::new());
-    Finding::Broken(Box::new(Broken { kind, name, case, sentence, drawing }))
-}
-
-/// Reads the beginning of a workload, for a machine of a single site.
 fn read(
     entry: &WorkloadEntry,
     params: &Params,
@@ -102,8 +93,6 @@ fn read(
 }
 
 /// Returns the jobs that do not depend on the end of another job.
-///
-/// The error describes an invalid submission.
 fn jobs_of(all: &[Submission], entry: &WorkloadEntry) -> Result<Vec<Job>, String> {
     let mut jobs: Vec<Job> = Vec::new();
     for (place, submission) in all.iter().enumerate() {

@@ -8,10 +8,7 @@ use crate::job::WHOLE_SHARE;
 use crate::observe::MachineState;
 use crate::registry::{Params, Problem, join};
 
-/// Power model of a machine, read from the table `energy` of a scenario and checked.
-///
-/// Field of a [`Setup`](crate::engine::Setup). Powers are in watts for each processor, and energies
-/// in joules. Times are therefore in seconds.
+/// Power model of a machine: watts for each processor, joules, and therefore seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     idle: f64,
@@ -23,8 +20,6 @@ pub struct Energy {
     most_held: u64,
 }
 
-/// Sleep of idle processors: its power, the times to fall asleep and to wake, and the energy to
-/// wake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sleep {
     power: f64,
@@ -38,40 +33,31 @@ pub(crate) struct Sleep {
 
 impl Energy {
     /// Reads the table `energy`, for a machine with the given numbers of processors and GPUs.
-    ///
-    /// # Errors
-    /// The first invalid key, in one sentence.
     pub(crate) fn read(params: &Params, processors: u64, gpus: u64) -> Result<Energy, Problem> {
         let (idle, busy) = (params.number("idle"), params.number("busy"));
         let path = params.path();
         if busy < idle {
-            return Err(params.problem(
-                "busy",
-                format!(
-                    "`{path}.busy` is {busy}, but a processor that works takes at least the {idle} of one that is idle"
-                ),
-            ));
+            let says = format!(
+                "`{path}.busy` is {busy}, but a processor that works takes at least the {idle} of one that is idle"
+            );
+            return Err(params.problem("busy", says));
         }
         let sleep = sleep(params, idle)?;
         let mut energy = Energy { idle, busy, sleep, gpu: gpu(params)?, most_held: u64::MAX };
         if let Some(key) = ["gpu_idle", "gpu_busy"].into_iter().find(|key| params.has(key)) {
             if gpus == 0 {
-                return Err(params.problem(
-                    key,
-                    format!(
-                        "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
-                         [{{ type = \"dgx\" }}]"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.{key}` is given, but the machine has no GPUs: give `machine.nodes`, such as \
+                     [{{ type = \"dgx\" }}]"
+                );
+                return Err(params.problem(key, says));
             }
             if params.has("cap") {
-                return Err(params.problem(
-                    key,
-                    format!(
-                        "`{path}.cap` is a number of cores that may be held, and GPUs take what `{path}.{key}` says: \
-                         leave out one of them"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.cap` is a number of cores that may be held, and GPUs take what `{path}.{key}` says: \
+                     leave out one of them"
+                );
+                return Err(params.problem(key, says));
             }
         }
         if let Some(cap) = params.get_number("cap") {
@@ -95,9 +81,7 @@ impl Energy {
         Ok(energy)
     }
 
-    /// Power of the machine with its GPUs, in watts.
-    ///
-    /// The numbers of idle and held GPUs are given in thousandths of a GPU.
+    /// Power of the machine in watts, with numbers of idle and held GPUs in thousandths.
     pub(crate) fn total(&self, state: &MachineState, [idle, held]: [u64; 2]) -> f64 {
         let of_gpus = self.gpu.map_or(0.0, |(when_idle, when_busy)| {
             (when_idle * idle as f64 + when_busy * held as f64) / f64::from(WHOLE_SHARE)
@@ -105,7 +89,6 @@ impl Energy {
         self.power(state) + of_gpus
     }
 
-    /// Parameters of the sleep of idle processors; `None` if processors do not sleep.
     pub(crate) fn sleep(&self) -> Option<Sleep> {
         self.sleep
     }
@@ -115,7 +98,6 @@ impl Energy {
         self.most_held
     }
 
-    /// Whether the power cap limits the number of processors that may be held.
     pub(crate) fn is_capped(&self) -> bool {
         self.most_held < u64::MAX
     }
@@ -132,17 +114,13 @@ impl Energy {
         self.idle * awake as f64 + self.busy * state.held as f64 + sleeping
     }
 
-    /// Power of a machine in watts if `held` processors are held and all others idle.
-    ///
-    /// No processor is asleep or out of service.
+    /// Power in watts if `held` processors are held and all others idle.
     fn of_machine(&self, processors: u64, held: u64) -> f64 {
         self.power(&MachineState { nodes: processors, held, ..MachineState::default() })
     }
 
-    /// The largest number of processors that may be held under a power cap while the others idle.
-    ///
-    /// `cap` is in watts. The result is `u64::MAX` if all processors may be held, and `None` if the
-    /// cap is too low even for one held processor.
+    /// The most processors that may be held under a cap in watts; `None` if not even one.
+    /// `u64::MAX` if all may be held.
     fn most_under(&self, cap: f64, processors: u64) -> Option<u64> {
         let fits = |held: u64| self.of_machine(processors, held) <= cap;
         if fits(processors) {
@@ -162,7 +140,6 @@ impl Energy {
     }
 }
 
-/// Power of an idle and of a busy GPU, in watts; `None` if neither is given.
 fn gpu(params: &Params) -> Result<Option<(f64, f64)>, Problem> {
     let (idle, busy) = (params.get_number("gpu_idle"), params.get_number("gpu_busy"));
     if idle.is_none() && busy.is_none() {
@@ -171,13 +148,11 @@ fn gpu(params: &Params) -> Result<Option<(f64, f64)>, Problem> {
     let idle = idle.unwrap_or(0.0);
     let busy = busy.unwrap_or(idle);
     if busy < idle {
-        return Err(params.problem(
-            "gpu_busy",
-            format!(
-                "`{}.gpu_busy` is {busy}, but a GPU that works takes at least the {idle} of one that is idle",
-                params.path()
-            ),
-        ));
+        let says = format!(
+            "`{}.gpu_busy` is {busy}, but a GPU that works takes at least the {idle} of one that is idle",
+            params.path()
+        );
+        return Err(params.problem("gpu_busy", says));
     }
     Ok(Some((idle, busy)))
 }
@@ -198,12 +173,10 @@ fn sleep(params: &Params, idle: f64) -> Result<Option<Sleep>, Problem> {
         };
     };
     if power > idle {
-        return Err(params.problem(
-            "sleep",
-            format!(
-                "`{path}.sleep` is {power}, but a processor that sleeps takes at most the {idle} of one that is idle"
-            ),
-        ));
+        let says = format!(
+            "`{path}.sleep` is {power}, but a processor that sleeps takes at most the {idle} of one that is idle"
+        );
+        return Err(params.problem("sleep", says));
     }
     let after = params.get_number("sleep_after").ok_or_else(|| {
         Problem::new(

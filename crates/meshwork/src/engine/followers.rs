@@ -5,28 +5,21 @@ use std::collections::BTreeMap;
 use crate::job::{After, Job, Time};
 
 /// Jobs that are not yet submitted, because their predecessors have not ended.
-///
-/// # Complexity
-/// **O(log f)** to add a job, and for each job that ends, with *f* jobs not yet submitted.
 #[derive(Default)]
 pub(super) struct Followers {
-    /// Jobs not yet submitted, by the number of the job on which they depend.
+    /// By the number of the job on which they depend.
     of: BTreeMap<u64, Led>,
     /// Released jobs that have not arrived, by arrival; ties go by their order in the workload.
     due: BTreeMap<(Time, u64), Job>,
     count: u64,
 }
 
-/// Jobs that are not submitted before all jobs with one given number have ended. Several jobs of a
-/// workload may have this number.
+/// Jobs that wait for all jobs with one number, of which a workload may have several.
 #[derive(Default)]
 struct Led {
-    /// How many jobs with the predecessor's number have not ended. The jobs to be submitted wait
-    /// for all of them.
+    /// Number of predecessors that have not ended.
     left: u32,
-    /// Position in the workload, job and think time of each job to be submitted.
-    ///
-    /// The think time passes between the end of the last predecessor and the arrival of the job.
+    /// Position in the workload, job, and think time between the last end and the job's arrival.
     jobs: Vec<(u64, Job, f64)>,
 }
 
@@ -39,8 +32,7 @@ impl Followers {
         self.count += 1;
     }
 
-    /// Records that a job with the given number has ended or will never run. Jobs that depend on it
-    /// are released if all of their predecessors have ended.
+    /// Records that a job has ended or will never run, and releases its last followers.
     pub(super) fn ended(&mut self, number: u64, now: Time) {
         let Some(led) = self.of.get_mut(&number) else { return };
         led.left = led.left.saturating_sub(1);
@@ -53,12 +45,10 @@ impl Followers {
         }
     }
 
-    /// Arrival of the next released job; `None` if there is none.
     pub(super) fn next_arrival(&self) -> Option<Time> {
         self.due.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Removes and returns the next released job if it arrives at `now`.
     pub(super) fn take(&mut self, now: Time) -> Option<Job> {
         let first = self.due.first_entry().filter(|first| first.key().0 == now)?;
         Some(first.remove())

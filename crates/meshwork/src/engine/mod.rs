@@ -37,8 +37,7 @@ pub struct Setup {
     pub kill_at_estimate: bool,
     /// Whether the scheduler is called once for an instant or once for each event of the instant.
     pub passes: Passes,
-    /// Length of the run after the first arrival, in units of the clock. `None` if the run ends
-    /// when all jobs have ended, or when the observer ends it.
+    /// Length of the run after the first arrival, in units of the clock; `None` without a limit.
     pub time: Option<f64>,
     /// Failures, maintenance and drains; `None` if nothing fails.
     pub outages: Option<Outages>,
@@ -60,20 +59,13 @@ pub enum Passes {
     Event,
 }
 
-/// Maximum number of waiting jobs. No log reaches it, and this number of jobs fits into memory.
-///
-/// A run with more waiting jobs fails, because its mean queue length would be meaningless.
+/// Maximum number of waiting jobs, beyond which the mean queue length would be meaningless.
 pub const MAX_WAITING: usize = 4_000_000;
 
-/// Maximum number of jobs that are refused before the first job that fits the machine.
-///
-/// Without this limit, the jobs of an endless workload could be refused for ever.
+/// Maximum number of jobs refused before the first job that fits, since workloads may be endless.
 pub const MAX_REFUSED: u64 = 1_000_000;
 
-/// Maximum number of jobs in a run for which fair starts are computed.
-///
-/// The fair start of a job is when it would start if no other job arrived after it. The time to
-/// compute all of them is quadratic in the number of jobs.
+/// Maximum number of jobs in a run for which fair starts are computed, in quadratic time.
 pub const MAX_JUDGED: usize = 50_000;
 
 /// Reason why a run stopped without a result.
@@ -83,8 +75,7 @@ pub enum RunError {
     /// Reading the workload failed.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A registry entry of this crate, or the engine, broke its contract. This is a bug, which the
-    /// message describes.
+    /// A registry entry of this crate, or the engine, broke its contract, which is a bug.
     #[error("a bug in Meshwork, please report it: {0}")]
     Bug(String),
     /// A component from outside this crate broke its contract.

@@ -5,10 +5,7 @@ use crate::cluster::{Breach, Culprit};
 use crate::job::JobId;
 use crate::registry::Origin;
 
-/// Names of the components of a run, for errors.
-///
-/// By default a component is named by its kind alone, because a [`Setup`](super::Setup) may contain
-/// any implementation.
+/// Names of the components of a run, for errors; by default each is named by its kind alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
     /// Registry entry from which the scheduler comes, to be named in errors.
@@ -16,8 +13,7 @@ pub struct Names {
     /// Whether a job that never starts is an error of the scheduler. The scheduler declares this by
     /// [`serves_all`](crate::sched::SchedulerEntry::serves_all).
     pub serves_all: bool,
-    /// Whether the scheduler resizes running jobs. Their rate of work is then proportional to their
-    /// nodes.
+    /// Whether the scheduler resizes running jobs, which work in proportion to their nodes.
     pub resizes: bool,
     /// Registry entry from which the site selector comes, to be named in errors.
     pub selector: Origin,
@@ -44,9 +40,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Converts a breach of contract to an error that names the registry entry of the component.
-    ///
-    /// A breach by an entry of this crate is reported as a bug.
+    /// Converts a breach to an error that names the component, or to a bug if it is of this crate.
     #[cold]
     pub(super) fn error(&self, breach: Breach) -> RunError {
         let Breach { by, job, at, what } = breach;

@@ -19,17 +19,13 @@ use crate::topology::Node;
 pub struct PlanState {
     /// The instant of the state.
     pub now: Time,
-    /// Running jobs, in any order. The allocator learns of their nodes in the order of their
-    /// starts.
+    /// Running jobs, in any order; the allocator learns of them in the order of their starts.
     pub running: Vec<HeldNodes>,
     /// Waiting jobs in queue order.
     pub waiting: Vec<Job>,
     /// Nodes that some or all waiting jobs may not use during an interval.
     pub withheld: Vec<WithheldNodes>,
-    /// Memory of the policy from the plan for an earlier state; `None` for a first plan.
-    ///
-    /// With a memory, all running and waiting jobs must have different numbers, and each job must
-    /// keep its number from state to state.
+    /// Memory of an earlier plan, if any; each job must then have a number of its own.
     pub memory: Option<PlanMemory>,
 }
 
@@ -40,13 +36,9 @@ pub struct PlanMemory {
     pub at: Time,
     /// Jobs that were running when the plan was complete, in the order of their starts.
     pub running: Vec<HeldNodes>,
-    /// Numbers and arrivals of the jobs that were waiting when the plan was complete, in queue
-    /// order.
+    /// Numbers and arrivals of the jobs waiting when the plan was complete, in queue order.
     pub waiting: Vec<(u64, Time)>,
-    /// Suspended jobs that were waiting when the plan was complete, with the nodes on which they
-    /// resume.
-    ///
-    /// The run time and estimate of each job are the remaining ones, with which it waits.
+    /// Suspended jobs that waited, with their remaining times and the nodes where they resume.
     pub suspended: Vec<HeldNodes>,
     /// Memory of selector, sizing and allocators.
     pub facility: Vec<u64>,
@@ -65,8 +57,7 @@ pub struct WithheldNodes {
     pub from: Time,
     /// End of the interval; infinite if it has none.
     pub until: Time,
-    /// Indices of the waiting jobs from which the nodes are withheld; `None` for all waiting jobs.
-    /// If indices are given, all waiting jobs must have different numbers.
+    /// Indices of the waiting jobs concerned, which need different numbers; `None` for all.
     pub from_jobs: Option<Vec<usize>>,
 }
 
@@ -81,26 +72,20 @@ pub struct HeldNodes {
     pub since: Time,
     /// When the job is expected to end, as schedulers know it. The instant may have passed.
     pub until: Time,
-    /// Expected run time of the job at its start, divided by the requested run time.
-    ///
-    /// `None` to use the quotient that the sizing gives for the job's number of nodes.
+    /// Expected run time at the start, divided by the requested one; `None` to ask the sizing.
     pub stretch: Option<f64>,
     /// The job as it was submitted. Its run time is ignored.
     pub job: Job,
 }
 
-/// Decisions of a policy about the waiting jobs of a given state.
-///
-/// A policy is a setup: all components of a run except its jobs.
+/// Decisions of a policy (all components of a run except jobs) about jobs waiting in a state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyDecision {
     /// Jobs that start now, in the order of their starts.
     pub starts: Vec<DecidedStart>,
     /// Waiting jobs with a reservation.
     pub reserved: Vec<DecidedReservation>,
-    /// Indices of the waiting jobs that never start.
-    ///
-    /// They do not fit even the empty machine, or the scheduler turns them away.
+    /// Waiting jobs that do not fit even the empty machine, or that the scheduler turns away.
     pub never: Vec<usize>,
     /// Indices of the running jobs that are preempted and wait again.
     pub stopped: Vec<usize>,
@@ -171,22 +156,21 @@ pub enum PlanError {
 
 /// Lets the policy of a setup decide once, in the given state.
 ///
-/// As in one instant of a [`Simulation`](super::Simulation), running jobs hold their nodes and are
-/// known to the allocator, waiting jobs arrive, and the scheduler is called. With the
-/// [memory](PolicyDecision::memory) of an earlier plan, the policy also knows what it remembered
-/// then, such as promises, counters and usage. Jobs that ran then and do not run now have ended.
-/// The failures, access rules, energy model and network of the setup are ignored. Nodes that are
-/// out of service or reserved can be given in the state as withheld.
+/// Running jobs hold their nodes and are known to the allocator, waiting jobs arrive, and the
+/// scheduler is called, as in one instant of a [`Simulation`](super::Simulation). With the
+/// [memory](PolicyDecision::memory) of an earlier plan, the policy also knows its promises,
+/// counters and usage of then. Jobs that ran then and do not run now have ended. The failures,
+/// access rules, energy model and network of the setup are ignored; nodes that are out of service
+/// or reserved can be given as withheld.
 ///
-/// If a running job is also in the memory, the job as submitted is read from there. A waiting job
-/// that is also in the memory keeps its place in the queue. If the state lists such jobs in a
-/// different order than the memory, the first job out of order counts as a new arrival, and so do
-/// all jobs behind it.
+/// A running job in the memory is read from there as submitted, and a waiting one keeps its place
+/// in the queue. If the state orders these jobs differently, the first job out of order and all
+/// behind it count as new arrivals.
 ///
 /// # Errors
-/// If two running jobs hold one node. If a running job holds nodes that are not on the machine, or
-/// started after the instant of the state. If the memory is of another policy, or of a later
-/// instant. If a component breaks its contract.
+/// If running jobs hold a node twice or outside of the machine, or started after the instant of the
+/// state; if the memory is of another policy or a later instant; if a component breaks its
+/// contract.
 ///
 /// # Complexity
 /// **O(r log r)** for *r* running jobs, and the time of a scheduling pass.
@@ -326,12 +310,11 @@ pub fn plan(setup: Setup, state: &PlanState) -> Result<PolicyDecision, PlanError
     Ok(plan)
 }
 
-/// Lets a job arrive and returns its queue ticket; `None` if it does not fit the empty machine.
+/// Lets a job arrive; `None` if it does not fit the empty machine.
 fn arrive(cluster: &mut Cluster<'_>, job: &Job) -> Option<Ticket> {
     if cluster.arrive(job.clone()) { cluster.arrivals().last().copied() } else { None }
 }
 
-/// Converts nodes withheld from waiting jobs to a reservation of the access rules.
 fn reserved(own: &WithheldNodes, waiting: &[Job]) -> Reserved {
     let barred = own.from_jobs.as_ref();
     Reserved {
@@ -343,7 +326,7 @@ fn reserved(own: &WithheldNodes, waiting: &[Job]) -> Reserved {
     }
 }
 
-/// A job: index of a running or waiting job in the state, or of an ended job in the memory.
+/// Index of a running or waiting job in the state, or of an ended job in the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Running(usize),
@@ -356,17 +339,13 @@ enum Who {
 struct Known {
     /// Instant of the earlier plan, or of the last start after it; `None` without memory.
     at: Option<Time>,
-    /// Running jobs, and those that have ended since the earlier plan, in the order of their
-    /// starts.
+    /// Running jobs, and those that ended since the earlier plan, in the order of their starts.
     held: Vec<(Who, HeldNodes)>,
-    /// Indices of the waiting jobs whose place in the queue is known from the earlier plan.
+    /// Waiting jobs whose place in the queue is known from the earlier plan.
     known: Vec<usize>,
-    /// For each job that waited after the earlier plan, its index among the jobs that wait now.
-    ///
-    /// `None` if the job left the queue or arrives anew. The list is empty if the memory has no
-    /// state of a scheduler.
+    /// Present index of each job that waited after the earlier plan; `None` if it left or arrives
+    /// anew. Empty if the memory has no state of a scheduler.
     waited: Vec<Option<usize>>,
-    /// Arrival of each waiting job.
     arrivals: Vec<Time>,
     /// Whether no job has started since the earlier plan, and the nodes of all ended jobs are free.
     is_same_machine: bool,
@@ -452,12 +431,10 @@ impl Known {
         }
     }
 
-    /// Indices of the waiting jobs that arrive now.
     fn arriving(&self) -> impl Iterator<Item = usize> + use<> {
         self.known.len()..self.arrivals.len()
     }
 
-    /// All jobs, in the order of their identifiers.
     fn jobs(&self) -> Vec<Who> {
         let mut all = self.earlier();
         all.extend(self.arriving().map(Who::Waiting));
@@ -485,11 +462,11 @@ impl Known {
     }
 }
 
-/// Network model for a single decision. It simulates nothing: only the jobs in `leaving` end.
+/// Network model for a single decision, in which only the jobs in `leaving` end.
 struct Stated {
     at: Time,
     leaving: BTreeSet<JobId>,
-    /// Keys of the running jobs that end at the instant of the state.
+    /// The running jobs that end at the instant of the state.
     keys: BTreeSet<RunKey>,
 }
 
@@ -520,13 +497,10 @@ impl Network for Stated {
     }
 }
 
-/// Observer that records what the policy decides.
 #[derive(Default)]
 struct Decisions {
-    /// The job with each identifier.
     jobs: Vec<Who>,
     plan: PolicyDecision,
-    /// All started jobs, in the order of their starts.
     order: Vec<JobId>,
 }
 

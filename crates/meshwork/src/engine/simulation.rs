@@ -10,9 +10,7 @@ use crate::observe::Observer;
 use crate::sched::Scheduler;
 use crate::workload::Submissions;
 
-/// Number of waiting jobs above which an idle machine is checked for jobs that will never start.
-///
-/// With fewer waiting jobs, this is checked only at the end of the run.
+/// Waiting jobs above which an idle machine is checked before the end of the run.
 const MAX_WAITING_IDLE: usize = 10_000;
 
 /// A run under the caller's control: advanced by instants, up to a time, or to its end.
@@ -54,37 +52,30 @@ pub struct Simulation<'a> {
     until: Option<Time>,
     jobs: Submissions,
     next: Option<Job>,
-    /// Jobs that are submitted only when other jobs have ended; `None` if there are none.
+    /// Jobs that are submitted only when other jobs have ended.
     followers: Option<Box<Followers>>,
     names: Names,
-    /// Which jobs must have started when the machine is idle: all (`true`) or at least one
-    /// (`false`).
-    ///
-    /// `None` if no job needs to have started, because outages, access rules or energy can keep
-    /// jobs from starting.
+    /// Whether all jobs (`true`) or at least one (`false`) must have started when the machine is
+    /// idle. `None` if outages, access rules or energy can keep jobs from starting.
     idles: Option<bool>,
     /// Whether the run has no outages, no access rules and no jobs that depend on other jobs.
     only_jobs: bool,
-    /// Number of jobs refused so far; `None` as soon as one job has fitted the machine.
+    /// Jobs refused so far; `None` as soon as one job has fitted the machine.
     refused: Option<u64>,
-    /// Next wake-up that the scheduler has requested.
     timer: Option<Time>,
-    /// Number of consecutive wake-ups of the scheduler at which no job ran, started or was
-    /// rejected.
+    /// Consecutive wake-ups at which no job ran, started or was rejected.
     in_vain: u32,
     /// The next event, if it has already been looked up.
     ahead: Option<Result<Option<Ahead>, RunError>>,
-    /// The last instant of the run, if the run has ended.
     end: Option<Time>,
 }
 
-/// Instant of the next events, and their kinds.
 #[derive(Clone, Copy)]
 struct Ahead {
     instant: Time,
     outage: Option<Time>,
     finish: Option<(Time, RunKey)>,
-    /// Whether jobs may still arrive, or may still start when the timer of the scheduler runs out.
+    /// Whether jobs may still arrive, or may still start by the timer of the scheduler.
     goes_on: bool,
 }
 
@@ -160,17 +151,15 @@ impl<'a> Simulation<'a> {
         &self.cluster
     }
 
-    /// Arrival of the next job, if any. A job that depends on other jobs has no arrival until they
-    /// have ended.
+    /// Arrival of the next job, if any; jobs whose predecessors have not ended have none.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Time> {
         let following = self.followers.as_ref().and_then(|followers| followers.next_arrival());
         earlier(self.next.as_ref().map(|next| next.arrival), following)
     }
 
-    /// Returns the instant of the next step; `None` if no event is left before the end of the run.
-    ///
-    /// If the network is simulated, it advances up to that instant. Nothing else changes.
+    /// Returns the instant of the next step, to which a simulated network advances; `None` at the
+    /// end.
     pub fn peek(&mut self) -> Option<Time> {
         if self.end.is_some() {
             return None;
@@ -199,11 +188,9 @@ impl<'a> Simulation<'a> {
         if self.only_jobs { self.advance::<true>() } else { self.advance::<false>() }
     }
 
-    /// Processes all instants up to `at`; returns whether events are left. Afterwards the clock
-    /// shows the last instant that was processed.
+    /// Processes all instants up to `at`, the last of which the clock then shows.
     ///
-    /// # Errors
-    /// The errors of [`step`](Simulation::step).
+    /// Returns whether events are left, or the errors of [`step`](Simulation::step).
     pub fn run_until(&mut self, at: Time) -> Result<bool, RunError> {
         while self.peek().is_some_and(|next| next <= at) {
             self.step()?;
@@ -211,10 +198,7 @@ impl<'a> Simulation<'a> {
         Ok(self.peek().is_some())
     }
 
-    /// Runs to the end and returns the last instant.
-    ///
-    /// # Errors
-    /// The errors of [`step`](Simulation::step).
+    /// Runs to the end, and returns the last instant or the errors of [`step`](Simulation::step).
     pub fn run(&mut self) -> Result<Time, RunError> {
         if self.only_jobs {
             while self.advance::<true>()? {}
@@ -224,13 +208,10 @@ impl<'a> Simulation<'a> {
         Ok(self.end.unwrap_or(self.cluster.now()))
     }
 
-    /// Makes one more scheduling pass at the present instant, with another scheduler. This is for
-    /// decisions between steps. A timer that this scheduler sets replaces the timer of the run. The
-    /// method must be called before [`peek`](Simulation::peek), which may advance a simulated
-    /// network.
+    /// Makes one more scheduling pass at the present instant, with another scheduler.
     ///
-    /// # Errors
-    /// The errors of [`step`](Simulation::step).
+    /// A timer that it sets replaces the timer of the run. The method must be called before
+    /// [`peek`](Simulation::peek), and has the errors of [`step`](Simulation::step).
     pub fn pass(&mut self, scheduler: &mut dyn Scheduler) -> Result<(), RunError> {
         if self.end.is_some() {
             return Ok(());
@@ -250,8 +231,7 @@ impl<'a> Simulation<'a> {
         passed
     }
 
-    /// Processes one instant, and ends the run at its first error. Compiled twice: with
-    /// `ONLY_JOBS`, code for outages and for jobs with predecessors is left out.
+    /// Processes one instant; `ONLY_JOBS` leaves out code for outages and predecessors.
     #[inline(always)]
     fn advance<const ONLY_JOBS: bool>(&mut self) -> Result<bool, RunError> {
         if self.end.is_some() {
@@ -264,7 +244,7 @@ impl<'a> Simulation<'a> {
         done
     }
 
-    /// Finds the next event. A run whose length is limited may end before it.
+    /// Finds the next event, unless the run ends before it.
     #[inline(always)]
     fn look_ahead<const ONLY_JOBS: bool>(&mut self) -> Result<Option<Ahead>, RunError> {
         let arrival = match ONLY_JOBS {
@@ -382,12 +362,11 @@ impl<'a> Simulation<'a> {
         self.timer.filter(|_| arrival.is_some() || self.cluster.running_jobs() > 0 || waits)
     }
 
-    /// Whether the scheduler has set a timer that may still lead to the start of a job.
     fn may_wake(&self) -> bool {
         self.timer.is_some() && self.in_vain < MAX_IDLE_STEPS
     }
 
-    /// Sets the timer of the scheduler after a pass; `waiting` is the queue length before the pass.
+    /// Sets the timer after a pass; `waiting` is the queue length before the pass.
     #[cold]
     fn set_timer(&mut self, timer: Option<Time>, waiting: usize) -> Result<(), RunError> {
         let now = self.cluster.now();
@@ -416,10 +395,7 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Fails if jobs wait on an idle machine. `idles` tells which jobs must have started by then.
-    ///
-    /// If it is `Some(false)`, this fails only if no job has ever started. If it is `None`, it
-    /// never fails.
+    /// Fails if jobs wait on an idle machine, for `Some(false)` only if none has ever started.
     fn check_served(&self, idles: Option<bool>) -> Result<(), RunError> {
         if !idles.is_some_and(|each| self.cluster.is_idle(!each)) {
             return Ok(());
@@ -428,7 +404,6 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Makes a scheduling pass; fails if a component breaks its contract in the pass.
 #[inline(always)]
 fn pass<const ONLY_JOBS: bool>(
     scheduler: &mut dyn Scheduler,
@@ -454,7 +429,6 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     }
 }
 
-/// Releases the jobs whose predecessors have just departed.
 #[cold]
 fn release_followers(followers: &mut Followers, cluster: &Cluster<'_>) {
     for departure in cluster.departures() {

@@ -7,9 +7,7 @@ use crate::job::{Job, JobId};
 use crate::observe::Event;
 use crate::workload::{Following, Submission, Submissions, WorkloadError};
 
-/// Reads all jobs that depend on other jobs, and then the first job that depends on none.
-///
-/// Jobs that depend on others are at the beginning of the workload.
+/// Reads all jobs that depend on others, with which a workload begins, and the first other job.
 pub(super) fn first(
     jobs: &mut Submissions,
     cluster: &mut Cluster<'_>,
@@ -32,7 +30,7 @@ pub(super) fn first(
     }
 }
 
-/// Reads the next job into `next`. Unusable lines of a log are reported to the observer of the run.
+/// Reads the next job into `next`, and reports unusable lines of a log to the observer.
 #[inline(always)]
 pub(super) fn pull(
     jobs: &mut Submissions,
@@ -64,7 +62,6 @@ pub(super) fn pull(
     }
 }
 
-/// Reason why the next job cannot be read.
 pub(super) enum Unread {
     Workload(WorkloadError),
     Breach(Box<Breach>),

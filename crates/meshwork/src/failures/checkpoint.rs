@@ -1,40 +1,33 @@
 //! Checkpoints of jobs: the interval between them, and the work saved at an interruption.
 
-/// How much work a job does between two of its checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Every {
-    /// Each job does the given amount of work between two checkpoints.
     Work(f64),
-    /// The work between two checkpoints is Daly's optimum for the failures of the job's nodes.
-    ///
-    /// `mtbf` is the mean time between failures of one failure unit (such as a node). The mean time
-    /// between failures of the job is `mtbf` divided by the number of failure units among its
-    /// nodes.
-    Daly { mtbf: f64, units_per_node: f64 },
+    /// Daly's optimum. `mtbf` is the mean time between failures of one unit of failure.
+    Daly {
+        mtbf: f64,
+        units_per_node: f64,
+    },
 }
 
-/// Rule by which every job writes checkpoints.
+/// Rule by which every job writes checkpoints, after every interval of work except at the end.
 ///
-/// A checkpoint is written after every interval of work, except at the end. The time for writing
-/// counts as work, so that a job with checkpoints takes longer. Schedulers plan with this longer
-/// time.
+/// Writing counts as work, so that jobs take longer, and schedulers plan with this longer time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpoint {
     pub(super) every: Every,
     pub(super) cost: f64,
 }
 
-/// Work that an interrupted job need not repeat, and the time for writing its checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Saved {
     /// Work of the interrupted run up to its last checkpoint.
     pub(crate) work: f64,
-    /// Time for writing the checkpoints of the interrupted run, in units of work.
+    /// Time for writing its checkpoints, in units of work.
     pub(crate) overhead: f64,
 }
 
 impl Checkpoint {
-    /// Work between two checkpoints of a job on `nodes` nodes.
     fn interval(&self, nodes: u64) -> f64 {
         match self.every {
             Every::Work(work) => work,
@@ -45,16 +38,13 @@ impl Checkpoint {
         }
     }
 
-    /// Total time for writing the checkpoints of a job of `work` units, in units of work.
+    /// Total time for writing the checkpoints of a job, in units of work.
     pub(crate) fn overhead(&self, work: f64, nodes: u64) -> f64 {
         let written = (libm::ceil(work / self.interval(nodes)) - 1.0).max(0.0);
         if written > 0.0 { written * self.cost } else { 0.0 }
     }
 
-    /// Work that is saved if a run of `work` units is interrupted.
-    ///
-    /// Until the interruption, `done` units of time have been spent on work and on writing
-    /// checkpoints.
+    /// Work saved if a run is interrupted after the time `done` of work and checkpoints.
     pub(crate) fn saved(&self, work: f64, done: f64, nodes: u64) -> Saved {
         let interval = self.interval(nodes);
         if !interval.is_finite() {
@@ -125,10 +115,8 @@ mod tests {
     }
 
     /// Compares Daly's optimum with the interval of the least expected time in the exact model.
-    ///
-    /// Both agree up to the order of Daly's estimate. In the exact model, the expected time for
-    /// each unit of work is M exp(R/M) (exp((τ + δ)/M) − 1) / τ, with mean time between failures M,
-    /// restart time R, interval τ and checkpoint time δ.
+    /// There, a unit of work takes M exp(R/M) (exp((τ + δ)/M) − 1) / τ, with mean time between
+    /// failures M, restart time R, interval τ and checkpoint time δ.
     #[test]
     fn the_optimum_is_where_least_is_wasted() {
         for (cost, mtbf) in [(0.1, 100.0), (1.0, 100.0), (5.0, 100.0), (20.0, 100.0)] {

@@ -7,10 +7,7 @@ use crate::rng::Stream;
 use crate::workload::distribution::functions::standard_normal;
 use crate::workload::distribution::{RUNTIMES, Runtime};
 
-/// The family of distributions of times between failures and repair times, selected by name.
-///
-/// It contains the distributions of run times, a log-normal distribution, and `inf`, an infinite
-/// time.
+/// Distributions of times between failures and of repair times: of run times, log-normal, or `inf`.
 pub static DURATIONS: Family = Family {
     kind: "distribution of durations",
     key: "name",
@@ -24,9 +21,8 @@ static LOG_NORMAL: About = About::new(
 )
 .aliases(&["lognormal"])
 .definition(
-    "The logarithm of a duration is normal with standard deviation `sigma`; \
-             half of them are shorter than `median`. The mean is `median` · \
-             exp(`sigma`² / 2).",
+    "The logarithm of a duration is normal with standard deviation `sigma`; half of them are \
+     shorter than `median`. The mean is `median` · exp(`sigma`² / 2).",
 )
 .complexity("O(1) for a draw.")
 .source(
@@ -54,10 +50,7 @@ static NEVER: About = About::new("inf", "never: what waits for it waits for ever
     .complexity("Nothing is drawn.")
     .source("the limit of all the others");
 
-/// Converts a number to the table of an exponential distribution with this mean.
-///
-/// An infinite number becomes the distribution `inf`, an infinite time. Values that are neither a
-/// number nor the text of a number are returned unchanged.
+/// Converts a number to an exponential distribution with this mean, or to `inf` if infinite.
 pub(super) fn spelled_out(given: &Value) -> Value {
     let number = match given {
         Value::Float(number) => *number,
@@ -77,7 +70,6 @@ pub(super) fn spelled_out(given: &Value) -> Value {
     Value::Table(table)
 }
 
-/// Distribution of times between failures or of repair times, from which times can be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Duration {
     Runtime(Runtime),
@@ -86,7 +78,6 @@ pub(super) enum Duration {
 }
 
 impl Duration {
-    /// Creates the distribution that the parameters describe.
     pub(super) fn new(params: &Params) -> Result<Duration, Problem> {
         if params.name() == NEVER.name {
             return Ok(Duration::Never);
@@ -99,17 +90,14 @@ impl Duration {
         if duration.mean() <= LARGEST {
             return Ok(duration);
         }
-        Err(params.problem(
-            "sigma",
-            format!(
-                "`{}.sigma` is {sigma}, with which the mean is {}, but must be such that it is at most 1e15",
-                params.path(),
-                duration.mean()
-            ),
-        ))
+        let says = format!(
+            "`{}.sigma` is {sigma}, with which the mean is {}, but must be such that it is at most 1e15",
+            params.path(),
+            duration.mean()
+        );
+        Err(params.problem("sigma", says))
     }
 
-    /// The exact mean of the distribution.
     pub(super) fn mean(&self) -> f64 {
         match self {
             Duration::Runtime(runtime) => runtime.mean(),

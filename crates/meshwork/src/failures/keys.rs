@@ -4,12 +4,10 @@ use super::durations::DURATIONS;
 use super::units::SCOPES;
 use crate::registry::{DefaultValue, Kind, Param, Range, Words};
 
-/// Values of `on_failure`: `true` if an interrupted job goes to the end of the queue, `false` if it
-/// goes back to its former place.
+/// `true`: an interrupted job goes to the end of the queue. `false`: back to its former place.
 pub(super) static ON_FAILURE: Words<bool, 2> =
     Words::new([("requeue_front", false), ("restart", true)]);
 
-/// Value that selects Daly's optimum as the interval between checkpoints.
 pub(super) const DALY: &str = "daly";
 
 /// The keys of the table `failures` of a scenario.

@@ -32,7 +32,6 @@ use crate::workload::{Inputs, WorkloadError};
 /// Name of the random stream of failures and repairs.
 pub const STREAM: &str = "failures";
 
-/// Failure model of a machine, read from the table `failures` of a scenario and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Failures {
     mtbf: Option<Duration>,
@@ -44,20 +43,15 @@ pub(crate) struct Failures {
     checkpoint: Option<Checkpoint>,
 }
 
-/// Outages of one run, with the rules for the jobs that they interrupt.
-///
-/// Field of a [`Setup`](crate::engine::Setup).
+/// Outages of one run, with the rules for interrupted jobs, for a [`Setup`](crate::engine::Setup).
 pub struct Outages {
     pub(crate) timeline: Timeline,
-    /// Whether an interrupted job goes to the end of the queue. Otherwise it goes to the place that
-    /// it had in the queue before.
+    /// Whether an interrupted job goes to the end of the queue, and not to its former place.
     pub(crate) to_the_end: bool,
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Replaces each number in the table `failures` by the distribution for which it stands.
-///
-/// A number stands for an exponential distribution with this mean.
+/// Replaces each number in `failures` by an exponential distribution with this mean.
 pub(crate) fn spell_out(scenario: &mut Table) {
     let Some(Value::Table(failures)) = scenario.get_mut("failures") else { return };
     for key in ["mtbf", "repair"] {
@@ -68,10 +62,7 @@ pub(crate) fn spell_out(scenario: &mut Table) {
 }
 
 impl Failures {
-    /// Reads the table `failures`, for a machine with the given sites.
-    ///
-    /// # Errors
-    /// The first invalid key, in one sentence. The file of a trace is not opened.
+    /// Reads the table `failures`; a file of a trace is not opened.
     pub(crate) fn read(params: &Params, topologies: &[Topology]) -> Result<Failures, Problem> {
         let of = |key| {
             params.get_component(key, &DURATIONS).map(|given| Duration::new(&given)).transpose()
@@ -83,12 +74,10 @@ impl Failures {
         let drains = params.get_tables("drain").unwrap_or_default();
         let trace = params.get_text("trace");
         if mtbf.is_none() && trace.is_none() && windows.is_empty() && drains.is_empty() {
-            return Err(Problem::new(
-                path,
-                format!(
-                    "`{path}` says of nothing that it fails: `mtbf` and `repair`, `trace`, `maintenance` or `drain` would"
-                ),
-            ));
+            let says = format!(
+                "`{path}` says of nothing that it fails: `mtbf` and `repair`, `trace`, `maintenance` or `drain` would"
+            );
+            return Err(Problem::new(path, says));
         }
         let repair = match repair {
             Some(_) if mtbf.is_none() => {
@@ -98,20 +87,16 @@ impl Failures {
                 ));
             }
             Some(Duration::Never) => {
-                return Err(params.problem(
-                    "repair",
-                    format!(
-                        "`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.repair` is \"inf\", but a repair takes a time above 0 that ends"
+                );
+                return Err(params.problem("repair", says));
             }
             None if fails => {
-                return Err(Problem::new(
-                    path,
-                    format!(
-                        "`{path}.repair` is missing: how long the repair of what fails takes, a number above 0 or a distribution"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.repair` is missing: how long the repair of what fails takes, a number above 0 or a distribution"
+                );
+                return Err(Problem::new(path, says));
             }
             repair => repair.unwrap_or(Duration::Never),
         };
@@ -121,12 +106,10 @@ impl Failures {
                 _ => params.has(key),
             };
             if trace.is_none() && is_given {
-                return Err(params.problem(
-                    key,
-                    format!(
-                        "`{path}.{key}` is given, but no `{path}.trace` that it could be about"
-                    ),
-                ));
+                let says = format!(
+                    "`{path}.{key}` is given, but no `{path}.trace` that it could be about"
+                );
+                return Err(params.problem(key, says));
             }
         }
         let units = Units::new(params, topologies)?;
@@ -153,26 +136,20 @@ impl Failures {
         })
     }
 
-    /// Whether any node may ever go out of service.
     pub(crate) fn may_fail(&self) -> bool {
         let by_chance = self.mtbf.as_ref().is_some_and(|mtbf| *mtbf != Duration::Never);
         by_chance || self.trace.is_some() || !self.planned.is_empty()
     }
 
-    /// Whether jobs write checkpoints.
     pub(crate) fn has_checkpoints(&self) -> bool {
         self.checkpoint.is_some()
     }
 
-    /// Path of the trace of outages, if there is one.
     pub(crate) fn trace(&self) -> Option<&str> {
         self.trace.as_ref().map(|(path, _)| path.as_str())
     }
 
-    /// Creates the outages of one run.
-    ///
-    /// # Errors
-    /// If the trace of outages cannot be read; in one sentence with its path and line.
+    /// Creates the outages of one run; an error has the path and line of the trace.
     pub(crate) fn outages(
         &self,
         topologies: &[Topology],
@@ -204,19 +181,15 @@ impl Failures {
     }
 }
 
-/// The planned outages that a table of `maintenance` or `drain` describes.
-///
-/// There is one outage for each site with nodes that the table names.
+/// Planned outages of a table of `maintenance` or `drain`, one for each site with named nodes.
 fn fixed(table: &Params, sites: &Sites<'_>, drains: bool) -> Result<Vec<Fixed>, Problem> {
     let (from, until) = (table.number("from"), table.get_number("until"));
     if let Some(until) = until.filter(|&until| until <= from) {
-        return Err(table.problem(
-            "until",
-            format!(
-                "`{}` is {until}, but must be after {from}, when it begins",
-                join(table.path(), "until")
-            ),
-        ));
+        let says = format!(
+            "`{}` is {until}, but must be after {from}, when it begins",
+            join(table.path(), "until")
+        );
+        return Err(table.problem("until", says));
     }
     let named = sites.named(table.text("nodes")).map_err(|says| {
         table.problem("nodes", format!("`{}` {says}", join(table.path(), "nodes")))
@@ -240,27 +213,23 @@ fn checkpoint(
     let every = match (given.get_number("every"), mtbf) {
         (Some(work), _) => Every::Work(work),
         (None, None) => {
-            return Err(given.problem(
-                "every",
-                format!(
-                    "`{}` is \"{DALY}\", the optimum for a mean time between failures, and `{}.mtbf` is missing",
-                    join(given.path(), "every"),
-                    params.path()
-                ),
-            ));
+            let says = format!(
+                "`{}` is \"{DALY}\", the optimum for a mean time between failures, and `{}.mtbf` is missing",
+                join(given.path(), "every"),
+                params.path()
+            );
+            return Err(given.problem("every", says));
         }
         (None, Some(mtbf)) => {
             Every::Daly { mtbf: mtbf.mean(), units_per_node: units.per_processor() }
         }
     };
     if matches!(every, Every::Daly { .. }) && cost == 0.0 {
-        return Err(given.problem(
-            "cost",
-            format!(
-                "`{}` is 0, for which there is no optimum: checkpoints that cost nothing would be written all the time",
-                join(given.path(), "cost")
-            ),
-        ));
+        let says = format!(
+            "`{}` is 0, for which there is no optimum: checkpoints that cost nothing would be written all the time",
+            join(given.path(), "cost")
+        );
+        return Err(given.problem("cost", says));
     }
     Ok(Some(Checkpoint { every, cost }))
 }

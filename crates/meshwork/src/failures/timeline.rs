@@ -13,25 +13,23 @@ use crate::topology::Node;
 /// Kind of an outage event. Within an instant, ends of outages come before beginnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
-    /// The outage ends. Its nodes are in service again if they have no other outage.
+    /// The nodes are in service again if they have no other outage.
     End,
     /// The repair has not ended by its expected end, and gets a later expected end.
     Overdue,
-    /// The outage begins: its nodes go out of service.
     Begin,
 }
 
-/// Event of the timeline of outages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Step {
     pub(crate) what: What,
     pub(crate) site: usize,
     pub(crate) nodes: Vec<Node>,
-    /// Index of the GPU that fails, on the only node of `nodes`; `None` if whole nodes fail.
+    /// Index of the GPU that fails, on the only node of `nodes`.
     pub(crate) gpu: Option<u32>,
     /// Expected end of the outage; infinite if it does not end. Unused if `what` is `End`.
     pub(crate) expected: Time,
-    /// Whether a job on the nodes may run to its end before the nodes go out of service.
+    /// Whether jobs on the nodes may run to their ends first.
     pub(crate) drains: bool,
 }
 
@@ -39,22 +37,19 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fixed {
     pub(super) nodes: OfSite,
-    /// Index of the GPU that fails, on the only node of `nodes`; `None` if whole nodes fail.
+    /// Index of the GPU that fails, on the only node of `nodes`.
     pub(super) gpu: Option<u32>,
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) drains: bool,
-    /// Whether schedulers know the outage in advance.
     pub(super) is_planned: bool,
 }
 
-/// Future event of the timeline; events are ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Item {
     at: Time,
     what: What,
     source: Source,
-    /// Actual end of the outage to which the event belongs.
     end: Time,
 }
 
@@ -64,7 +59,6 @@ enum Source {
     Unit(u32),
 }
 
-/// Random failures: the failure units, the distributions of times, and the random stream.
 pub(super) struct Chance {
     pub(super) units: Units,
     pub(super) mtbf: Duration,
@@ -74,15 +68,9 @@ pub(super) struct Chance {
 
 /// Timeline of the outages of one run.
 ///
-/// Each failure unit (such as a node) is in service for a random time, then under repair for a
-/// random time, and so on. Neither time depends on the jobs, so that all strategies meet the same
-/// outages. All units are in service at the first arrival. A repair is expected to take the mean
-/// repair time. Whenever it has not ended by its expected end, it is expected to take the mean time
-/// once more.
-///
-/// # Complexity
-/// **O(log n)** for each event, where *n* is the number of failure units and known outages
-/// together. The memory is **O(n)**.
+/// Each failure unit is in service, then under repair, for random times that do not depend on jobs,
+/// so that all strategies meet the same outages. A repair is expected to take the mean time, and
+/// after each expected end the mean time once more. **O(log n)** per event.
 #[derive(Default)]
 pub(crate) struct Timeline {
     chance: Option<Chance>,
@@ -113,7 +101,7 @@ impl Timeline {
         }
     }
 
-    /// Draws the next failure of a failure unit; `now` is the time at which its service begins.
+    /// Draws the next failure of a unit whose service begins at `now`.
     fn fail(&mut self, now: Time, unit: u32) {
         let Some(Chance { mtbf, stream, .. }) = &mut self.chance else { return };
         let at = now + mtbf.draw(stream);
@@ -125,12 +113,10 @@ impl Timeline {
         }));
     }
 
-    /// Time of the next event; `None` if there is none.
     pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(item)| item.at)
     }
 
-    /// Takes the next event that is due by `now`; `None` if none is due.
     pub(crate) fn step(&mut self, now: Time) -> Option<Step> {
         let Reverse(item) = self.heap.peek().filter(|Reverse(item)| item.at <= now)?;
         let Item { at, what, source, end } = *item;
@@ -189,7 +175,6 @@ impl Timeline {
     }
 }
 
-/// Outage that schedulers know in advance, from the beginning of the run.
 pub(crate) struct Planned<'a> {
     pub(crate) site: usize,
     pub(crate) nodes: &'a [Node],

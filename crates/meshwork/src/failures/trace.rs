@@ -6,7 +6,6 @@ use crate::geometry::places::Sites;
 use crate::registry::LARGEST;
 use crate::topology::Node;
 
-/// Interval in which a node, or a GPU of it, was out of service, from a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outage {
     pub(super) site: usize,
@@ -14,30 +13,23 @@ pub(super) struct Outage {
     /// Index of the GPU on its node; `None` if the whole node was out of service.
     pub(super) gpu: Option<u32>,
     pub(super) from: f64,
-    /// End of the outage, in units of the clock; infinite if the node never came back.
+    /// In units of the clock; infinite if the node never came back.
     pub(super) until: f64,
     line: u64,
 }
 
-/// Origin of a trace: the instant and the node that correspond to the start and first node of a
-/// run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    /// Instant of the trace that becomes instant 0 of the run; `None` if none is given.
+    /// Instant of the trace that becomes instant 0 of the run.
     pub(super) start: Option<f64>,
-    /// Number that the trace gives to the first node of the machine.
+    /// Number of the machine's first node in the trace.
     pub(super) first_node: u64,
 }
 
-/// Minimum number of columns of an event table of the Failure Trace Archive.
-///
-/// Columns are read by position: event, component, node, platform, node name, type, start, end and,
-/// if present, the reason.
+/// Event, component, node, platform, node name, type, start, end and, if present, the reason.
 const EVENT_COLUMNS: usize = 8;
-/// Text in the type column of an event table for times in which a node was not available.
+/// Type of the times in which a node was not available.
 const UNAVAILABLE: &str = "0";
-
-/// Maximum length of a line of a trace, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
 /// The lines of a text; a line longer than [`MAX_LINE`] is an error.
@@ -57,16 +49,11 @@ fn lines(mut text: Box<dyn BufRead + Send>) -> impl Iterator<Item = io::Result<S
 /// Reads the outages of a trace, in order of site, node, GPU and time.
 ///
 /// Empty lines and lines that begin with `#` are skipped. A file with a comma in its first line is
-/// CSV. This line names the columns, among them `node`, `down` and `up`, in any order. A node is a
-/// number, or coordinates in quotation marks; if `up` is empty, the node never comes back. If there
-/// is a column `gpu` with a number, counted from 0 on each node, this GPU alone fails. Any other
-/// file is an event table of the Failure Trace Archive, with tabs or blanks between its
-/// columns. In such a table, events of type 0 are outages, and events of other types are skipped.
-/// An outage whose end is `NULL` lasts for ever.
-///
-/// # Errors
-/// One sentence with path and line: an unreadable line, an unknown node or GPU, an outage that ends
-/// before it begins, or one that overlaps another outage of the same node or GPU.
+/// CSV with the columns `node`, `down` and `up` in any order, and possibly `gpu`, counted from 0 on
+/// each node. A node is a number, or coordinates in quotation marks; without `up`, it never comes
+/// back. Any other file is an event table of the Failure Trace Archive, with tabs or blanks between
+/// columns, whose events of type 0 are outages. An end of `NULL` is infinite. It is an error if
+/// outages of a node or GPU overlap.
 pub(super) fn read(
     path: &str,
     text: Box<dyn BufRead + Send>,
@@ -138,7 +125,6 @@ enum Form {
     Events,
 }
 
-/// Column indices of a CSV trace.
 struct Columns {
     node: usize,
     down: usize,
@@ -204,7 +190,6 @@ fn node(text: &str, sites: &Sites<'_>, reading: Reading) -> Result<(usize, Node)
     })
 }
 
-/// Reads the index of a GPU on a node. `name` is the node's name in the trace.
 fn gpu(
     text: &str,
     name: &str,
@@ -223,9 +208,7 @@ fn instant(name: &str, text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{name}` is `{text}`, but must be a number of at most 1e15"))
 }
 
-/// Reads an outage from a line of an event table.
-///
-/// `None` for a header line or an event of another type.
+/// Reads an outage from a line of an event table; `None` for a header or another type of event.
 fn event(line: &str, sites: &Sites<'_>, reading: Reading) -> Result<Option<Outage>, String> {
     let columns: Vec<&str> = if line.contains('\t') {
         line.split('\t').map(str::trim).collect()

@@ -1,5 +1,6 @@
 //! Failure units: parts of a machine, such as nodes or switches, whose nodes fail together.
 
+use crate::job::sides_text;
 use crate::registry::{Params, Problem, Words, with_article};
 use crate::topology::{Node, Topology, Wiring};
 
@@ -40,67 +41,50 @@ struct OfSite {
 enum Kind {
     /// Each failure unit has this number of consecutive nodes.
     Row(u32),
-    /// Each failure unit is a block; blocks have equal sides and tile the grid.
-    ///
-    /// `across` is the number of blocks in each dimension.
+    /// Blocks of equal sides tile the grid, `across` of them in each dimension.
     Blocks { sides: Vec<u32>, across: Vec<u32>, strides: Vec<u32> },
     /// Each failure unit is a link between two routers. Every router has `each` nodes.
     Links { ends: Vec<(u32, u32)>, each: u32 },
-    /// Each failure unit is a GPU of a node that jobs share.
-    ///
-    /// Entry *i* of the list is the number of GPUs on all nodes before node *i*. The last entry is
-    /// the number of all GPUs.
+    /// GPUs of shared nodes; entry *i* counts those of all nodes before node *i*, the last all.
     Gpus(Vec<u32>),
 }
 
 impl Units {
     /// Creates the failure units of all sites, of the kind that the parameter `scope` names.
-    ///
-    /// # Errors
-    /// If a site has no units of this kind, or if the site cannot be tiled by the given blocks.
     pub(super) fn new(params: &Params, topologies: &[Topology]) -> Result<Units, Problem> {
         let scope = params.meaning("scope", &SCOPES);
         let block = params.get_integers("block");
         let sides = match (scope, &block) {
             (Scope::Block, Some(sides)) => sides.as_slice(),
             (Scope::Block, None) => {
-                return Err(params.problem(
-                    "scope",
-                    format!(
-                        "`{0}.scope` is \"block\", but `{0}.block`, the sides of a block, is missing",
-                        params.path()
-                    ),
-                ));
+                let says = format!(
+                    "`{0}.scope` is \"block\", but `{0}.block`, the sides of a block, is missing",
+                    params.path()
+                );
+                return Err(params.problem("scope", says));
             }
             (_, Some(_)) => {
                 let word = params.text("scope");
-                return Err(params.problem(
-                    "block",
-                    format!(
-                        "`{0}.block` is given, but `{0}.scope` is \"{word}\", and only the scope \"block\" has blocks",
-                        params.path()
-                    ),
-                ));
+                let says = format!(
+                    "`{0}.block` is given, but `{0}.scope` is \"{word}\", and only the scope \"block\" has blocks",
+                    params.path()
+                );
+                return Err(params.problem("block", says));
             }
             (_, None) => &[],
+        };
+        let wrong = |key: &'static str| {
+            move |says: String| params.problem(key, format!("`{}.{key}` {says}", params.path()))
         };
         let mut first = 0;
         let mut sites = Vec::new();
         for topology in topologies {
             let kind = match scope {
                 Scope::Node => Kind::Row(1),
-                Scope::Block => blocks(sides, topology).map_err(|says| {
-                    params.problem("block", format!("`{}.block` {says}", params.path()))
-                })?,
-                Scope::Switch => switches(topology).map_err(|says| {
-                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
-                })?,
-                Scope::Gpu => gpus(topology).map_err(|says| {
-                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
-                })?,
-                Scope::Link => links(topology).map_err(|says| {
-                    params.problem("scope", format!("`{}.scope` {says}", params.path()))
-                })?,
+                Scope::Block => blocks(sides, topology).map_err(wrong("block"))?,
+                Scope::Switch => switches(topology).map_err(wrong("scope"))?,
+                Scope::Gpu => gpus(topology).map_err(wrong("scope"))?,
+                Scope::Link => links(topology).map_err(wrong("scope"))?,
             };
             let (nodes, processors) = (topology.nodes(), topology.processors());
             let count = match &kind {
@@ -113,13 +97,13 @@ impl Units {
             first += count;
         }
         if scope == Scope::Gpu && first == 0 {
-            let says = "is \"gpu\", but no node of the machine has GPUs";
-            return Err(params.problem("scope", format!("`{}.scope` {says}", params.path())));
+            return Err(wrong("scope")(
+                "is \"gpu\", but no node of the machine has GPUs".to_owned(),
+            ));
         }
         Ok(Units { sites })
     }
 
-    /// Number of failure units of all sites.
     pub(super) fn count(&self) -> u32 {
         self.sites.iter().map(|site| site.count).sum()
     }
@@ -130,10 +114,7 @@ impl Units {
         f64::from(self.count()) / processors
     }
 
-    /// Index of the site of a failure unit, and the nodes that fail with the unit.
-    ///
-    /// Each node is listed once. The third value is the index of the GPU on its node, if the unit
-    /// is a GPU.
+    /// Site of a failure unit, the nodes that fail with it, and the index of the GPU if it is one.
     pub(super) fn nodes(&self, unit: u32) -> (usize, Vec<Node>, Option<u32>) {
         let at = self.sites.partition_point(|site| site.first <= unit) - 1;
         let OfSite { first, nodes, kind, .. } = &self.sites[at];
@@ -170,14 +151,7 @@ impl Units {
     }
 }
 
-fn joined(sides: &[u32]) -> String {
-    crate::job::sides_text(sides)
-}
-
-/// Blocks of one site as failure units.
-///
-/// `sides` has the sides of a block if the site is a mesh or torus. On a hypercube it has only the
-/// dimension of a subcube, and elsewhere only a number of consecutive nodes.
+/// Blocks by sides (mesh or torus), dimension (hypercube), or number of consecutive nodes.
 fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let grid = topology.grid();
     let has_sides =
@@ -189,7 +163,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
             return Err(format!(
                 "is {}, but blocks of one size must tile the {topology}: give one side for each dimension, each a \
                  divisor of the machine's",
-                joined(sides)
+                sides_text(sides)
             ));
         }
         return Ok(Kind::Blocks {
@@ -201,7 +175,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     let [one] = *sides else {
         return Err(format!(
             "is {}, but on {} it is one number: {}",
-            joined(sides),
+            sides_text(sides),
             with_article(topology),
             if topology.wiring() == Wiring::Hypercube {
                 "the dimension of a subcube"
@@ -227,9 +201,7 @@ fn blocks(sides: &[u32], topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Row(one))
 }
 
-/// The leaf switches or routers of one site, to which its nodes are attached, as failure units.
-///
-/// On grids, each node has its own router.
+/// The leaf switches or routers of one site; on grids, each node has its own router.
 fn switches(topology: &Topology) -> Result<Kind, String> {
     match topology.wires() {
         Some(wires) => Ok(Kind::Row(wires.nodes_each())),
@@ -240,7 +212,6 @@ fn switches(topology: &Topology) -> Result<Kind, String> {
     }
 }
 
-/// GPUs of one site as failure units; jobs must share the nodes of the site.
 fn gpus(topology: &Topology) -> Result<Kind, String> {
     let Some(types) = topology.types() else {
         return Err("is \"gpu\", but the nodes of the machine have no types, and so no GPUs that anybody knows of: give \
@@ -254,10 +225,7 @@ fn gpus(topology: &Topology) -> Result<Kind, String> {
     Ok(Kind::Gpus(firsts))
 }
 
-/// Links of one site as failure units.
-///
-/// All routers of the site must have nodes, and packets must have no choice of paths between two
-/// routers.
+/// Links of one site, whose routers must all have nodes, with only one path between two of them.
 fn links(topology: &Topology) -> Result<Kind, String> {
     let has_links =
         !matches!(topology.wiring(), Wiring::Flat | Wiring::FatTree | Wiring::Dragonfly);
@@ -322,7 +290,6 @@ mod tests {
         }
     }
 
-    /// Tests that the failure units of scope `link` are all pairs of neighbours, each once.
     #[test]
     fn links_are_the_pairs_of_neighbours() {
         for topology in [

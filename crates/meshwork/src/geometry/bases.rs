@@ -5,17 +5,12 @@ use std::sync::{Arc, OnceLock};
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Finds the free bases of a block: the nodes at which its lowest corner can be placed.
+/// Finds the free bases of a block: nodes at which its lowest corner can be placed.
 ///
-/// All nodes of a block that is placed at a free base are free.
-///
-/// By *log s* shifts and intersections, a set of free nodes is reduced to the nodes at which a free
-/// run of length *s* begins. A run of length *a + b* begins at a node if a run of length *a* begins
-/// there, and a run of length *b* begins *a* nodes further on. Reductions along each dimension in
-/// turn leave the free bases of a block. Rows are not padded. So on a grid that is not wrapped, a
-/// run may seem to continue into the next row. Such a run belongs to a base too near the edge.
-/// These bases are removed at the end. On a ring, shifts wrap around the edge, so that no base is
-/// removed.
+/// *log s* shifts and intersections reduce a set of free nodes to the beginnings of free runs of
+/// length *s*. Reductions along each dimension leave the free bases. Runs that seem to continue
+/// into the next row begin too near an edge, and are removed at the end. On a ring, shifts wrap
+/// around.
 ///
 /// # Complexity
 /// Time **O(d · log s · n / 64)** for sides up to *s* in *d* dimensions and *n* nodes; space **O(n
@@ -25,8 +20,7 @@ pub struct FreeBases {
     bases: NodeSet,
     shifted: NodeSet,
     around: NodeSet,
-    /// `below_edge[d][k]` has the nodes whose coordinate along `d` is less than the grid's side
-    /// minus `k`. Computed on first use, and shared by all clones.
+    /// `below_edge[d][k]`: nodes from which *k* steps up along `d` cross no edge; made on demand.
     below_edge: Arc<EdgeMasks>,
 }
 
@@ -77,11 +71,8 @@ impl FreeBases {
         &self.bases
     }
 
-    /// Stores nodes that may be free bases in `bases`; returns a node above all of these
-    /// candidates.
-    ///
-    /// At and above the returned node, the contents of `bases` are meaningless. On a grid that is
-    /// not wrapped, some candidates are too near an edge. A block larger than the grid has none.
+    /// Stores candidates for free bases in `bases`, below the returned node; above it they are
+    /// garbage.
     fn narrow(&mut self, grid: &Grid, free: &NodeSet, sides: &[u32]) -> Node {
         if sides.iter().zip(grid.sides()).any(|(side, most)| side > most) {
             return 0;
@@ -122,10 +113,7 @@ impl FreeBases {
         end.min(words.end as Node * 64)
     }
 
-    /// Keeps the bases from which a step of `step` coordinates along a ring leads to a base.
-    ///
-    /// If `other` is given, the bases are first replaced by its nodes. Returns whether any base is
-    /// left.
+    /// Keeps bases, or nodes of `other`, from which `step` coordinates along a ring lead to a base.
     fn keep_if_ahead_on_the_ring(
         &mut self,
         grid: &Grid,
@@ -148,11 +136,7 @@ impl FreeBases {
         any
     }
 
-    /// Finds the nodes from which a step of `step` coordinates along `d` leads to a node in a set.
-    ///
-    /// The set is `from`, and the found nodes are stored in `to`. On a ring, the step wraps around
-    /// the edge. On any other dimension, nodes less than `step` coordinates from the edge are left
-    /// out.
+    /// Sets `to` to the nodes from which `step` coordinates upwards along `d` lead into `from`.
     pub(crate) fn assign_ahead(
         &mut self,
         grid: &Grid,
@@ -179,15 +163,12 @@ impl FreeBases {
 }
 
 /// The first dimension along which a block at this base would cross the edge of the grid.
-///
-/// `None` if the block crosses no edge.
 fn over_the_edge(grid: &Grid, base: Node, sides: &[u32]) -> Option<usize> {
     let crosses =
         |&d: &usize| !grid.is_ring(d) && grid.coordinate(base, d) + sides[d] > grid.sides()[d];
     (0..sides.len()).find(crosses)
 }
 
-/// For each dimension and number *k*, the nodes from which *k* steps upwards cross no edge.
 type EdgeMasks = Vec<Vec<OnceLock<NodeSet>>>;
 
 fn below_edge<'a>(kept: &'a EdgeMasks, grid: &Grid, d: usize, margin: u32) -> &'a NodeSet {
@@ -209,7 +190,6 @@ mod tests {
     use crate::geometry::Block;
     use crate::job::Dims;
 
-    /// Free bases found by their definition: for every base, every node of the block is examined.
     fn bases_by_search(grid: &Grid, free: &NodeSet, sides: &[u32]) -> Vec<Node> {
         (0..grid.nodes())
             .filter(|&base| {

@@ -11,8 +11,8 @@ use crate::topology::{Grid, Node};
 
 /// A block of nodes: its base (the lowest corner) and its side along each dimension of the grid.
 ///
-/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube is a block with
-/// side 2 along the dimensions along which it extends, and side 1 along the others.
+/// On a wrapped grid a block may reach around an edge. A subcube of a hypercube has side 2 along
+/// the dimensions along which it extends, and side 1 along the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
@@ -55,9 +55,8 @@ impl Block {
 
     /// Visits the block as runs of consecutive nodes `(start, count)`, in order of ranks.
     ///
-    /// Dimension 0 runs fastest. If the block covers dimension 0 from edge to edge, its rows are
-    /// joined to runs along dimension 1, and so on. So an aligned subcube along the low dimensions
-    /// is a single run. A row that reaches around an edge gives two runs.
+    /// Dimension 0 runs fastest, and full rows are joined to runs along dimension 1, and so on. A
+    /// row that reaches around an edge gives two runs.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         self.all_runs(grid, |start, count| {
             visit(start, count);
@@ -65,9 +64,7 @@ impl Block {
         });
     }
 
-    /// Whether `holds` is true for all runs of consecutive nodes of the block, in order of ranks.
-    ///
-    /// Stops at the first run for which it is false.
+    /// Whether `holds` is true for all runs of consecutive nodes. They are tried in order of ranks.
     pub(crate) fn all_runs(&self, grid: &Grid, mut holds: impl FnMut(Node, u32) -> bool) -> bool {
         let (sides, strides) = (grid.sides(), grid.strides());
         if let ([side], [width]) = (sides, &self.sides[..]) {
@@ -121,12 +118,10 @@ impl Block {
     }
 }
 
-/// State of a walk over the rows of a block along one dimension.
-///
-/// Offsets are in nodes, counted from the first node of a line of the grid along this dimension.
+/// Walk over the rows of a block along one dimension, with offsets from the first node of the line.
 struct Ring {
     stride: u32,
-    /// Offset of the far edge of the grid. A walk that reaches it continues at offset 0.
+    /// Offset of the far edge of the grid, where the walk continues at offset 0.
     round: u32,
     first: u32,
     here: u32,
@@ -136,9 +131,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// Moves on by one row, around the edge if necessary.
-    ///
-    /// After the last row, goes back to the first row and returns `false`.
+    /// Moves on by one row; after the last, goes back to the first and returns `false`.
     #[inline]
     fn step(&mut self, start: &mut Node) -> bool {
         let is_last = self.left == 1;
@@ -222,10 +215,9 @@ impl Placement {
         self.len() == 0
     }
 
-    /// The placement on the given nodes: one block if they form a block, otherwise runs by node
-    /// number.
+    /// The placement on the given nodes: one block if they form a block, otherwise runs by number.
     ///
-    /// A run has consecutive nodes. A block that crosses the edge of a ring becomes several runs.
+    /// A block that crosses the edge of a ring becomes several runs.
     ///
     /// # Panics
     /// If a node is not on the grid.
@@ -259,9 +251,7 @@ impl Placement {
         nodes
     }
 
-    /// Visits the nodes of the placement as runs `(start, count)` of consecutive nodes.
-    ///
-    /// The runs are in order of ranks.
+    /// Visits the placement as runs `(start, count)` of consecutive nodes, in order of ranks.
     pub fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(Node, u32)) {
         for block in &self.blocks {
             block.for_each_run(grid, &mut visit);
@@ -288,11 +278,16 @@ impl Placement {
         })
     }
 
-    /// Whether two placements on `grid` share a node. **O(b c d)** for *b* and *c* blocks in *d*
-    /// dimensions.
+    /// Whether two placements share a node. **O(b c d)** for *b* and *c* blocks in *d* dimensions.
     #[must_use]
     pub fn meets(&self, other: &Placement, grid: &Grid) -> bool {
         self.blocks.iter().any(|mine| other.blocks.iter().any(|theirs| mine.meets(theirs, grid)))
+    }
+
+    pub(crate) fn node_set(&self, grid: &Grid) -> NodeSet {
+        let mut nodes = NodeSet::empty(grid.nodes());
+        self.add_to(&mut nodes, grid);
+        nodes
     }
 
     /// Adds the nodes of the placement to the set.
@@ -361,9 +356,7 @@ impl Placement {
         part
     }
 
-    /// The placement as text in the notation of per-job output.
-    ///
-    /// Each block is `base:sides`, as in `6,0:2x3`. Blocks are joined by `;`.
+    /// Formats the placement as in output: blocks `base:sides`, as in `6,0:2x3`, joined by `;`.
     #[must_use]
     pub fn text(&self, grid: &Grid) -> String {
         let mut text = String::new();
@@ -380,10 +373,7 @@ impl Placement {
     }
 }
 
-/// Length of the shortest interval that contains all of `intervals`.
-///
-/// On a ring of `ring` coordinates the interval may wrap around. Its length is then `ring` minus
-/// the widest gap between intervals.
+/// Length of the shortest interval that contains all `intervals`, around the edge of a `ring`.
 fn enclosing(intervals: impl Iterator<Item = (u32, u32)> + Clone, ring: Option<u32>) -> u32 {
     let first = intervals.clone().map(|(from, _)| from).min().unwrap_or(0);
     let end = intervals.clone().map(|(_, end)| end).max().unwrap_or(0);
@@ -418,7 +408,6 @@ mod tests {
         assert_eq!(placed.nodes(&grid), [11, 8, 3, 0]);
     }
 
-    /// Nodes of a block by its definition: every offset from the corner, with dimension 0 fastest.
     fn nodes_by_definition(grid: &Grid, block: &Block) -> Vec<Node> {
         let corner = grid.coordinates(block.base);
         let mut nodes = Vec::new();
@@ -433,6 +422,15 @@ mod tests {
         nodes
     }
 
+    /// A block at `base`, moved down from the edges if it cannot reach around them.
+    fn on_grid(grid: &Grid, wrapped: bool, base: u32, sides: Dims) -> Block {
+        let mut corner = grid.coordinates(base % grid.nodes());
+        for (d, side) in sides.iter().enumerate().filter(|_| !wrapped) {
+            corner[d] = corner[d].min(grid.sides()[d] - side);
+        }
+        Block { base: grid.node(&corner), sides }
+    }
+
     proptest! {
         #[test]
         fn runs_are_the_nodes_in_rank_order(
@@ -443,18 +441,10 @@ mod tests {
             whole in prop::collection::vec(any::<bool>(), 5),
         ) {
             let grid = Grid::new(&sides, wrapped).unwrap();
-            let mut corner = grid.coordinates(base % grid.nodes());
-            let mut block_sides = Dims::new();
-            for d in 0..sides.len() {
-                // Some sides are as long as the grid's, because a block from edge to edge is a
-                // special case.
-                let side = if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
-                block_sides.push(side);
-                if !wrapped {
-                    corner[d] = corner[d].min(sides[d] - side);
-                }
-            }
-            let block = Block { base: grid.node(&corner), sides: block_sides };
+            // Some sides are as long as the grid's, because a block from edge to edge is a special
+            // case.
+            let side = |d: usize| if whole[d] { sides[d] } else { wanted[d].min(sides[d]) };
+            let block = on_grid(&grid, wrapped, base, (0..sides.len()).map(side).collect());
             let expected = nodes_by_definition(&grid, &block);
             prop_assert_eq!(Placement::from(block).nodes(&grid), expected);
         }
@@ -469,16 +459,8 @@ mod tests {
             let blocks: Vec<Block> = blocks
                 .into_iter()
                 .map(|(base, wanted)| {
-                    let mut corner = grid.coordinates(base % grid.nodes());
-                    let mut block_sides = Dims::new();
-                    for d in 0..sides.len() {
-                        let side = wanted[d].min(sides[d]);
-                        block_sides.push(side);
-                        if !wrapped {
-                            corner[d] = corner[d].min(sides[d] - side);
-                        }
-                    }
-                    Block { base: grid.node(&corner), sides: block_sides }
+                    let sides = sides.iter().zip(wanted).map(|(side, wanted)| wanted.min(*side));
+                    on_grid(&grid, wrapped, base, sides.collect())
                 })
                 .collect();
             let theirs = nodes_by_definition(&grid, &blocks[1]);
@@ -489,8 +471,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the dispersal of a placement with a search for the smallest block that encloses
-        /// it.
         #[test]
         fn dispersal_is_what_the_smallest_enclosing_block_has_left(
             sides in prop::collection::vec(1_u32..6, 1..4),

@@ -7,14 +7,9 @@ use crate::topology::{Grid, Node};
 
 /// The free nodes of a grid, as lists of the largest free cells.
 ///
-/// A cell of level *l* is a block whose sides are all 2ˡ. The coordinates of its lowest corner are
-/// multiples of 2ˡ. A cell is split into 2ᵈ cells of the next lower level, which are called
-/// buddies. Buddies are merged again when all of them are free. So the lists depend only on which
-/// nodes are free. If the grid itself is not a cell, it is divided into the largest possible cells.
-///
-/// # Complexity
-/// **O(l · 2ᵈ · log c)** to take or to release a cell, for *l* levels, *d* dimensions and *c* cells
-/// in a list.
+/// A cell of level *l* has sides 2ˡ, at a multiple of 2ˡ, and splits into 2ᵈ buddies, which are
+/// merged when all are free. **O(l · 2ᵈ · log c)** to take or release one, with *c* cells in a
+/// list.
 #[derive(Clone)]
 pub(crate) struct FreeCells {
     grid: Grid,
@@ -23,7 +18,6 @@ pub(crate) struct FreeCells {
 }
 
 impl FreeCells {
-    /// Creates the lists of free cells for a grid whose nodes are all free.
     pub(crate) fn new(grid: &Grid) -> FreeCells {
         let levels = grid.sides().iter().map(|side| side.next_power_of_two().trailing_zeros());
         let levels = levels.max().unwrap_or(0) as usize + 1;
@@ -32,28 +26,21 @@ impl FreeCells {
         cells
     }
 
-    /// Corner of the first free cell of level `level`, or else of the next higher level that has
-    /// one.
-    ///
-    /// `None` if there is no such cell.
+    /// Corner of the first free cell of level `level`, or else of the lowest higher level.
     pub(crate) fn smallest_from(&self, level: usize) -> Option<Node> {
         self.free.get(level..)?.iter().find_map(|cells| cells.first().copied())
     }
 
-    /// Marks the nodes of a free block as held. The block must not reach around an edge.
+    /// Marks the nodes of a free block as held; the block must not reach around an edge.
     pub(crate) fn take_block(&mut self, base: Node, sides: &[u32]) {
         self.for_each_cell(base, sides, FreeCells::take);
     }
 
-    /// Marks the nodes of a held block as free.
     pub(crate) fn give_block(&mut self, base: Node, sides: &[u32]) {
         self.for_each_cell(base, sides, FreeCells::give);
     }
 
-    /// Takes the free cell of level `wanted` at `corner`.
-    ///
-    /// If it is part of a larger free cell, the larger cell is split, and the remaining buddies are
-    /// listed as free.
+    /// Takes the free cell of level `wanted` at `corner`, by splitting a larger one if necessary.
     pub(crate) fn take(&mut self, wanted: usize, corner: Node) {
         let holding = |level: usize| self.cell_around(level, corner);
         let mut level = (wanted..self.free.len())
@@ -94,17 +81,14 @@ impl FreeCells {
         }
     }
 
-    /// The corner of the cell of level `level` that contains a node. The cell may extend beyond the
-    /// grid.
+    /// Corner of the cell of a level around a node; the cell may extend beyond the grid.
     fn cell_around(&self, level: usize, node: Node) -> Node {
         let within = (1_u32 << level) - 1;
         let offset = |d| (self.grid.coordinate(node, d) & within) * self.grid.strides()[d];
         node - (0..self.grid.dimensions()).map(offset).sum::<Node>()
     }
 
-    /// The corners of the cells of level `level` into which a cell of the next level divides.
-    ///
-    /// The corner of the divided cell is `parent`.
+    /// The corners of the cells of level `level` into which the cell at `parent` divides.
     fn parts(&self, level: usize, parent: Node) -> Vec<Node> {
         let mut corners = vec![parent];
         for stride in self.grid.strides() {
@@ -115,8 +99,7 @@ impl FreeCells {
         corners
     }
 
-    /// Divides a block into the largest possible cells, and calls `visit` with level and corner of
-    /// each.
+    /// Divides a block into the largest possible cells, and calls `visit` for each.
     fn for_each_cell(
         &mut self,
         base: Node,
@@ -162,10 +145,8 @@ mod tests {
 
     use super::*;
 
-    /// Divides a rectangle of a grid into squares as in the literature; adds them to `free`.
-    ///
-    /// The largest square lies at the corner. Then come the strip to the right of the square and
-    /// the strip above it.
+    /// Divides a rectangle into squares as in the literature: the largest at the corner, then the
+    /// strip to its right and the strip above it.
     fn squares_of(grid: &Grid, [x, y, w, h]: [u32; 4], free: &mut [BTreeSet<Node>]) {
         if w == 0 || h == 0 {
             return;
@@ -187,7 +168,6 @@ mod tests {
             prop_assert_eq!(cells.free, free);
         }
 
-        /// Tests that the lists hold exactly the free cells that lie in no larger free cell.
         #[test]
         fn the_lists_hold_the_largest_free_cells(
             sides in prop::collection::vec(1_u32..7, 1..4),

@@ -5,23 +5,14 @@ use crate::geometry::NodeSet;
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// Search for the largest free block with bounded sides and a bounded number of nodes.
-///
-/// Sides are chosen one dimension after the other, the last dimension first. For each choice there
-/// is a set of bases (lowest corners) at which a block with the sides chosen so far is free. A
-/// longer side leaves fewer bases. A branch of the search is cut if no base is left. It is also cut
-/// if even the longest sides along the remaining dimensions give no block as large as the best one
-/// found.
-///
-/// # Complexity
-/// **O(n / 64)** for each choice of sides that is tried, on a grid of *n* nodes.
+/// Search for the largest free block with bounded sides and a bounded number of nodes. Sides are
+/// chosen one dimension after the other, the last first. A longer side leaves fewer bases. A branch
+/// is cut if no base is left or no larger block is possible. **O(n / 64)** per tried choice of
+/// sides, on *n* nodes.
 #[derive(Clone)]
 pub(crate) struct LargestBlock {
     bases: FreeBases,
-    /// For each dimension and each side along it, the bases of free blocks with this side.
-    ///
-    /// The search chooses sides from the highest dimension down. Along higher dimensions, the
-    /// blocks have the sides that are already chosen.
+    /// For each dimension and side along it, the bases of free blocks with the sides chosen so far.
     layers: Vec<Vec<NodeSet>>,
     most: Dims,
     nodes: u32,
@@ -32,7 +23,6 @@ pub(crate) struct LargestBlock {
 type Size = u32;
 
 impl LargestBlock {
-    /// Creates the search for a grid, with its buffers.
     pub(crate) fn new(grid: &Grid) -> LargestBlock {
         LargestBlock {
             bases: FreeBases::new(grid),
@@ -44,11 +34,8 @@ impl LargestBlock {
         }
     }
 
-    /// Base and sides of the largest free block with bounded sides and no more than `nodes` nodes.
-    ///
-    /// `most` has the maximum side for each dimension, none longer than the grid's. Ties go to the
-    /// lowest base, then to the longest sides along the first dimensions. `None` if no node is
-    /// free.
+    /// Base and sides of the largest free block with sides up to `most` and at most `nodes` nodes.
+    /// Ties go to the lowest base, then to the longest sides along the first dimensions.
     pub(crate) fn find(
         &mut self,
         grid: &Grid,
@@ -61,10 +48,8 @@ impl LargestBlock {
         self.best.take().map(|(_, base, sides)| (base, sides))
     }
 
-    /// Tries the sides along dimension `d` and, for each of them, the sides along lower dimensions.
-    ///
-    /// `bases` are the bases at which a block with the sides chosen so far is free, and `fixed` is
-    /// the product of these sides.
+    /// Tries the sides along dimension `d` and lower ones. `bases` are the bases at which a block
+    /// with the sides chosen so far is free, and `fixed` is the product of these sides.
     fn extend(&mut self, grid: &Grid, d: usize, bases: &NodeSet, fixed: u32) {
         let longest = self.most[d].min(self.nodes / fixed);
         let mut layers = std::mem::take(&mut self.layers[d]);

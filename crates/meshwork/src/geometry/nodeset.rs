@@ -40,14 +40,13 @@ impl NodeSet {
         self.len
     }
 
-    /// The words of the set. Node 0 is the lowest bit of the first word, and bits past the last
-    /// node are 0.
+    /// The words of the set: node 0 is the lowest bit, and bits past the last node are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words of the set, to be changed in place. Bits past the last node must remain 0.
+    /// The words of the set; bits past the last node must remain 0.
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -160,17 +159,14 @@ impl NodeSet {
         })
     }
 
-    /// Resizes this buffer so that it ends with the word of the highest node in `other`.
-    ///
-    /// The contents are then unspecified. When this buffer is combined with a larger set, the words
-    /// of the larger set beyond the end of the buffer are ignored.
+    /// Resizes this buffer up to the highest word of `other`, with unspecified contents.
     pub(crate) fn fit_to(&mut self, other: &NodeSet) {
         let words = other.words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         self.words.resize(words, 0);
         self.len = other.len.min(words as u32 * 64);
     }
 
-    /// Resizes this buffer to the size of another set. The contents are then unspecified.
+    /// Resizes this buffer to the size of another set, with unspecified contents.
     pub(crate) fn fit_as(&mut self, other: &NodeSet) {
         self.words.resize(other.words.len(), 0);
         self.len = other.len;
@@ -187,9 +183,8 @@ impl NodeSet {
         self.len = other.len;
     }
 
-    /// Copies the membership of `count` consecutive nodes from another set.
-    ///
-    /// Node `from` + *i* of `other` becomes node `start` + *i* of this set. **O(count / 64)**.
+    /// Copies `count` nodes of `other`, from `from` on, to those from `start` on. **O(count /
+    /// 64)**.
     pub fn copy_range(&mut self, start: Node, other: &NodeSet, from: Node, count: u32) {
         let bits = |at: u32, count: u32| {
             let (word, shift) = (at as usize / 64, at % 64);
@@ -209,8 +204,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the nodes that are not in `other`. **O(n / 64)** for a site of *n*
-    /// nodes.
+    /// Replaces this set by the nodes that are not in `other`. **O(n / 64)** for *n* nodes.
     pub fn assign_complement(&mut self, other: &NodeSet) {
         for (word, &bits) in self.words.iter_mut().zip(&other.words) {
             *word = !bits;
@@ -232,9 +226,7 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, for sets of sites with equally many nodes.
-    ///
-    /// Without `more` the result is `one` ∩ `other`. Without `other` it is `one` ∪ `more`.
+    /// Replaces this set by (`one` ∪ `more`) ∩ `other`, without the sets that are `None`.
     pub(crate) fn assign_shared(
         &mut self,
         other: Option<&NodeSet>,
@@ -242,11 +234,7 @@ impl NodeSet {
         more: Option<&NodeSet>,
     ) {
         match (other, more) {
-            (Some(other), None) => {
-                for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
-                    *word = a & b;
-                }
-            }
+            (Some(other), None) => self.assign_intersection(one, other),
             (other, more) => {
                 self.copy_from(one);
                 if let Some(more) = more {
@@ -266,7 +254,6 @@ impl NodeSet {
         }
     }
 
-    /// Replaces this set by the union of two sets for sites of equally many nodes.
     pub(crate) fn assign_union(&mut self, one: &NodeSet, other: &NodeSet) {
         for ((word, &a), &b) in self.words.iter_mut().zip(&one.words).zip(&other.words) {
             *word = a | b;
@@ -279,16 +266,14 @@ impl NodeSet {
         self.words.iter().zip(&other.words).any(|(word, mask)| word & mask != 0)
     }
 
-    /// Whether the sets share a node that is not in the set `outside`. **O(n / 64)** for a site of
-    /// *n* nodes.
+    /// Whether the sets share a node that is not in `outside`. **O(n / 64)** for *n* nodes.
     #[must_use]
     pub fn meets_outside(&self, other: &NodeSet, outside: &NodeSet) -> bool {
         let words = self.words.iter().zip(&other.words).zip(&outside.words);
         words.into_iter().any(|((word, mask), outside)| word & mask & !outside != 0)
     }
 
-    /// Whether every node of this set is in the other set too. **O(n / 64)** for a site of *n*
-    /// nodes.
+    /// Whether every node of this set is in the other set too. **O(n / 64)** for *n* nodes.
     #[must_use]
     pub fn is_within(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).all(|(word, mask)| word & !mask == 0)
@@ -308,20 +293,13 @@ impl NodeSet {
         }
     }
 
-    /// Keeps a node of the set only if the node whose number is `by` higher is in the set too.
-    ///
-    /// Repeated with doubling distances, this turns a set of free nodes into the set of nodes at
-    /// which a run of free nodes of a given length begins. The set is changed in place, because
-    /// every word depends only on itself and on words above it. **O(n / 64)** for a site of *n*
-    /// nodes.
+    /// Keeps only nodes whose number plus `by` is in the set too; **O(n / 64)** for *n* nodes.
     pub fn keep_if_above(&mut self, by: u32) {
         self.keep_if_above_within(0..self.words.len(), by);
     }
 
     /// Applies [`keep_if_above`](NodeSet::keep_if_above) to the words in the range `words` only.
-    ///
     /// Returns the part of the range that may still have nodes; all its other words are empty now.
-    /// **O(w)** for *w* words.
     pub(crate) fn keep_if_above_within(&mut self, words: Range<usize>, by: u32) -> Range<usize> {
         let (skip, bits) = (by as usize / 64, by % 64);
         let Range { mut start, mut end } = words;
@@ -346,16 +324,12 @@ impl NodeSet {
         start..end
     }
 
-    /// Replaces this set by the nodes of `other`, each moved to the number `by` below its own.
-    ///
-    /// Nodes that would have negative numbers are dropped. **O(n / 64)** for a site of *n* nodes.
+    /// Replaces this set by the nodes of `other`, each lowered by `by`; negative ones are dropped.
     pub fn assign_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word = above);
     }
 
-    /// Replaces this set by the nodes of `other`, each moved to the number `by` above its own.
-    ///
-    /// Nodes that would be beyond the last node are dropped. **O(n / 64)** for a site of *n* nodes.
+    /// Replaces this set by the nodes of `other`, each raised by `by` if that is a node.
     pub fn assign_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let (emptied, kept) = self.words.split_at_mut(skip);
@@ -372,17 +346,14 @@ impl NodeSet {
         self.clear_past_the_end();
     }
 
-    /// Replaces this set by `other`, rotated down by `by` places within each group of `group`
-    /// nodes.
-    ///
-    /// `group` is a multiple or a divisor of 64, and divides the number of nodes. **O(n / 64)** for
-    /// a site of *n* nodes.
+    /// Replaces this set by `other`, rotated down by `by` within each group of `group` nodes.
+    /// `group` is a multiple or a divisor of 64, and divides the number of nodes.
     pub(crate) fn assign_rotated_down(&mut self, other: &NodeSet, group: u32, by: u32) {
         self.with_rotated_down(other, group, by, |_, ahead| ahead);
     }
 
-    /// Replaces this set by the nodes that `other` and [its rotation](NodeSet::assign_rotated_down)
-    /// share. Returns whether there are any.
+    /// Sets the nodes that `other` and [its rotation](Self::assign_rotated_down) share; returns if
+    /// any.
     pub(crate) fn assign_kept_if_ahead(&mut self, other: &NodeSet, group: u32, by: u32) -> bool {
         let mut any = 0;
         self.with_rotated_down(other, group, by, |here, ahead| {
@@ -392,12 +363,8 @@ impl NodeSet {
         any != 0
     }
 
-    /// Replaces this set by the nodes of `other` whose successor along a ring is in `other` too.
-    ///
-    /// The successor of a node in `straight_on` has the number `by` above its own. The successor of
-    /// any other node has the number `back` below its own. Returns whether any node is left. **O(n
-    /// / 64)** for a site of *n* nodes, and twice as fast as a separate rotation of each ring if
-    /// each ring takes only a few words.
+    /// Sets the nodes of `other` whose successor along a ring is in `other` too; returns if any.
+    /// The successor is `by` above a node in `straight_on`, and `back` below any other node.
     pub(crate) fn assign_kept_if_ahead_or_back(
         &mut self,
         other: &NodeSet,
@@ -449,10 +416,7 @@ impl NodeSet {
         any != 0
     }
 
-    /// Computes each word of this set with `make`, from two words of the same index.
-    ///
-    /// The first is a word of `other`, the second a word of `other` after a rotation: each group of
-    /// `group` nodes is rotated down `by` places.
+    /// Computes each word with `make` from the words of `other` and of its rotation by `by`.
     #[inline(always)]
     fn with_rotated_down(
         &mut self,
@@ -505,16 +469,12 @@ impl NodeSet {
         }
     }
 
-    /// Adds the nodes of `other` to this set, each moved to the number `by` below its own.
-    ///
-    /// Nodes that would have negative numbers are left out. **O(n / 64)** for a site of *n* nodes.
+    /// Adds the nodes of `other`, each lowered by `by`; negative ones are left out. **O(n / 64)**.
     pub fn unite_shifted_down(&mut self, other: &NodeSet, by: u32) {
         self.with_shifted_down(other, by, |word, above| *word |= above);
     }
 
-    /// Calls `change` with each word of this set and the word of the same index of a shifted set.
-    ///
-    /// The shifted set has the nodes of `other`, each moved to the number `by` below its own.
+    /// Calls `change` with each word of this set and of `other` lowered by `by`.
     #[inline(always)]
     fn with_shifted_down(&mut self, other: &NodeSet, by: u32, change: impl Fn(&mut u64, u64)) {
         let (skip, bits) = ((by as usize / 64).min(other.words.len()), by % 64);
@@ -536,10 +496,7 @@ impl NodeSet {
         beyond.iter_mut().for_each(|word| change(word, 0));
     }
 
-    /// Adds the nodes of `other` to this set, each moved to the number `by` above its own.
-    ///
-    /// Nodes that would be beyond the last node are left out. **O(n / 64)** for a site of *n*
-    /// nodes.
+    /// Adds the nodes of `other`, each raised by `by` if that is a node. **O(n / 64)**.
     pub fn unite_shifted_up(&mut self, other: &NodeSet, by: u32) {
         let (skip, bits) = ((by as usize / 64).min(self.words.len()), by % 64);
         let kept = &mut self.words[skip..];
@@ -565,8 +522,6 @@ impl NodeSet {
 }
 
 /// Calls `visit(index, mask)` for every word with some of the `count` bits that begin at `start`.
-///
-/// The mask selects these bits in the word.
 fn for_each_word(start: u32, count: u32, mut visit: impl FnMut(usize, u64)) {
     if count == 0 {
         return;
@@ -593,7 +548,7 @@ mod tests {
 
     use super::*;
 
-    /// Simple reference implementation of a set of nodes, as a tree of node numbers.
+    /// Reference implementation.
     #[derive(Clone, Debug)]
     struct Naive(BTreeSet<Node>, u32);
 

@@ -9,20 +9,15 @@ use crate::topology::{Grid, Node};
 /// Order in which the nodes of a grid of any number of dimensions are traversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Nodes come in order of their numbers.
+    /// Order of node numbers.
     RowMajor,
-    /// Coordinates run back and forth, so that each node is adjacent to the one before. A
-    /// coordinate runs backwards where the sum of the coordinates in higher dimensions is odd.
+    /// Coordinates run back and forth: backwards where the sum of the higher coordinates is odd.
     Snake,
-    /// Nodes come in order of the interleaved bits of their coordinates. The bit of the highest
-    /// dimension is first.
+    /// Order of the interleaved bits of the coordinates, the highest dimension's first.
     ShuffledRowMajor,
-    /// Nodes come in order of interleaved bits, with coordinates that run back and forth.
-    ///
-    /// The coordinates run as in [`Order::Snake`].
+    /// Order of interleaved bits, with coordinates that run as in [`Order::Snake`].
     ShuffledSnake,
-    /// Nodes come along the Hilbert curve on the smallest cube that contains the grid. The sides of
-    /// the cube are a power of two, and nodes outside the grid are left out.
+    /// The Hilbert curve on the smallest cube of a power of two, without nodes off the grid.
     Hilbert,
 }
 
@@ -69,10 +64,7 @@ impl Order {
     }
 }
 
-/// The coordinates of a node, counted back and forth as in a snake order.
-///
-/// A coordinate is counted from the far edge if the sum of the coordinates in higher dimensions is
-/// odd.
+/// The coordinates of a node, counted from the far edge if the sum of the higher ones is odd.
 fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     let mut at = grid.coordinates(node);
     let mut higher = 0;
@@ -86,9 +78,7 @@ fn back_and_forth(grid: &Grid, node: Node) -> Dims {
     at
 }
 
-/// The interleaved bits of numbers: the highest bit of each, then the next bit of each, and so on.
-///
-/// At most 156 bits are needed for 2²⁴ nodes: with 12 dimensions, one of which has 2¹³ coordinates.
+/// The interleaved bits of numbers: the highest of each, then the next; at most 156 bits.
 fn interleaved(numbers: &[u32], bits: u32) -> [u64; 3] {
     let mut key = [0; 3];
     for bit in (0..bits).rev() {
@@ -183,7 +173,6 @@ mod tests {
         Order::Hilbert,
     ];
 
-    /// For each node of a 4 × 4 grid, row by row, the index of the node in the order `order`.
     fn places(order: Order) -> Vec<u32> {
         let grid = Grid::new(&[4, 4], false).unwrap();
         OrderedSet::new(&grid, order).places.to_vec()
@@ -241,8 +230,6 @@ mod tests {
             }
         }
 
-        /// Tests that a grid has the Hilbert order of the enclosing cube, without the nodes outside
-        /// the grid.
         #[test]
         fn hilbert_on_a_smaller_grid_leaves_nodes_out(
             sides in prop::collection::vec(1_u32..9, 1..4),

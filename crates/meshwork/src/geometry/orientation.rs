@@ -15,15 +15,10 @@ pub enum Rotation {
 }
 
 impl Rotation {
-    /// The parameter `rotation` of an allocator, with the default `never`. Nearly all allocators
-    /// have this default, so that a comparison of allocators gives all of them blocks of the same
-    /// orientation.
+    /// The parameter `rotation` with the default `never`, so that comparisons use equal blocks.
     pub const PARAM: Param = Rotation::param("\"never\"");
 
-    /// The parameter `rotation` of allocators that extend another allocator by turning blocks.
-    ///
-    /// The default is `if_needed`: with `never`, such an allocator would equal the one that it
-    /// extends.
+    /// The parameter `rotation` with the default `if_needed`, for allocators that add turning.
     pub const TURNING: Param = Rotation::param("\"if_needed\"");
 
     const fn param(default: &'static str) -> Param {
@@ -68,7 +63,6 @@ pub fn orientations(sides: &[u32], rotation: Rotation) -> impl Iterator<Item = D
     std::iter::once(requested).chain(to_turn.into_iter().flat_map(turned))
 }
 
-/// The distinct permutations of the sides of a block, without the requested one.
 fn turned(requested: Dims) -> impl Iterator<Item = Dims> {
     // Each side is labelled with the first dimension along which the requested block has this
     // length. So the order of the labels is the order of the dimensions, and equal sides give no
@@ -83,7 +77,6 @@ fn turned(requested: Dims) -> impl Iterator<Item = Dims> {
     all.filter(move |dims| *dims != requested)
 }
 
-/// The next permutation in lexicographic order; `None` after the last.
 fn next_permutation(last: &[usize]) -> Option<Vec<usize>> {
     let rise = last.windows(2).rposition(|pair| pair[0] < pair[1])?;
     let mut next = last.to_vec();

@@ -24,7 +24,7 @@ pub struct NodePart {
     pub node: Node,
     /// Number of pieces of the job that together hold these amounts on the node.
     pub pieces: u32,
-    /// Amounts above 0 of the node's resources, each with the index of the resource: see
+    /// Amounts above 0 by index of the resource: see
     /// [`NodeType::idle`](crate::topology::types::NodeType::idle).
     pub cells: SmallVec<[(u16, u32); 6]>,
 }
@@ -44,9 +44,6 @@ pub struct PartAmounts {
 
 impl NodePart {
     /// Creates the part of a node of type `kind` that `pieces` pieces of a job hold together.
-    ///
-    /// The number of GPUs of each piece is derived: pieces with less than a whole GPU share one,
-    /// and others divide the GPUs equally.
     #[must_use]
     pub fn new(node: Node, pieces: u32, amounts: &PartAmounts, kind: &NodeType) -> NodePart {
         let cores = amounts.cores.iter().enumerate().map(|(at, cores)| (CORES + at, *cores));
@@ -82,10 +79,7 @@ impl NodePart {
 }
 
 impl Parts {
-    /// The request for as many pieces, of the same sizes, as the job holds; they may be on any
-    /// nodes.
-    ///
-    /// Pieces of equal size have one role.
+    /// The request for the job's pieces on any nodes; pieces of equal size have one role.
     #[must_use]
     pub fn as_pieces(&self, types: &NodeTypes) -> Pieces {
         let mut roles: Vec<Piece> = Vec::new();

@@ -11,7 +11,6 @@ pub(crate) type OfSite = (usize, Vec<Node>);
 pub(crate) struct Sites<'a>(pub(crate) &'a [Topology]);
 
 impl Sites<'_> {
-    /// Number of nodes of all sites together.
     pub(crate) fn nodes(&self) -> u64 {
         self.0.iter().map(|topology| u64::from(topology.nodes())).sum()
     }
@@ -29,7 +28,7 @@ impl Sites<'_> {
         None
     }
 
-    /// The node at coordinates such as `3,1`; `None` if there is none, or there are several sites.
+    /// The node at coordinates such as `3,1`; `None` if there are several sites.
     pub(crate) fn at(&self, coordinates: &str) -> Option<(usize, Node)> {
         let [topology] = self.0 else { return None };
         let grid = topology.grid();
@@ -40,12 +39,9 @@ impl Sites<'_> {
         lies_there.then(|| (0, grid.node(&coordinates)))
     }
 
-    /// Parses a node list of a study into sorted nodes by site, without duplicates. Accepts `all`,
-    /// numbers and ranges such as `0-3,7`, or blocks in placement notation, `0,0:2x4`, joined by
-    /// `;`.
-    ///
-    /// # Errors
-    /// Words that complete a sentence whose subject is the name of the study's key.
+    /// Parses a node list of a study into sorted nodes by site, without duplicates. It is `all`,
+    /// numbers and ranges such as `0-3,7`, or blocks `0,0:2x4`, joined by `;`. An error completes a
+    /// sentence whose subject is the study's key.
     pub(crate) fn named(&self, text: &str) -> Result<Vec<OfSite>, String> {
         let text = text.trim();
         let mut found: Vec<Vec<Node>> = vec![Vec::new(); self.0.len()];

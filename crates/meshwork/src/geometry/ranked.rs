@@ -4,9 +4,7 @@ use crate::geometry::{Block, NodeSet, Placement};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// The placement on nodes that are given in the order of the job's ranks.
-///
-/// Consecutive nodes of a row become one block. **O(r)** for *r* nodes.
+/// The placement on nodes in the order of ranks, with consecutive nodes of a row as a block.
 pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();
@@ -25,12 +23,7 @@ pub(crate) fn in_order(grid: &Grid, nodes: impl IntoIterator<Item = Node>) -> Pl
     placement
 }
 
-/// The placement on the nodes of a set, with the job's ranks in order of node numbers.
-///
-/// The result equals that of [`in_order`], but each run of nodes is processed at once.
-///
-/// # Complexity
-/// **O(n / 64 + b)** for a grid of *n* nodes and *b* blocks.
+/// The placement on the nodes of a set, in order of numbers; **O(n / 64 + b)** for *b* blocks.
 pub(crate) fn of_set(grid: &Grid, set: &NodeSet) -> Placement {
     let width = grid.sides()[0];
     let mut placement = Placement::default();

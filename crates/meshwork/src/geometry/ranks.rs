@@ -3,14 +3,13 @@
 use super::NodeSet;
 use crate::topology::Node;
 
-/// For each word (of 64 nodes) of a node set, the number of nodes in the words below it.
+/// For each word of a node set, the number of nodes in the words below it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranks {
     below: Vec<u32>,
 }
 
 impl Ranks {
-    /// Counts the nodes of a set, for later selections. **O(n / 64)** for a site of *n* nodes.
     pub(crate) fn count(&mut self, set: &NodeSet) {
         self.below.clear();
         let mut sum = 0;
@@ -21,17 +20,14 @@ impl Ranks {
         }));
     }
 
-    /// The node of rank `rank`, from 0, in the set for which `count` was called last.
-    ///
-    /// The rank is the number of lower nodes in the set, which must have more than `rank` nodes.
-    /// **O(log n)** for a site of *n* nodes.
+    /// The node with exactly `rank` lower nodes in the set last counted, in **O(log n)**.
     pub(crate) fn node(&self, set: &NodeSet, rank: u32) -> Node {
         let word = self.below.partition_point(|&below| below <= rank) - 1;
         word as u32 * 64 + nth_bit(set.words()[word], rank - self.below[word])
     }
 }
 
-/// Index of the set bit of a word that has exactly `rank` set bits below it, by binary search.
+/// Index of the set bit that has exactly `rank` set bits below it, by binary search.
 fn nth_bit(mut word: u64, mut rank: u32) -> u32 {
     let (mut place, mut width) = (0, 32);
     while width > 0 {

@@ -4,9 +4,7 @@ use crate::geometry::{Block, NodeSet};
 use crate::job::Dims;
 use crate::topology::{Grid, Node};
 
-/// A grid with its dimensions in reverse order, and the number of each node on the reversed grid.
-/// On the reversed grid, a search in order of numbers runs fastest along the last dimension of the
-/// original grid.
+/// A grid with its dimensions in reverse order, so that the last one runs fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Reversed {
     grid: Grid,
@@ -24,14 +22,11 @@ impl Reversed {
         Reversed { there: there.collect(), set: NodeSet::empty(grid.nodes()), grid: other }
     }
 
-    /// The reversed grid.
     pub(crate) fn grid(&self) -> &Grid {
         &self.grid
     }
 
     /// The nodes of a set on the original grid, as a set on the reversed grid.
-    ///
-    /// **O(n)** for a grid of *n* nodes.
     pub(crate) fn set(&mut self, nodes: &NodeSet) -> &NodeSet {
         self.set.clear();
         nodes.iter().for_each(|node| self.set.insert(self.there[node as usize]));
@@ -45,7 +40,6 @@ impl Reversed {
     }
 }
 
-/// Sides of a block, or coordinates of a node, in reverse order.
 pub(crate) fn reversed(sides: &[u32]) -> Dims {
     sides.iter().rev().copied().collect()
 }

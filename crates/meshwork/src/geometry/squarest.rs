@@ -5,18 +5,10 @@ use std::cmp::Reverse;
 use crate::job::Dims;
 use crate::topology::Grid;
 
-/// The default block for a number of nodes: a nearly square one that fits the grid.
-///
-/// Of the blocks with exactly this number of nodes, the one with the smallest sum of sides is
-/// taken, unless it is elongated. If it is, a second block is taken: of the blocks with at least
-/// this number of nodes, the one with the smallest sum of sides.
-///
-/// The first block is elongated if it is more than a quarter longer than the second. The length of
-/// a block is the number of steps from a corner to the opposite corner. In two dimensions an
-/// elongated block is more than about four times as long as wide.
-///
-/// # Complexity
-/// The cost of two calls of [`block_of`].
+/// The default block for a number of nodes: a nearly square one that fits the grid. It is the block
+/// of exactly this number of nodes with the least sum of sides. If it is over a quarter longer,
+/// from corner to corner, than the best block of at least this number, the latter is taken. In two
+/// dimensions, such a block is over about four times as long as wide.
 #[must_use]
 pub(crate) fn block_for(nodes: u32, grid: &Grid) -> Option<Dims> {
     let padded = block_of(nodes, grid, false)?;
@@ -30,10 +22,9 @@ fn is_absurdly_long(block: &[u32], other: &[u32]) -> bool {
     4 * steps(block) > 5 * steps(other)
 }
 
-/// The block with the smallest sum of sides that fits the grid and has at least `nodes` nodes.
-///
-/// If `exact` is set, it has exactly `nodes` nodes. Ties go to fewer nodes, then to long sides
-/// along the grid's long sides, then to long sides along the first dimensions.
+/// The block with the least sum of sides that has at least `nodes` nodes, or exactly if `exact`.
+/// Ties go to fewer nodes, then to long sides along the grid's long sides, then along the first
+/// dimensions.
 #[must_use]
 pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
     let is_cube = grid.sides().iter().all(|&side| side == 2);
@@ -52,9 +43,8 @@ pub(crate) fn block_of(nodes: u32, grid: &Grid, exact: bool) -> Option<Dims> {
 }
 
 /// Blocks, chosen greedily, with exactly `nodes` nodes together; none if the grid has fewer nodes.
-/// Each step takes the default block (of [`block_for`]) for the remaining number of nodes if it has
-/// exactly this number. Otherwise it takes the largest block that fits into the default block and
-/// has at most this number.
+/// Each step takes the default block (of [`block_for`]) for the remaining number if it is exact,
+/// and otherwise the largest block within it of at most this number.
 #[must_use]
 pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     let (mut blocks, mut rest) = (Vec::new(), nodes);
@@ -69,9 +59,7 @@ pub(crate) fn blocks_of(nodes: u32, grid: &Grid) -> Vec<Dims> {
     blocks
 }
 
-/// Search for the largest block with bounded sides (`most`) and no more than `nodes` nodes.
-///
-/// Ties go to the longest sides along the first dimensions.
+/// Search for the largest block with sides up to `most` and at most `nodes` nodes.
 struct Part<'a> {
     most: &'a [u32],
     nodes: u32,
@@ -106,10 +94,7 @@ struct Search<'a> {
     best: Option<(Score, Dims)>,
 }
 
-/// Sort key of a block; the block with the least key is the best.
-///
-/// Blocks are compared by sum of sides, then number of nodes, then length along long sides of the
-/// grid, then length along the first dimensions.
+/// Sort key of a block: sum of sides, nodes, length along the grid's long sides, and the first.
 type Score = (u32, u64, Reverse<u64>, Reverse<Dims>);
 
 impl Search<'_> {

@@ -5,12 +5,10 @@ use crate::rng::Stream;
 
 /// Tasks of a trace in random order, whose total demand is about `load` times the GPU capacity.
 ///
-/// All tasks of the trace, sorted by name, are shuffled. The target is `load` times `capacity`. If
-/// all tasks together demand less, tasks are drawn from the trace with replacement and appended,
-/// until the next task would exceed the target. For this check, only the task's share of one GPU is
-/// counted. If all tasks demand more, tasks at random positions are removed until the rest demands
-/// no more than the target. `capacity` is in thousandths of a GPU. This is the protocol of Weng et
-/// al. (ATC 2023), with a load of 1.3.
+/// The tasks are sorted by name and shuffled. If they demand less than the target, further tasks
+/// are drawn with replacement, until the next would exceed it by its share of one GPU. If they
+/// demand more, random ones are removed. `capacity` is in thousandths of a GPU. This is the
+/// protocol of Weng et al. (ATC 2023), with a load of 1.3.
 ///
 /// # Complexity
 /// O(n log n) for n tasks of the trace; each removal is O(n).

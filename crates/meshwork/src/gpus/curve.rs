@@ -2,16 +2,12 @@
 
 use super::{GpuCluster, GpuRule, GpuTask, TypicalTasks};
 
-/// Allocated and fragmented GPUs in per cent of all GPUs, as curves over the arrived load.
-///
-/// The arrived load is the demand of all tasks that have arrived, in per cent of all GPUs.
+/// Allocated and fragmented GPUs in per cent of all GPUs, over the demand of all arrived tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurve {
-    /// Mean percentage of allocated GPUs; index *i* is for an arrived load of *i* per cent. `None`
-    /// if no task arrived within one per cent of this load.
+    /// Mean percentage of allocated GPUs by arrived load in per cent; `None` if no task is near.
     pub allocation: Vec<Option<f64>>,
-    /// Mean percentage of fragmented GPUs; index *i* is for an arrived load of *i* per cent. `None`
-    /// if no task arrived within one per cent of this load.
+    /// Mean percentage of fragmented GPUs by arrived load in per cent; `None` if no task is near.
     pub fragmentation: Vec<Option<f64>>,
 }
 
@@ -19,12 +15,9 @@ impl LoadCurve {
     /// Measures allocation and fragmentation while tasks arrive one after the other and never
     /// leave.
     ///
-    /// A task that fits on no node is dropped.
-    ///
-    /// After each arrival, allocation and fragmentation are recorded under the arrived load,
-    /// rounded to a whole per cent. The curve has the mean of the records at each per cent up to
-    /// `most`, rounded to two decimal places. If a per cent has no record because of a large task,
-    /// the records at the next lower and next higher per cent are used.
+    /// A task that fits on no node is dropped. After each arrival, both are recorded under the
+    /// arrived load in whole per cent. The curve has the mean of the records at each per cent up to
+    /// `most`, or at its neighbours if there are none, rounded to two decimal places.
     ///
     /// # Complexity
     /// For each task, the cost of the rule that places it, and O(n) for n nodes.
@@ -65,10 +58,7 @@ impl LoadCurve {
     }
 }
 
-/// Mean of the records in bin `at`, or in its two neighbours if the bin is empty.
-///
-/// `None` if the neighbours are empty too. A bin stores the sum and the number of the records for
-/// one arrived load in whole per cent.
+/// Mean of bin `at`, or of its neighbours if empty; a bin is a sum and a number of records.
 fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     let of = |bins: &[(f64, u32)]| {
         let (sum, count) = bins.iter().fold((0.0, 0), |all, bin| (all.0 + bin.0, all.1 + bin.1));
@@ -77,7 +67,6 @@ fn mean(bins: &[(f64, u32)], at: usize) -> Option<f64> {
     of(&bins[at..=at]).or_else(|| of(&bins[at.saturating_sub(1)..bins.len().min(at + 2)]))
 }
 
-/// Rounds to two decimal places.
 fn to_places(value: f64) -> f64 {
     (value * 100.0).round_ties_even() / 100.0
 }

@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{GpuNode, GpuTask};
 
-/// Fraction of a workload's tasks that its typical, most frequent requests must cover.
+/// Fraction of a workload's tasks that its typical requests must cover.
 const COVERED: f64 = 0.95;
 
-/// Most frequent requests of a workload (its typical requests), each with its frequency.
-///
-/// They define the measure of fragmentation of Weng et al. (ATC 2023): the expected amount of a
-/// node's free GPUs that a task drawn from the workload could not use.
+/// Most frequent requests of a workload, by which Weng et al. (ATC 2023) measure fragmentation.
 #[derive(Clone, Debug)]
 pub struct TypicalTasks {
     requests: Vec<TypicalRequest>,
@@ -25,9 +22,8 @@ struct TypicalRequest {
 impl TypicalTasks {
     /// Finds the typical requests: the most frequent ones that together cover 95 % of `tasks`.
     ///
-    /// Two requests are equal if they have equal numbers of processors and of GPUs, equal shares of
-    /// a GPU and equal allowed types. Memory is ignored. Among equally frequent requests, the
-    /// larger comes first.
+    /// Equal requests agree in processors, GPUs, shares and allowed types; memory is ignored. Among
+    /// equally frequent requests, the larger comes first.
     #[must_use]
     pub fn of(tasks: &[GpuTask]) -> TypicalTasks {
         let mut counts: BTreeMap<(u32, u32, u32, &str), (usize, &GpuTask)> = BTreeMap::new();
@@ -63,9 +59,7 @@ impl TypicalTasks {
         self.requests.is_empty()
     }
 
-    /// Expected amount of a node's free GPUs that a typical task could not use.
-    ///
-    /// The amount is in thousandths of a GPU.
+    /// Expected thousandths of a node's free GPUs that a typical task could not use.
     ///
     /// # Complexity
     /// O(k g) for k typical requests and g GPUs of the node.
@@ -74,11 +68,8 @@ impl TypicalTasks {
         self.wasted(node.cpu, &node.gpus, &node.model)
     }
 
-    /// Fragmentation of a node with the given free processors and GPUs.
-    ///
-    /// GPUs can be unusable for six reasons. The amounts for each reason are summed separately and
-    /// then added in a fixed order. Another order would change the last bits, and with them scores
-    /// that are truncated to integers.
+    /// Fragmentation of a node with the given free processors and GPUs. The amounts for six reasons
+    /// are added in a fixed order, as another would change truncated scores.
     pub(super) fn wasted(&self, cpu: u32, gpus: &[u32], model: &str) -> f64 {
         let free = f64::from(gpus.iter().sum::<u32>());
         let [mut lacks_both, mut lacks_gpu, mut lacks_cpu] = [0.0; 3];

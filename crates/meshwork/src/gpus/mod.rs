@@ -28,8 +28,7 @@ pub struct GpuNode {
     pub gpus: Vec<u32>,
     /// Type of the node's GPUs.
     pub model: String,
-    /// Numbers of running tasks by their use of GPUs. Index 0 counts tasks that share a GPU, and
-    /// index k tasks that hold k GPUs.
+    /// Numbers of running tasks: at index 0 those that share a GPU, at index k those with k GPUs.
     held: Vec<u32>,
 }
 
@@ -60,9 +59,7 @@ pub struct GpuPlacement {
 }
 
 impl GpuNode {
-    /// Creates an idle node with `gpus` GPUs of type `model`.
-    ///
-    /// `cpu` is in thousandths of a processor, `memory` in MiB.
+    /// Creates an idle node; `cpu` is in thousandths of a processor, `memory` in MiB.
     #[must_use]
     pub fn new(name: &str, cpu: u32, memory: u32, gpus: u32, model: &str) -> GpuNode {
         GpuNode {
@@ -96,9 +93,7 @@ impl GpuNode {
         free.take(task.gpus as usize).collect()
     }
 
-    /// The GPU with the least free amount, among the GPUs that can take a task's share of a GPU.
-    ///
-    /// Ties go to the GPU of lowest number.
+    /// The first of the GPUs with the least free amount that can take a task's share.
     fn tightest_gpu(&self, task: &GpuTask) -> Option<usize> {
         let fitting = (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu] >= task.share);
         fitting.min_by_key(|&gpu| self.gpus[gpu])
@@ -152,9 +147,7 @@ impl GpuTask {
         self.models.is_empty() || self.models.split('|').any(|one| one == model)
     }
 
-    /// Use of GPUs by which running tasks are counted: 0 for a shared GPU, otherwise the GPU count.
-    ///
-    /// `None` if the task uses no GPU.
+    /// Index into `held`: 0 for a shared GPU, otherwise the GPU count; `None` without a GPU.
     fn kind(&self) -> Option<usize> {
         match self.gpus {
             0 => None,
@@ -164,14 +157,10 @@ impl GpuTask {
     }
 }
 
-/// GPU cluster: its nodes, with the free amounts of each.
-///
-/// If a rule gives several nodes the same score, it takes the first of them.
+/// GPU cluster: its nodes, in the order that breaks ties between scores.
 pub struct GpuCluster {
     nodes: Vec<GpuNode>,
-    /// How many times each node has changed.
-    ///
-    /// Rules compare this number to find out whether a cached score of the node is still valid.
+    /// Number of changes of each node, by which rules validate cached scores.
     changes: Vec<u32>,
 }
 

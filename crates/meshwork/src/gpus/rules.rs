@@ -1,7 +1,4 @@
-//! Rules that choose, for a task of a GPU cluster, a node and GPUs of this node.
-//!
-//! Most rules score every node on which a task fits, and take the node with the highest score. Each
-//! rule is a single function, which is why all rules are in this file.
+//! Rules that choose a node and GPUs for a task; each is a single function.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +6,10 @@ use std::sync::Arc;
 use super::{GpuCluster, GpuNode, GpuPlacement, GpuTask, TypicalTasks, WHOLE_GPU};
 use crate::rng::Stream;
 
-/// Processors of the largest node, in thousandths. Rules divide amounts of processors by it.
+/// Processors of the largest node, in thousandths, by which rules divide.
 const MOST_CPU: f64 = 128_000.0;
 
-/// Number of GPUs of the largest node in thousandths, by which rules divide amounts of GPUs.
+/// GPUs of the largest node, in thousandths, by which rules divide.
 const MOST_GPU: f64 = 8_000.0;
 
 /// Rule that chooses, for a task, a node and GPUs of this node.
@@ -26,8 +23,7 @@ pub trait GpuRule {
 pub struct NodeScore {
     /// Score of the node. The node with the highest score is chosen; ties go to the first node.
     pub score: i64,
-    /// Index of the GPU for a task that shares one. `None` stands for the GPU with the least free
-    /// amount on which the task fits.
+    /// Index of the GPU for a task that shares one; `None` for the fullest one on which it fits.
     pub gpu: Option<usize>,
 }
 
@@ -44,8 +40,7 @@ pub struct GpuRuleEntry {
     pub name: &'static str,
     /// Summary of how the rule chooses, in one line.
     pub summary: &'static str,
-    /// Builds the rule for a workload with the given typical tasks. A rule that chooses at random
-    /// draws from the stream.
+    /// Builds the rule for a workload with the given typical tasks, and a stream for random ones.
     pub build: fn(Arc<TypicalTasks>, Stream) -> Box<dyn GpuRule>,
 }
 
@@ -122,22 +117,16 @@ impl RandomNode {
     }
 }
 
-/// Rule that takes the node with the highest score, and caches the scores of nodes until they
-/// change.
+/// Takes the node with the highest score, and caches the scores of nodes until they change.
 struct ByScore {
     rule: Arc<dyn ScoreRule + Send + Sync>,
     kept: BTreeMap<RequestKey, Vec<KeptScore>>,
 }
 
-/// Processors, memory, number of GPUs, share of a GPU and allowed types of a task.
-///
-/// Scores depend on nothing else of the task.
+/// Processors, memory, number of GPUs, share and allowed types of a task, which determine scores.
 type RequestKey = (u32, u32, u32, u32, String);
 
-/// Cached score of a node.
-///
-/// `changes` is how many times the node had changed when it was scored. `score` is `None` if the
-/// task does not fit on the node.
+/// Score of a node at its `changes`; `None` if the task does not fit.
 #[derive(Clone, Copy)]
 struct KeptScore {
     changes: u32,
@@ -178,7 +167,6 @@ impl GpuRule for ByScore {
     }
 }
 
-/// Creates a score without a choice of the GPU.
 fn only(score: i64) -> NodeScore {
     NodeScore { score, gpu: None }
 }
@@ -252,10 +240,8 @@ struct FragmentationDescent {
 }
 
 impl FragmentationDescent {
-    /// Score from 0 to 100 for a change of a node's fragmentation; 50 means no change.
-    ///
-    /// The score is truncated to an integer. `before` is the fragmentation before the change. `cpu`
-    /// and `gpus` are the amounts that would be left free on the node.
+    /// Score from 0 to 100, truncated, for a change of a node's fragmentation; 50 means no change.
+    /// `before` is the fragmentation before, `cpu` and `gpus` would be left free on the node.
     fn grade(&self, node: &GpuNode, before: f64, cpu: u32, gpus: &[u32]) -> i64 {
         let gain = before - self.typical.wasted(cpu, gpus, &node.model);
         (100.0 / (1.0 + libm::exp(-gain / 1000.0))) as i64

@@ -1,6 +1,4 @@
-//! Tests of the rules for choosing GPUs and of the measure of fragmentation.
-//!
-//! Expected values were computed by hand, or follow from the definitions.
+//! Tests of rules and fragmentation, with values by hand or from the definitions.
 
 use std::sync::Arc;
 

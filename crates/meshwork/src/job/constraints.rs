@@ -28,8 +28,7 @@ pub struct Constraints {
     pub nodes_max: Option<u32>,
     /// Number of processors of each segment into which the job is split; `None` if it is not split.
     ///
-    /// The nodes of a segment are together, and segments may be placed apart. The size of a segment
-    /// divides the job's size.
+    /// It divides the job's size. Segments may be placed apart.
     pub segment: Option<u32>,
     /// Whether no two segments share a base block.
     pub spread_segments: bool,

@@ -21,10 +21,9 @@ use smallvec::SmallVec;
 /// ```
 pub struct Dims(Kept);
 
-/// How the side lengths are stored, which is hidden from callers.
 enum Kept {
     Listed(SmallVec<[u32; 4]>),
-    /// The sides of an aligned subcube, which are twos and then ones.
+    /// Twos and then ones.
     Aligned {
         /// Number of dimensions along which the subcube extends.
         dimension: u8,
@@ -36,9 +35,7 @@ enum Kept {
 /// Largest dimension of a hypercube for which aligned subcubes are stored without a list.
 const MOST: usize = 32;
 
-/// List of twos followed by ones. The sides of each aligned subcube are a slice of this list.
-///
-/// The slice has `of` entries and begins at the index `MOST - dimension`.
+/// Twos, then ones, of which the `of` entries from `MOST - dimension` on are a subcube's sides.
 static ALIGNED: [u32; 2 * MOST] = {
     let mut sides = [1; 2 * MOST];
     let mut d = 0;
@@ -69,9 +66,8 @@ impl Dims {
         Dims(Kept::Listed(SmallVec::from_elem(side, count)))
     }
 
-    /// Returns the sides of an aligned subcube, which extends along the lowest dimensions.
-    ///
-    /// The dimension of the hypercube is `of`. The first `dimension` sides are 2, the others 1.
+    /// Returns `dimension` sides of 2, then sides of 1, for a subcube of a hypercube of dimension
+    /// `of`.
     ///
     /// # Panics
     /// If `dimension` exceeds `of`, or `of` exceeds 32.
@@ -121,8 +117,7 @@ impl Dims {
         self.listed().resize(count, side);
     }
 
-    /// The sides as a list that can be changed. The sides of an aligned subcube are converted to a
-    /// list.
+    /// The sides as a list that can be changed; those of an aligned subcube are converted.
     #[inline]
     fn listed(&mut self) -> &mut SmallVec<[u32; 4]> {
         if let Kept::Aligned { .. } = self.0 {
@@ -256,7 +251,6 @@ impl<'de> serde::Deserialize<'de> for Dims {
 mod tests {
     use super::*;
 
-    /// Compares aligned subcubes with sides stored as lists, for every subcube of every hypercube.
     #[test]
     fn aligned_sides_are_what_they_are_when_listed() {
         for of in 0..=MOST {

@@ -81,7 +81,6 @@ fn expand(item: &str, list: &str, all: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers that a bracket stands for, as text with their leading zeros.
 fn numbers(inside: &str, list: &str) -> Result<Vec<String>, String> {
     let mut numbers = Vec::new();
     for part in inside.split(',') {
@@ -158,7 +157,7 @@ pub fn in_order<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     split.chunk_by(is_next).map(run).collect::<Vec<String>>().join(",")
 }
 
-/// Sorts names in the order of host lists, without duplicates, each split into prefix and number.
+/// Sorts names without duplicates, each split into prefix and number.
 fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
     let mut split: Vec<(&str, &str)> = names.into_iter().map(split_number).collect();
     split.sort_by(|a, b| natural(a.0, b.0).then_with(|| by_number(a.1, b.1)));
@@ -185,7 +184,6 @@ fn joined(split: &[(&str, &str)], has_brackets: impl Fn(&[(&str, &str)]) -> bool
     text
 }
 
-/// Splits a name into prefix and trailing number.
 fn split_number(name: &str) -> (&str, &str) {
     let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
     // Slurm does not treat longer strings of digits as numbers either.
@@ -200,8 +198,7 @@ fn by_number(a: &str, b: &str) -> Ordering {
     number(a).cmp(&number(b)).then(a.len().cmp(&b.len()))
 }
 
-/// Whether `b` is the number after `a`, so that both may be in one range. Leading zeros must be
-/// consistent.
+/// Whether `b` is the number after `a`, with consistent leading zeros.
 fn follows(a: &str, b: &str) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;

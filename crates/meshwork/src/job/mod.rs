@@ -15,8 +15,7 @@ pub(crate) use constraints::EXCLUSIVE;
 pub use dims::Dims;
 pub use pieces::{Inside, Piece, Pieces, WHOLE_SHARE};
 
-/// Index of a job in order of arrival, from 0. Identifies the job in events. Ties between jobs are
-/// broken by it.
+/// Index of a job in order of arrival, from 0, by which ties between jobs are broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
@@ -85,9 +84,7 @@ pub struct NotANumber;
 
 impl Eq for Time {}
 
-/// Compares the numbers directly, because neither NaN nor −0 is an instant. This takes one
-/// instruction, where `total_cmp` takes ten. Every heap and sorted list of a run uses this
-/// comparison.
+/// Compares the numbers directly, in one instruction: neither NaN nor −0 is an instant.
 impl Ord for Time {
     #[inline]
     fn cmp(&self, other: &Time) -> Ordering {
@@ -148,11 +145,9 @@ impl fmt::Display for Time {
     }
 }
 
-/// Reason why a waiting job does not start at an instant.
+/// Reason why a waiting job does not start, as if no other job were waiting.
 ///
-/// The reason names what the job would lack on the machine in its current state if no other job
-/// were waiting. If the job would lack nothing, it waits because other jobs have precedence:
-/// `Priority` and `Reserved` are the reasons of this kind.
+/// A job that lacks nothing waits because others have precedence: `Priority` and `Reserved`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -183,10 +178,7 @@ impl Cause {
     }
 }
 
-/// Processors that a job requests.
-///
-/// The enum is exhaustive, so that the compiler lists every `match` to extend when a variant is
-/// added.
+/// Processors that a job requests; exhaustive, so that the compiler lists each `match` to extend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -197,9 +189,7 @@ pub enum Request {
     Block(Dims),
     /// A subcube of dimension *k*, which has 2ᵏ processors.
     Subcube(u32),
-    /// A number of processors under constraints, such as names of nodes or a number of switches.
-    ///
-    /// Created by [`constrained`](Request::constrained).
+    /// A number of processors under constraints, by [`constrained`](Request::constrained).
     #[cfg_attr(feature = "serde", serde(rename = "wanting"))]
     Constrained(Box<Constraints>),
     /// Parts of nodes, such as some of their cores, on a machine whose nodes jobs share.
@@ -213,9 +203,7 @@ impl Request {
         Request::Block(Dims::from_slice(sides))
     }
 
-    /// Returns the request for processors under these constraints.
-    ///
-    /// Without any constraints, it is a plain number of processors.
+    /// Returns the request for processors under these constraints; without any, a plain number.
     #[must_use]
     pub fn constrained(constraints: Constraints) -> Request {
         if constraints == Constraints::of(constraints.nodes) {
@@ -277,9 +265,7 @@ impl Request {
     }
 }
 
-/// Formats the request as in the `table` workload: `7`, `3x5`, or `2^3` for a subcube.
-///
-/// Constraints follow, such as `8 segment=4`. Pieces are formatted as by [`Pieces`].
+/// Formats `7`, `3x5` or `2^3` (a subcube) as in the `table` workload, then constraints or pieces.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -366,8 +352,7 @@ pub struct Owner {
 pub struct Terms {
     /// Priority of the job from 0 to 1.
     pub priority: f64,
-    /// Instant by which the job should end; `None` if it has no deadline. A change of the arrival
-    /// shifts the deadline too.
+    /// Instant by which the job should end, shifted with the arrival; `None` if it has no deadline.
     pub deadline: Option<Time>,
     /// Predecessor after whose end the job was submitted; `None` if the workload gives none.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -396,12 +381,9 @@ pub struct Job {
     pub request: Request,
     /// Run time on the requested processors at speed 1, in units of the clock.
     pub runtime: f64,
-    /// Run time estimated by the user, in units of the clock. Schedulers know the job's end only by
-    /// this estimate. Equal to `runtime` if the workload has no estimates.
+    /// Estimate of the run time by the user, in units of the clock; `runtime` if there is none.
     pub estimate: f64,
-    /// Owner of the job; `None` if unknown or not used. Jobs of one owner share one allocation.
-    ///
-    /// Not serialized.
+    /// Owner of the job, shared by all of its jobs; `None` if unknown or not used. Not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub owner: Option<Arc<Owner>>,
     /// Priority, deadline and predecessor of the job; `None` for most jobs.
@@ -461,7 +443,6 @@ impl Job {
         }
     }
 
-    /// Multiplies the think time before the submission by `factor`.
     pub(crate) fn delay(&mut self, factor: f64) {
         if let Some(after) = self.terms.as_mut().and_then(|terms| terms.after.as_mut()) {
             after.think *= factor;

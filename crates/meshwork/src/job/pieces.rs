@@ -40,8 +40,7 @@ pub struct Piece {
     pub mem: u32,
     /// Number of GPUs of each piece.
     pub gpu: u32,
-    /// Requested thousandths of each GPU. Below [`WHOLE_SHARE`] only for a piece that has a share
-    /// of one GPU.
+    /// Requested thousandths of each GPU; below [`WHOLE_SHARE`] only for a share of one GPU.
     pub share: u32,
     /// Amount of a node's resource `other` for each piece. A study defines the meaning of `other`.
     pub other: u32,
@@ -96,8 +95,7 @@ impl Inside {
         ("block", Inside::Block),
     ];
 
-    /// The word for this part of a machine in the column `inside` of a table of jobs. `None` for
-    /// the whole machine.
+    /// The word for it in the column `inside` of a table; `None` for the whole machine.
     #[must_use]
     pub fn word(self) -> Option<&'static str> {
         Inside::WORDS.iter().find(|(_, inside)| *inside == self).map(|(word, _)| *word)
@@ -121,9 +119,7 @@ impl Piece {
         }
     }
 
-    /// Limits on the number of pieces on one node, as users write them: `4`, or `2-4`.
-    ///
-    /// `None` if there are no limits.
+    /// Limits on the number of pieces on one node, such as `4` or `2-4`; `None` without limits.
     #[must_use]
     pub fn per_node_text(&self) -> Option<String> {
         match (self.per_node_min, self.per_node) {

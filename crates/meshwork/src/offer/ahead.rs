@@ -7,22 +7,19 @@ use crate::job::Job;
 
 /// Look-ahead of selectors: all sites as they would be if some jobs started now.
 ///
-/// The sites themselves do not change. A site is copied when a job is first started on it. If the
-/// site's allocator can use any free processors, the copy is only the number of free processors.
+/// A site is copied when a job is first started on it. If its allocator can use any free
+/// processors, the copy is only their number.
 pub struct Ahead<'a> {
     sites: &'a mut [ManagedSite],
-    /// Attempt to start the job for which a site is chosen.
-    ///
-    /// Other jobs are started hypothetically at the instant of this attempt and with its sizing.
+    /// Attempt for which a site is chosen, whose instant and sizing other jobs use.
     attempt: Attempt<'a>,
     then: Vec<Then>,
 }
 
-/// Look-ahead state of a site, after the hypothetical starts so far.
 enum Then {
     /// No job has been started on the site, so its real state is used.
     Same,
-    /// Number of free processors left on the site. A job can use any of them.
+    /// Number of free processors left on the site, any of which a job can use.
     Free(u32),
     /// Copy of the site, on which jobs have been started.
     Other(Box<ManagedSite>),
@@ -35,10 +32,6 @@ impl<'a> Ahead<'a> {
     }
 
     /// All sites on which `job` would fit after the hypothetical starts so far.
-    ///
-    /// # Complexity
-    /// **O(1)** for each site whose allocator can use any free processors. One request to the
-    /// allocator for each other site.
     pub fn fits(&mut self, job: &Job) -> SiteFits {
         let Ahead { sites, attempt, then } = self;
         let attempt = Attempt { job, ..*attempt };
@@ -58,10 +51,7 @@ impl<'a> Ahead<'a> {
         }))
     }
 
-    /// Starts a job, hypothetically, on a site on which it fits.
-    ///
-    /// Returns `false`, and starts nothing, if the allocator proposes nodes that are not free. In
-    /// the run itself, the engine would stop with an error.
+    /// Starts a job, hypothetically, where it fits; `false` if the proposed nodes are not free.
     pub fn start(&mut self, job: &Job, fit: &SiteFit) -> bool {
         let managed = &self.sites[fit.site];
         let then = &mut self.then[fit.site];
@@ -99,7 +89,6 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::sizing::{QueueCounts, Sizing};
 
-    /// Sites of several kinds on which some jobs may have started.
     fn random_sites(rng: &mut Stream) -> Vec<ManagedSite> {
         let study = toml::toml! {
             machine = { sites = [
@@ -142,8 +131,7 @@ mod tests {
         Job::new(0, Time::ZERO, request, 1.0)
     }
 
-    /// Slow reference version of `Ahead::fits`: copies every site, and starts every job on the
-    /// copy.
+    /// Reference implementation of `Ahead::fits`, by copies of every site.
     fn fits_of(sites: &mut [ManagedSite], sizing: &dyn Sizing, job: &Job) -> SiteFits {
         sites
             .iter_mut()

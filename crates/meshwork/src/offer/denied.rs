@@ -4,25 +4,22 @@ use crate::job::Request;
 
 /// Requests that an allocator cannot place now (denials), so that none is tried again in vain.
 ///
-/// If an allocator that finds every free block cannot place a block, it cannot place a larger block
-/// either, until nodes are released. After a release, the cached requests are only suspected to be
-/// unplaceable. Most likely they still are. So a suspected request that is contained in a new
-/// request is tried first: if it is denied again, the new request is denied too. Suspected requests
-/// are useful, and kept, only if more than one request was denied between two releases.
-///
-/// # Complexity
-/// **O(k)** for each query, with *k* known or suspected requests; at most 64 of each kind are kept.
+/// If an allocator that finds every free block cannot place a block, it cannot place a larger one,
+/// until nodes are released. After a release, denials are only suspected, and a suspected request
+/// that is contained in a new request is tried first. They are useful, and kept, only if more than
+/// one request was denied between two releases. Queries take **O(k)** for at most 64 requests of
+/// each kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Denied {
     known: Vec<Request>,
     suspected: Vec<Request>,
     /// Whether the allocator that denied the requests finds every free block.
     every_block: bool,
-    /// Whether the cache stays empty, for tests only.
+    /// Whether the cache stays empty, for tests.
     forgetful: bool,
 }
 
-/// Maximum length of each of the two lists: known unplaceable requests, and suspected requests.
+/// Maximum number of known denials, and of suspected ones.
 const MAX_KEPT: usize = 64;
 
 impl Denied {
@@ -30,33 +27,26 @@ impl Denied {
         Denied { every_block, ..Denied::default() }
     }
 
-    /// Creates a cache that stays empty, for tests.
     pub(crate) fn forgetful() -> Denied {
         Denied { forgetful: true, ..Denied::default() }
     }
 
-    /// Whether `request` has no placement because a cached request has none.
     pub(crate) fn is_known(&self, request: &Request) -> bool {
         self.known.iter().any(|known| self.follows(known, request))
     }
 
-    /// Whether the cache has no request that is known to be unplaceable.
     pub(crate) fn is_without_knowledge(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Removes and returns a suspected request that is contained in `request`, if there is one. A
-    /// suspected request had no placement before nodes were last released.
-    ///
-    /// If the returned request still has no placement, `request` has none either. So the caller
-    /// tries it first, and [notes](Denied::note) it if it has no placement.
+    /// Removes and returns a suspected request that is contained in `request`. The caller tries it
+    /// first; if it has no placement, `request` has none, and it is [noted](Denied::note).
     pub(crate) fn suspect(&mut self, request: &Request) -> Option<Request> {
         let follows = |other: &Request| other != request && self.follows(other, request);
         let at = self.suspected.iter().position(follows)?;
         Some(self.suspected.swap_remove(at))
     }
 
-    /// Records that a request has no placement now.
     pub(crate) fn note(&mut self, request: &Request) {
         if self.forgetful {
             return;
@@ -71,9 +61,7 @@ impl Denied {
         self.known.push(request.clone());
     }
 
-    /// Updates the cache after nodes were claimed.
-    ///
-    /// Known denials remain valid only if the allocator finds every free block.
+    /// Drops denials after a claim, unless the allocator finds every free block.
     #[inline]
     pub(crate) fn claimed(&mut self) {
         if !self.every_block && !self.is_without_knowledge() {
@@ -81,9 +69,7 @@ impl Denied {
         }
     }
 
-    /// Updates the cache after nodes were released.
-    ///
-    /// Known denials (requests without a placement) become suspected, or are dropped.
+    /// After a release, known denials become suspected, or are dropped.
     #[inline]
     pub(crate) fn released(&mut self) {
         if self.is_without_knowledge() {
@@ -97,17 +83,13 @@ impl Denied {
         }
     }
 
-    /// Takes over the requests of another cache: those known and those suspected to be unplaceable.
-    ///
-    /// The known ones stay known if `still_true` is set; otherwise they become suspected.
+    /// Takes over the requests of another cache, the known ones as suspected unless `still_true`.
     pub(crate) fn learn_from(&mut self, other: Denied, still_true: bool) {
         if !self.every_block {
             return;
         }
-        for request in &other.known {
-            if still_true {
-                self.note(request);
-            }
+        if still_true {
+            other.known.iter().for_each(|request| self.note(request));
         }
         let known = if still_true { Vec::new() } else { other.known };
         for request in other.suspected.into_iter().chain(known) {
@@ -117,7 +99,7 @@ impl Denied {
         }
     }
 
-    /// Adds to this cache the requests that another cache knows to be unplaceable.
+    /// Adds the known denials of another cache.
     pub(crate) fn learn_all_of(&mut self, other: &Denied) {
         for request in &other.known {
             if !self.is_known(request) {
@@ -126,7 +108,6 @@ impl Denied {
         }
     }
 
-    /// Removes all requests from the cache.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.suspected.clear();
@@ -137,10 +118,8 @@ impl Denied {
     }
 }
 
-/// Whether `request` has no placement if the smaller request `denied` has none.
-///
-/// Sides are compared in order, without rotation. This suffices, because in each orientation that
-/// an allocator tries, the smaller block lies within the larger one.
+/// Whether `request` has no placement if the smaller request `denied` has none. Sides are compared
+/// without rotation, as in each tried orientation the smaller block lies in the larger.
 pub(crate) fn implies(denied: &Request, request: &Request, every_block: bool) -> bool {
     match (denied, request) {
         (Request::Block(inner), Request::Block(outer)) if every_block => {

@@ -30,28 +30,21 @@ pub struct ManagedSite {
     allocator: Box<dyn Allocator>,
     asks: Asks,
     finds: Finds,
-    /// Size and shape that the allocator declares for its placements. Every placement is checked.
+    /// Declared size and shape of the placements, by which each is checked.
     gives: Gives,
     origin: Origin,
     stream: Stream,
     rule: ShapeRule,
-    /// Cache of requests, each converted to the kind that the allocator accepts.
-    ///
-    /// A value is `None` if the site cannot hold the request. Copies of the site share the cache,
-    /// because it does not depend on which nodes are free.
+    /// Requests in the allocator's form; `None` if the site cannot hold it. Copies share it.
     shapes: Arc<Mutex<BTreeMap<Request, Option<Request>>>>,
     /// Requests that the allocator cannot place now.
-    ///
-    /// They are cached because the head of a queue is tried again at every arrival behind it, and
-    /// because jobs with equal requests are tried one after the other.
     denied: Denied,
     /// Whether nodes are interchangeable: the allocator is the default one of a flat machine.
     is_uniform: bool,
-    /// Whether the site only counts free nodes, so that placements do not name their nodes.
+    /// Whether placements do not name their nodes.
     counts_only: bool,
 }
 
-/// Relation of an allocator's placements to the request, as the allocator declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     /// One block with the requested sides, possibly rotated.
@@ -59,9 +52,7 @@ enum Gives {
         /// Whether the order of the block's sides may differ from the request.
         turns: bool,
     },
-    /// Exactly the requested number of nodes.
     AsMany,
-    /// At least the requested number of nodes.
     AtLeast,
 }
 
@@ -76,7 +67,6 @@ impl Gives {
     }
 }
 
-/// Whether the sides of two blocks are equal up to their order.
 fn are_turned(sides: &Dims, others: &Dims) -> bool {
     let (mut sides, mut others) = (sides.clone(), others.clone());
     sides.sort_unstable();
@@ -137,22 +127,19 @@ impl ManagedSite {
         matches!(self.gives, Gives::Block { .. })
     }
 
-    /// The registry entry of the site's allocator, as errors name it.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Whether the site only counts free nodes. Its placements then always have the requested size.
+    /// Whether the site only counts free nodes; placements then always have the requested size.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.counts_only
     }
 
     /// Whether a placement has the requested size, and the requested shape if shapes are always
-    /// kept.
-    ///
-    /// The request is of the kind that the allocator accepts. If `is_promised` is set, the
-    /// placement need not come from the allocator, so that its block may be rotated.
+    /// kept. If `is_promised` is set, it need not come from the allocator, so that its block may be
+    /// rotated.
     #[inline]
     pub(crate) fn gives_what_is_asked(
         &self,
@@ -175,10 +162,7 @@ impl ManagedSite {
         }
     }
 
-    /// Returns the placement that the allocator chooses for a request; `None` if there is none now.
-    ///
-    /// The allocator is not called if too few nodes are free, or if a cached denial implies
-    /// failure. The request must be of the kind that the allocator accepts.
+    /// The allocator's placement for a request in its form, unless a denial implies failure.
     #[inline(always)]
     pub(crate) fn choose(&mut self, request: &Request, now: Time) -> Option<Placement> {
         if self.counts_only {
@@ -202,9 +186,7 @@ impl ManagedSite {
         placement
     }
 
-    /// Chooses a placement in a trial, for which the caller has changed what is free on the site.
-    ///
-    /// If `is_less_free` is set, the trial has freed nothing, so that known denials remain valid.
+    /// Chooses in a trial, where known denials remain valid only if `is_less_free` is set.
     pub(crate) fn choose_in_trial(
         &mut self,
         request: &Request,
@@ -218,21 +200,17 @@ impl ManagedSite {
         self.allocator.choose(Ask::new(request, &self.site, now, &mut self.stream))
     }
 
-    /// The site. The caller may change temporarily, for a trial, what is free on it.
+    /// The site, whose free nodes the caller may change temporarily, for a trial.
     pub(crate) fn site_mut(&mut self) -> &mut Site {
         &mut self.site
     }
 
-    /// Switches to counting free nodes, if nodes are interchangeable and all are free.
-    ///
-    /// Placements then have the right number of nodes, but do not say which nodes. This is for runs
-    /// in which no component depends on which nodes a job holds.
+    /// Switches to counting free nodes, if interchangeable, for runs that never look at nodes.
     pub(crate) fn name_no_nodes(&mut self) {
         self.counts_only = self.is_uniform && self.site.free_nodes() == self.site.nodes();
     }
 
-    /// Returns the allocator's present choice for a request, without drawing from its random
-    /// stream.
+    /// The allocator's present choice for a request, without drawing from its random stream.
     pub(crate) fn look(&mut self, request: &Request, now: Time) -> Option<Placement> {
         let before = self.stream.position();
         let placement = self.choose(request, now);
@@ -240,7 +218,7 @@ impl ManagedSite {
         placement
     }
 
-    /// The position of the allocator's random stream, which is the number of draws so far.
+    /// The number of draws from the allocator's random stream so far.
     pub(crate) fn drawn(&self) -> u64 {
         self.stream.position()
     }
@@ -253,12 +231,19 @@ impl ManagedSite {
         }
     }
 
-    /// Reason why the allocator can [never](Allocator::never) place a request on this machine.
-    ///
-    /// `None` if no rule of the machine forbids the request.
+    /// Rule by which the machine can [never](Allocator::never) hold a request, if there is one.
     pub(crate) fn never(&self, request: &Request) -> Option<String> {
         let form = self.in_form(request);
         self.allocator.never(form.as_deref().unwrap_or(request))
+    }
+
+    /// The reason why a request for pieces does not fit now; `None` if jobs share no nodes.
+    pub(crate) fn shortage(&self, request: &Request) -> Option<String> {
+        let amounts = self.site.amounts()?;
+        match self.in_form(request)?.as_ref() {
+            Request::Pieces(pieces) => Some(alloc::parts::shortage(pieces, amounts)),
+            _ => None,
+        }
     }
 
     /// Passes to the allocator the estimated end of the job that has claimed a placement.
@@ -268,27 +253,22 @@ impl ManagedSite {
         }
     }
 
-    /// Time from the start of a job until it begins to run, in units of the clock. The job holds
-    /// its processors during that time.
+    /// Time from a job's start until it begins to run, during which it holds its processors.
     pub(crate) fn setup_time(&self, placement: &Placement) -> f64 {
         if self.counts_only { 0.0 } else { self.allocator.setup_time(placement) }
     }
 
-    /// State in which the allocator remembers past events, without the held placements.
-    ///
-    /// See [`memory`](Allocator::memory).
+    /// The allocator's [memory](Allocator::memory).
     pub(crate) fn memory(&self) -> Vec<u64> {
         self.allocator.memory()
     }
 
-    /// Restores the allocator's memory: see [`recall`](Allocator::recall).
     pub(crate) fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
         self.denied.forget();
         self.allocator.recall(memory, &self.site)
     }
 
-    /// Whether a request cannot be placed, because it is cached as denied or a smaller request
-    /// fails.
+    /// Whether a request is denied, or contains a suspected request that fails again.
     fn cannot_place(&mut self, request: &Request, now: Time) -> bool {
         // The first request after a release is tried as it is, since often no other follows.
         if self.denied.is_without_knowledge() {
@@ -312,27 +292,19 @@ impl ManagedSite {
         request.nodes() > u64::from(self.site.free_nodes()) || self.denied.is_known(request)
     }
 
-    /// Whether a request of the kind that the allocator accepts is cached as unplaceable.
-    ///
-    /// The number of free nodes is not considered.
+    /// Whether a request in the allocator's form is cached as unplaceable.
     #[inline]
     pub(crate) fn is_known_denied(&self, request: &Request) -> bool {
         self.denied.is_known(request)
     }
 
-    /// Takes over the cached denials of an older copy of the site.
-    ///
-    /// If `still_true` is set, no node became free since the copy was made, so that the denials
-    /// still hold. Otherwise they are only suspected to hold.
+    /// Takes over the denials of an older copy; they are only suspected unless `still_true` is set.
     pub(crate) fn learn_from(&mut self, copy: &mut ManagedSite, still_true: bool) {
         self.denied.learn_from(std::mem::take(&mut copy.denied), still_true);
     }
 
-    /// Resets a copy of a site to its original. The allocator must depend only on the free nodes.
-    ///
-    /// The copy's cached denials (requests without a placement) stay known if `still_true` is set.
-    /// Otherwise they become suspected. The original's denials are added, because they hold for the
-    /// copy until more nodes become free.
+    /// Resets a copy of a site, whose allocator depends only on free nodes, to its original. Its
+    /// denials become suspected unless `still_true` is set, and those of the original are added.
     pub(crate) fn become_like(&mut self, original: &ManagedSite, still_true: bool) {
         self.site.become_like(&original.site);
         if !still_true {
@@ -346,10 +318,9 @@ impl ManagedSite {
         self.misses_no_block() && self.allocator.goes_by_free_nodes()
     }
 
-    /// The placement of a request if exactly the nodes in `free` were free.
-    ///
-    /// The allocator must depend on nothing but the free nodes. `self` must be a copy of a site,
-    /// and can be used only for such queries afterwards.
+    /// The placement of a request if exactly the nodes in `free` were free. The allocator must
+    /// depend on nothing else. `self` must be a copy of a site, and serves only such queries
+    /// afterwards.
     pub(crate) fn place_where_free(
         &mut self,
         free: &NodeSet,
@@ -368,21 +339,15 @@ impl ManagedSite {
         self.denied = Denied::forgetful();
     }
 
-    /// Clears the cached requests that cannot be placed.
     pub(crate) fn forget(&mut self) {
         self.denied.forget();
     }
 
-    /// Whether the allocator finds every free block.
     pub(crate) fn misses_no_block(&self) -> bool {
         self.finds == Finds::EveryBlock
     }
 
-    /// Number of nodes that a job would hold if started on this site now; `None` if it does not
-    /// fit.
-    ///
-    /// The result agrees with [`Attempt::at`]. But nothing is drawn from the allocator's random
-    /// stream, so that sites can be compared without side effects.
+    /// Number of nodes that [`Attempt::at`] would give a job now, without drawing from streams.
     fn fit(&mut self, attempt: &Attempt<'_>) -> Option<u32> {
         let free = self.site.free_nodes();
         if self.finds == Finds::AnyNodes {
@@ -404,16 +369,14 @@ impl ManagedSite {
         })
     }
 
-    /// Number of nodes that a job would hold if `free` nodes of the site were free, no matter
-    /// which.
+    /// Number of nodes that a job would hold if any `free` nodes of the site were free.
     fn fit_among(&self, free: u32, attempt: &Attempt<'_>) -> Option<u32> {
         let sizes = attempt.sizes(self);
         let mut held = sizes.iter().map(|size| size.request.nodes());
         held.find(|&held| held <= u64::from(free)).map(|held| held as u32)
     }
 
-    /// Converts a request to the kind that the allocator accepts; `None` if the site cannot hold
-    /// it.
+    /// Converts a request to the allocator's form; `None` if the site cannot hold it.
     #[inline]
     pub(crate) fn in_form<'r>(&self, request: &'r Request) -> Option<Cow<'r, Request>> {
         // A request that has the allocator's form already needs no look-up.
@@ -434,7 +397,6 @@ impl ManagedSite {
         self.shape(request).map(Cow::Owned)
     }
 
-    /// Input of a sizing: a request in the allocator's form, the size of the site, and the queue.
     #[inline]
     pub(crate) fn demand<'r>(&self, request: &'r Request, counts: QueueCounts) -> Demand<'r> {
         Demand { request, asks: self.asks, nodes: self.site.nodes(), counts }
@@ -492,7 +454,7 @@ impl ManagedSite {
         self.allocator.released(placement, &self.site);
     }
 
-    /// Advances the site's random stream to the position that the stream of a copy has reached.
+    /// Advances the site's random stream to the position of a copy's.
     pub(crate) fn sync_streams_with(&mut self, fork: &ManagedSite) {
         self.stream.catch_up_with(&fork.stream);
     }
@@ -522,13 +484,10 @@ pub struct Proposal {
     pub site: usize,
     /// The nodes on which the job's processes run, in the order of their ranks.
     pub placement: Placement,
-    /// Run time on this placement, divided by the requested run time.
-    ///
-    /// It depends on the size that the job gets, and on the speed of the site.
+    /// Run time on this placement, by size and site's speed, divided by the requested run time.
     pub stretch: f64,
 }
 
-/// Attempt to start a job at an instant, with the sizing that decides its size.
 #[derive(Clone, Copy)]
 pub(crate) struct Attempt<'a> {
     pub(crate) job: &'a Job,
@@ -538,16 +497,14 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Sizes in which the job may be started on a site, in the order in which they are tried.
+    /// Sizes of the job on a site, in the order in which they are tried.
     #[inline]
     pub(crate) fn sizes(&self, managed: &ManagedSite) -> SmallVec<[Size; 1]> {
         let Some(request) = managed.in_form(&self.job.request) else { return SmallVec::new() };
         self.sizing.sizes(&managed.demand(&request, self.counts))
     }
 
-    /// Reason why the job cannot start on a site now: too few nodes, or no suitable shape.
-    ///
-    /// `None` if the job can start. Has no side effects.
+    /// Reason why the job cannot start on a site now; `None` if it can. Has no side effects.
     pub(crate) fn lacks(&self, managed: &mut ManagedSite) -> Option<Cause> {
         if managed.fit(self).is_some() {
             return None;
@@ -629,15 +586,12 @@ impl<'a> Offers<'a> {
         &self.sites[index].site
     }
 
-    /// The proposed start of the job on the site with the given index; `None` if it does not fit
-    /// now.
+    /// The proposed start of the job on a site; `None` if it does not fit now.
     pub fn at(&mut self, index: usize) -> Option<Proposal> {
         self.attempt.at(&mut self.sites[index], index)
     }
 
-    /// All sites on which the job fits now.
-    ///
-    /// Has no side effects, not even on the allocators' random streams.
+    /// All sites on which the job fits now; has no side effects, not even on random streams.
     pub fn fits(&mut self) -> SiteFits {
         fits(self.sites.iter_mut().map(|managed| {
             let held = managed.fit(&self.attempt);
@@ -658,9 +612,7 @@ impl<'a> Offers<'a> {
     }
 }
 
-/// Collects the sites on which a job fits.
-///
-/// Each item is a site with its number of free processors and the number that the job would hold.
+/// Collects the sites on which a job fits, given the free processors and those that it would hold.
 fn fits<'s>(sites: impl Iterator<Item = (&'s Site, u32, Option<u32>)>) -> SiteFits {
     sites
         .enumerate()

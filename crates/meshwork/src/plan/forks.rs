@@ -4,10 +4,9 @@ use super::Plan;
 use crate::cluster::{Cluster, Outlook, Place, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Reference plan, which rebuilds the expected future at each instant.
 pub(super) struct Forks {
     outlook: Outlook,
-    /// Waiting jobs with their reservations, in the order in which they were added.
+    /// In the order in which they were added.
     promises: Vec<(Ticket, Reservation)>,
 }
 

@@ -52,14 +52,13 @@ use crate::job::Time;
 /// }
 /// ```
 pub trait Plan: Send {
-    /// Advances the plan to the current instant, at which it has not been used yet.
+    /// Advances the plan to an instant at which it has not been used yet.
     ///
-    /// The nodes of ended jobs become free, and reservations whose start has passed are due now.
+    /// The nodes of ended jobs become free, and passed starts are due now.
     fn advance(&mut self, cluster: &Cluster<'_>);
 
-    /// Reservation of a waiting job at the earliest start that delays no other reservation.
-    ///
-    /// `None` if this start is later than `by`, or if the job never fits.
+    /// Earliest reservation that delays no other; `None` if the job never fits, or starts after
+    /// `by`.
     fn earliest(
         &mut self,
         cluster: &Cluster<'_>,
@@ -69,9 +68,8 @@ pub trait Plan: Send {
 
     /// Adds the reservation of a job, after all other reservations.
     ///
-    /// The reservation must be what [`earliest`](Plan::earliest) returns for the present plan. Only
-    /// a plan by [`forks`] accepts any reservation. If the job has just started, its nodes count as
-    /// those of a running job.
+    /// Unless the plan is by [`forks`], it must be what [`earliest`](Plan::earliest) returns now.
+    /// If the job has just started, its nodes count as those of a running job.
     fn hold(&mut self, cluster: &Cluster<'_>, ticket: Ticket, reservation: Reservation);
 
     /// Removes the reservation of a job; returns whether it had one.
@@ -83,13 +81,11 @@ pub trait Plan: Send {
     /// Moves each reservation, in the order of addition, to its earliest start while the others
     /// stay.
     ///
-    /// No reservation gets later, and a reservation keeps its nodes unless other nodes are free
-    /// sooner. If no job has ended at this instant and none is past its estimate, nothing changes.
+    /// No reservation gets later or needlessly changes nodes. If no job has ended now or is past
+    /// its estimate, nothing changes.
     fn compress(&mut self, cluster: &Cluster<'_>);
 
-    /// Starts jobs whose reservation is due, in the order in which they were added.
-    ///
-    /// A job whose nodes are not free keeps its reservation.
+    /// Starts jobs, in the order of addition, whose reservation is due and whose nodes are free.
     fn start_due(&mut self, cluster: &mut Cluster<'_>);
 }
 
@@ -111,10 +107,7 @@ pub fn forks(cluster: &Cluster<'_>) -> Box<dyn Plan> {
     Box::new(Forks::new(cluster))
 }
 
-/// The plan that a scheduler keeps between passes, advanced to the current instant.
-///
-/// If there is none yet, or if the cluster [is disturbed](Cluster::is_disturbed), [`of`] creates a
-/// new one.
+/// The kept plan, advanced to now; a new one if the cluster [is disturbed](Cluster::is_disturbed).
 pub fn kept<'p>(kept: &'p mut Option<Box<dyn Plan>>, cluster: &Cluster<'_>) -> &'p mut dyn Plan {
     let plan = match kept.take() {
         Some(mut plan) if !cluster.is_disturbed() => {

@@ -7,14 +7,11 @@ use crate::cluster::{
 
 /// Reservation of the first job that cannot start, kept from one scheduling pass to the next.
 ///
-/// Where only node counts matter, [`renew`](Promise::renew) recomputes the reservation. Where the
-/// shape of a job matters, the reserved placement is kept, because an allocator that misses free
-/// blocks may not find it again.
+/// Where only node counts matter, [`renew`](Promise::renew) recomputes it. Where shape matters, the
+/// placement is kept, as an allocator that misses free blocks may not find it again.
 #[derive(Default)]
 pub struct Promise {
-    /// Job with the reservation, and its guard: the limits under which other jobs may start.
-    ///
-    /// Both are as of the last pass.
+    /// The reserved job and its guard, as of the last pass.
     guarded: Option<(Ticket, Guard)>,
 }
 
@@ -38,8 +35,7 @@ impl Promise {
         Ok(())
     }
 
-    /// Makes the reservation of `head` for this pass, and keeps it for the next pass. Returns its
-    /// guard: the limits under which other jobs may start.
+    /// Makes the reservation of `head` for this pass, and returns the limits for other jobs.
     pub fn renew(&mut self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<&mut Guard> {
         // Nearly always the same job had the reservation in the last pass.
         let is_renewed = match &mut self.guarded {
@@ -58,8 +54,7 @@ impl Promise {
         self.guarded.as_ref().is_some_and(|(ticket, _)| *ticket == head)
     }
 
-    /// Starts `head` on nodes that the allocator finds, or otherwise on its reserved nodes. Returns
-    /// whether the job started.
+    /// Starts `head` on nodes that the allocator finds, or on its reserved nodes.
     pub fn start(&self, cluster: &mut Cluster<'_>, head: Ticket) -> bool {
         if cluster.start(head, StartOptions::default()) {
             return true;
@@ -93,10 +88,7 @@ impl Promise {
         (same && (is_count || cluster.misses_no_block())).then_some(guard)
     }
 
-    /// Guard (limits for other jobs) of the kept reservation of `head`, or of a new one.
-    ///
-    /// A new reservation is made if none is kept. It is also made if it can start before the nodes
-    /// of the kept reservation are expected to be free.
+    /// Guard of the kept reservation of `head`, or of a new one if that can start sooner.
     fn make(&self, cluster: &mut Cluster<'_>, head: Ticket) -> Option<Guard> {
         let kept = self.guarded.as_ref().filter(|(ticket, _)| *ticket == head);
         let Some((_, guard @ Guard { reservation: kept, .. })) =
@@ -120,13 +112,8 @@ impl Promise {
     }
 }
 
-/// Whether no job has ended that was expected to run up to a reserved start or beyond.
-///
-/// Also `false` while a job runs past its estimate. If the allocators find every free block, a kept
-/// reservation is then certain to be the earliest possible one. When the reservation was made,
-/// there was no placement at any earlier instant, even with the nodes of all jobs that were
-/// expected to have ended by then. The reserved job can start sooner only if a job has ended that
-/// was expected to run up to the reserved start or beyond.
+/// Whether no job is late, and none ended early that should have run to a reserved start. If the
+/// allocators find every free block, a kept reservation is then still the earliest.
 fn none_ended_early(cluster: &Cluster<'_>, kept: &Reservation) -> bool {
     let mut ended = cluster.departures().iter();
     !cluster.runs_late() && ended.all(|departure| departure.ran.expected_end < kept.at)

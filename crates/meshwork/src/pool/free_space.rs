@@ -15,14 +15,11 @@ pub struct FreeSpace {
     pub free: u32,
     /// Number of nodes of the machine, or of its cores if jobs share nodes.
     pub nodes: u32,
-    /// Largest free block with sides in the requested ratio; on a hypercube, the largest free
-    /// subcube.
+    /// Largest free block with sides in the requested ratio, or largest free subcube.
     ///
-    /// If there are several, the one with the lowest base. `None` if no block is free, or if the
-    /// machine has no such blocks (a flat machine, for example).
+    /// Ties go to the lowest base. `None` without a free block, such as on a flat machine.
     pub largest: Option<PlacedBlock>,
-    /// Free cores, memory in MiB, wholly free GPUs and the resource `other`. `None` if jobs do not
-    /// share nodes.
+    /// Free cores, MiB of memory, wholly free GPUs and `other`; `None` if jobs do not share nodes.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub amounts: Option<[u64; 4]>,
 }
@@ -99,7 +96,6 @@ impl Pool {
     }
 }
 
-/// Greatest common divisor of two numbers.
 fn divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { divisor(b, a % b) }
 }

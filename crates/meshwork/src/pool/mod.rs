@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use crate::alloc::parts::nodes::{ORDER, WITHIN};
-use crate::alloc::parts::shortage;
 use crate::alloc::{self, Claim, Holder};
 use crate::catalogue::Catalogue;
 use crate::facility::SiteAhead;
@@ -84,22 +83,17 @@ pub static PARAMS: &[Param] = &[
 /// The time of the allocator, and **O(log h)** with *h* placements held.
 pub struct Pool {
     managed: ManagedSite,
-    /// Site without any held placement, used to find out whether a request could ever be placed.
+    /// Site without held placements, to find out whether a request could ever be placed.
     empty: ManagedSite,
-    /// Held placements by first node and placement number. The number is part of the key because
-    /// several placements may have parts of one node.
+    /// Held placements by first node and number, because several may have parts of one node.
     held: BTreeMap<(Node, u64), Held>,
-    /// Number of placements held so far, including released ones.
     count: u64,
     now: Time,
-    /// Configuration with every default filled in. Pools with equal configurations return equal
-    /// placements.
+    /// Configuration with every default; pools with equal ones return equal placements.
     table: Table,
 }
 
-/// A held placement with the instant since which it is held.
-///
-/// `number` is the number of placements held before it, including released ones.
+/// A held placement, with the number of placements held before it, including released ones.
 #[derive(Clone)]
 struct Held {
     placement: Placement,
@@ -120,10 +114,7 @@ impl Pool {
         Pool::read_in(&Catalogue::standard(), table)
     }
 
-    /// Creates an empty pool from a configuration whose allocator may come from a custom catalogue.
-    ///
-    /// # Errors
-    /// The errors of [`read`](Pool::read).
+    /// Variant of [`read`](Pool::read) in which the allocator may come from a custom catalogue.
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Pool, Problem> {
         let (spec, params, table) = Pool::spec(catalogue, table)?;
         let rule = params.meaning(SHAPE.name, &SHAPES);
@@ -132,9 +123,7 @@ impl Pool {
         Ok(Pool { managed, empty, held: BTreeMap::new(), count: 0, now: Time::ZERO, table })
     }
 
-    /// Estimates the memory of a pool in bytes, without building the pool.
-    ///
-    /// The estimate covers the machine and an empty copy of it.
+    /// Estimates the memory of a pool in bytes, with an empty copy of the machine.
     ///
     /// # Errors
     /// The errors of [`read`](Pool::read) that can be found without building an allocator.
@@ -142,16 +131,12 @@ impl Pool {
         Pool::memory_in(&Catalogue::standard(), table)
     }
 
-    /// Estimates the memory of a pool whose allocator may come from a custom catalogue, in bytes.
-    ///
-    /// # Errors
-    /// The errors of [`memory`](Pool::memory).
+    /// Variant of [`memory`](Pool::memory) in which the allocator may come from a custom catalogue.
     pub fn memory_in(catalogue: &Catalogue, table: &Table) -> Result<u64, Problem> {
         let (spec, ..) = Pool::spec(catalogue, table)?;
         Ok(2 * BYTES_PER_NODE * u64::from(spec.topology.grid().nodes()))
     }
 
-    /// Reads the site and the parameters of a configuration, and fills in every default.
     fn spec(catalogue: &Catalogue, table: &Table) -> Result<(SiteSpec, Params, Table), Problem> {
         let (machine, rest) = split_machine(catalogue, table)?;
         let params: Vec<&Param> = PARAMS.iter().collect();
@@ -159,14 +144,12 @@ impl Pool {
         let (machine, types) = split_types(catalogue, &machine)?;
         let (mut machine, sites) = resolve_machine(catalogue, &machine)?;
         if let Some(several) = machine.get("sites").and_then(Value::as_array) {
-            return Err(Problem::new(
-                "machine.sites",
-                format!(
-                    "`machine` has a list of sites ({}), but a pool is a single site: give its \
-                     `topology`",
-                    several.len()
-                ),
-            ));
+            let says = format!(
+                "`machine` has a list of sites ({}), but a pool is a single site: give its \
+                 `topology`",
+                several.len()
+            );
+            return Err(Problem::new("machine.sites", says));
         }
         let mut table = params.table().clone();
         let specs = allocators_for(catalogue, &mut table, &mut machine, &sites, &types)?;
@@ -194,10 +177,7 @@ impl Pool {
         self.now
     }
 
-    /// Advances the pool's clock to the instant `to`.
-    ///
-    /// Only allocators that use the age of placements need the clock. For all other allocators it
-    /// may stay at its start.
+    /// Advances the pool's clock to `to`, for allocators that use the age of placements.
     ///
     /// # Errors
     /// If the instant is in the past; then nothing is changed.
@@ -296,7 +276,6 @@ impl Pool {
         Ok(())
     }
 
-    /// Held placements that are equal to `placement`, in the order of allocation.
     fn equal(&self, placement: &Placement) -> impl Iterator<Item = &Held> {
         let node = placement.blocks.first().map(|block| block.base);
         let there = node.into_iter().flat_map(|node| self.held.range((node, 0)..=(node, u64::MAX)));
@@ -329,9 +308,7 @@ impl Pool {
         of_columns(columns, self.site().topology(), true).map(Request::pieces)
     }
 
-    /// Reads a request as [`Pool::pieces`] does, also if its pieces can never be placed.
-    ///
-    /// [`Pool::never`] then gives the reason.
+    /// Variant of [`Pool::pieces`] that accepts pieces that can [never](Pool::never) be placed.
     ///
     /// # Errors
     /// If the nodes have no types, or a column is wrong; in one sentence.
@@ -339,15 +316,10 @@ impl Pool {
         of_columns(columns, self.site().topology(), false).map(Request::pieces)
     }
 
-    /// Explains what a request for pieces (parts of nodes) lacks now; `None` if jobs do not share
-    /// nodes.
+    /// Explains what a request for pieces lacks now; `None` if jobs do not share nodes.
     #[must_use]
     pub fn shortage(&self, request: &Request) -> Option<String> {
-        let amounts = self.site().amounts()?;
-        match self.managed.in_form(request)?.as_ref() {
-            Request::Pieces(pieces) => Some(shortage(pieces, amounts)),
-            _ => None,
-        }
+        self.managed.shortage(request)
     }
 
     /// Returns a copy of the machine, to try releases and allocations without changing the pool.

@@ -48,18 +48,16 @@ pub enum Operation {
     Allocate(Name, Request),
     /// Hold, under a new name, a placement that was made outside the pool.
     Adopt(Name, Vec<PlacedBlock>),
-    /// Hold exactly the given nodes under each of the given names, and release all other named
-    /// placements.
+    /// Hold exactly the given nodes under each of the given names, and release all other names.
     ///
-    /// A held placement that has exactly the nodes given for its name stays held. Under each other
-    /// name, the given nodes are newly held, as a placement that was made outside the pool.
+    /// A placement that has exactly the nodes given for its name stays held. Under each other name,
+    /// the nodes are held like a placement that was made outside the pool.
     HoldExactly(Vec<(Name, Vec<Node>)>),
     /// Release everything held under this name.
     Release(Name),
     /// Return the placement that a request would get, without allocating it.
     Can(Request),
-    /// Return the free nodes and the largest free block whose sides have this ratio. `None` stands
-    /// for equal sides.
+    /// Return the free nodes and the largest free block of this ratio, by default of equal sides.
     Free(Option<Vec<u32>>),
     /// List all placements held under a name.
     Show,
@@ -74,19 +72,14 @@ pub enum Operation {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Answer {
-    /// Placement that is held from now on; for [`Operation::Can`], the placement that would be
-    /// held.
+    /// Placement that is now held or, for [`Operation::Can`], would be held.
     Placed(Placement),
     /// No placement is possible now: too few nodes are free, or they do not have a suitable shape.
     #[cfg_attr(feature = "serde", serde(rename = "no_room"))]
     NoPlacement {
-        /// Whether no placement is possible on the empty machine either, so that waiting is
-        /// useless.
+        /// Whether no placement is possible even on the empty machine.
         never: bool,
-        /// Rule of the machine, other than its size, that forbids the request; `None` without such
-        /// a rule.
-        ///
-        /// If jobs share nodes, this may also explain what the request lacks now.
+        /// Rule, other than size, that forbids the request, or on shared nodes what it lacks now.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
         reason: Option<String>,
     },
@@ -128,9 +121,7 @@ pub struct Holding {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NamedPoolState {
-    /// Names of the placements in `snapshot`, in order of allocation.
-    ///
-    /// `None` for each placement without a name.
+    /// Names of the placements in `snapshot`, in order; `None` for those without a name.
     pub names: Vec<Option<Name>>,
     /// State of the pool that the named pool drives.
     pub snapshot: Snapshot,
@@ -325,9 +316,7 @@ impl NamedPool {
         self.holders.iter().filter_map(holding).collect()
     }
 
-    /// Beginning and name of each named placement, by the number of placements allocated before it.
-    ///
-    /// Of equal placements each has one of the names.
+    /// Beginning and name of each named placement, by the number of those before it.
     fn tenures(&self) -> BTreeMap<u64, (Time, &Name)> {
         let mut found = BTreeMap::new();
         for (name, placement) in &self.holders {

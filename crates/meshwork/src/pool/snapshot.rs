@@ -14,9 +14,7 @@ use crate::topology::{Grid, Topology};
 
 /// State of a pool at one instant, from which [`Pool::restore`] recreates the pool.
 ///
-/// It contains the pool's configuration, the held placements with the instants of their allocation,
-/// the position of the random stream, and the allocator's memory. With the feature `serde`, a
-/// snapshot can be written in any format.
+/// With the feature `serde`, a snapshot can be written in any format.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -178,16 +176,13 @@ impl Pool {
         Ok(())
     }
 
-    /// Held placements, in the order of allocation.
     pub(super) fn in_order(&self) -> Vec<&Held> {
         let mut held: Vec<&Held> = self.held.values().collect();
         held.sort_by_key(|held| held.number);
         held
     }
 
-    /// Instant since which a placement is held, and the number of placements allocated before it.
-    ///
-    /// There are several if equal parts of a node are held, such as two halves of one GPU.
+    /// Instant since which a placement is held, and its number; several for equal parts of a node.
     pub(super) fn tenures(&self, placement: &Placement) -> impl Iterator<Item = (Time, u64)> {
         self.equal(placement).map(|held| (held.since, held.number))
     }
@@ -201,7 +196,6 @@ fn instant(units: f64, earliest: Time) -> Result<Time, RestoreError> {
     Ok(Time::new(units))
 }
 
-/// Finds the first key in which the configurations of a snapshot and of a pool differ.
 fn difference(path: &str, snapshot: &Table, here: &Table) -> Option<RestoreError> {
     let keys = here.keys().chain(snapshot.keys().filter(|key| !here.contains_key(key.as_str())));
     for key in keys {

@@ -18,7 +18,6 @@ struct AddedEntry {
 }
 
 impl Added {
-    /// Returns a copy of these entries with one more.
     pub(crate) fn with<E: ListedEntry + Send>(&self, entry: &'static E) -> Added {
         let added = AddedEntry { family: E::family(), about: entry.about(), entry };
         Added(self.0.iter().copied().chain([added]).collect())
@@ -29,7 +28,7 @@ impl Added {
         of_family.map(|added| added.about).collect()
     }
 
-    /// Returns a family's entries of this crate, followed by those that a catalogue adds to it.
+    /// The family's entries of this crate, followed by the added ones.
     pub(crate) fn list<E: ListedEntry>(&self) -> Vec<&'static E> {
         let added = self.0.iter().filter_map(|added| {
             let entry: &'static dyn Any = added.entry;
@@ -38,7 +37,7 @@ impl Added {
         E::standard().iter().copied().chain(added).collect()
     }
 
-    /// Returns the entry with the name `name`, which must be in the list of its family.
+    /// The entry with a name that must be in the list of its family.
     pub(crate) fn entry<E: ListedEntry>(&self, name: &str) -> &'static E {
         entry(&self.list::<E>(), name)
     }

@@ -3,14 +3,11 @@
 use super::read::literal;
 use super::{About, DefaultValue, EntrySource, Family, Kind, Param};
 
-/// Names that registry entries must not have, because TOML reads them as booleans or numbers.
+/// TOML reads these as booleans or numbers.
 const RESERVED: [&str; 4] = ["true", "false", "inf", "nan"];
 
 impl About {
-    /// Checks a registry entry: its names, its summary, its parameters and their defaults.
-    ///
-    /// # Errors
-    /// Description of the problem, as the end of a sentence that begins with "cannot be added".
+    /// Checks a registry entry. An error ends a sentence that begins with "cannot be added".
     pub fn check(&self, lists: &dyn EntrySource, family: &Family) -> Result<(), String> {
         for name in self.aliases.iter().copied().chain([self.name]) {
             if RESERVED.contains(&name) {
@@ -69,7 +66,6 @@ fn check_params(lists: &dyn EntrySource, params: &[Param]) -> Result<(), String>
 }
 
 impl Kind {
-    /// Checks that at least one value is admissible for a parameter of this kind.
     fn check(&self, lists: &dyn EntrySource) -> Result<(), String> {
         match self {
             Kind::Integer(least, most) | Kind::Integers(least, most) => {

@@ -27,10 +27,7 @@ use toml::{Table, Value};
 
 use spelling::suggested;
 
-/// Largest number allowed in any parameter or log field.
-///
-/// The number is far beyond the numbers of any machine or clock. Sums and products of such numbers
-/// stay finite.
+/// Largest number allowed in any parameter or log field; sums and products of such stay finite.
 pub const LARGEST: f64 = 1e15;
 
 /// Smallest positive number allowed in a parameter. The bound keeps quotients finite.
@@ -71,8 +68,7 @@ pub struct About {
     pub aliases: &'static [&'static str],
     /// Effect of the entry in one line without a full stop.
     pub summary: &'static str,
-    /// Definition in full sentences, complete enough to implement it. The manual prints it. Names
-    /// of parameters are in backticks.
+    /// Definition in full sentences, complete enough to implement it, for the manual.
     pub definition: &'static str,
     /// Time and space that the component takes, in full sentences that define their variables.
     pub complexity: &'static str,
@@ -92,49 +88,41 @@ impl About {
 
     /// Sets other accepted spellings of the entry's name.
     #[must_use]
-    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> About {
-        self.aliases = aliases;
-        self
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> About {
+        About { aliases, ..self }
     }
 
     /// Sets the text that defines the entry, in full sentences.
     #[must_use]
-    pub const fn definition(mut self, definition: &'static str) -> About {
-        self.definition = definition;
-        self
+    pub const fn definition(self, definition: &'static str) -> About {
+        About { definition, ..self }
     }
 
     /// Sets the text on time and space that the component takes, in full sentences.
     #[must_use]
-    pub const fn complexity(mut self, complexity: &'static str) -> About {
-        self.complexity = complexity;
-        self
+    pub const fn complexity(self, complexity: &'static str) -> About {
+        About { complexity, ..self }
     }
 
     /// Sets the source of the definition, such as a paper.
     #[must_use]
-    pub const fn source(mut self, source: &'static str) -> About {
-        self.source = source;
-        self
+    pub const fn source(self, source: &'static str) -> About {
+        About { source, ..self }
     }
 
     /// Sets the parameters, in the order in which they are to be read.
     #[must_use]
-    pub const fn params(mut self, params: &'static [Param]) -> About {
-        self.params = params;
-        self
+    pub const fn params(self, params: &'static [Param]) -> About {
+        About { params, ..self }
     }
 
     /// Replaces the entry's name, and drops the aliases, which belong to the original entry.
     #[must_use]
-    pub const fn renamed(mut self, name: &'static str) -> About {
-        self.name = name;
-        self.aliases = &[];
-        self
+    pub const fn renamed(self, name: &'static str) -> About {
+        About { name, aliases: &[], ..self }
     }
 
-    /// Whether the description contains the words of an unknown name, one after the other. Endings
-    /// are ignored: `backfill` and `easy_backfilling` occur in a summary with "EASY backfilling".
+    /// Whether the description contains the words of an unknown name, up to their endings.
     fn speaks_of(&self, name: &str) -> bool {
         let stem = |word: &str| {
             let word = word.to_lowercase();
@@ -210,8 +198,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of a component that the calling program provides, without a registry
-    /// entry.
+    /// Returns the origin of a component that the calling program provides.
     #[must_use]
     pub const fn unnamed(kind: &'static str) -> Origin {
         Origin { kind, name: "", is_standard: false }
@@ -275,10 +262,7 @@ impl Family {
         self.find_in(&Standard, path, name)
     }
 
-    /// Returns the description of the entry with a name or alias. `lists` has the known entries.
-    ///
-    /// # Errors
-    /// A sentence that names the nearest known name.
+    /// Variant of [`find`](Family::find) among the entries of `lists`.
     pub fn find_in(
         &self,
         lists: &dyn EntrySource,
@@ -313,13 +297,7 @@ impl Family {
         self.resolve_in(&Standard, path, given)
     }
 
-    /// Reads a component of a study: a name, or a table with name and parameters.
-    ///
-    /// Fills in the defaults of omitted parameters. `lists` has the entries that may be named, such
-    /// as those of a catalogue.
-    ///
-    /// # Errors
-    /// The first problem found.
+    /// Variant of [`resolve`](Family::resolve) with the entries of `lists`, such as a catalogue's.
     pub fn resolve_in(
         &self,
         lists: &dyn EntrySource,
@@ -336,37 +314,31 @@ impl Family {
                 match own.remove(self.key) {
                     Some(Value::String(_)) => {}
                     Some(other) => {
-                        return Err(Problem::new(
+                        let says = format!(
+                            "`{}` is {other}, but must be the name of {}",
                             join(path, self.key),
-                            format!(
-                                "`{}` is {other}, but must be the name of {}",
-                                join(path, self.key),
-                                with_article(self.kind)
-                            ),
-                        ));
+                            with_article(self.kind)
+                        );
+                        return Err(Problem::new(join(path, self.key), says));
                     }
                     None => {
-                        return Err(Problem::new(
-                            path,
-                            format!(
-                                "`{path}` has no `{}`, which says which {} it is",
-                                self.key, self.kind
-                            ),
-                        ));
+                        let says = format!(
+                            "`{path}` has no `{}`, which says which {} it is",
+                            self.key, self.kind
+                        );
+                        return Err(Problem::new(path, says));
                     }
                 }
                 (table[self.key].as_str().expect("checked above"), own)
             }
             other => {
-                return Err(Problem::new(
-                    path,
-                    format!(
-                        "`{path}` is {other}, but must be the name of {}, or a table with `{}` \
-                         and its parameters",
-                        with_article(self.kind),
-                        self.key
-                    ),
-                ));
+                let says = format!(
+                    "`{path}` is {other}, but must be the name of {}, or a table with `{}` \
+                     and its parameters",
+                    with_article(self.kind),
+                    self.key
+                );
+                return Err(Problem::new(path, says));
             }
         };
         let about = self.find_in(lists, &at, name)?;

@@ -24,8 +24,7 @@ pub enum DefaultValue {
     Required,
     /// The default is this value, written as TOML.
     Is(&'static str),
-    /// There is no default value. The text describes in a few words the effect of omitting the
-    /// parameter.
+    /// There is no default value; the text describes the effect of omitting the parameter.
     Absent(&'static str),
 }
 
@@ -52,15 +51,11 @@ pub enum Kind {
     Numbers(Range),
     /// The value must be one boolean or a list of booleans.
     Flags,
-    /// The value must name a component of the given family.
-    ///
-    /// It is a name, or a table with name and parameters.
+    /// The value must name a component of the given family, alone or in a table with parameters.
     Component(&'static Family),
     /// The value must be a list of components of the given family.
     Components(&'static Family),
-    /// The value must be a list of names of the given family.
-    ///
-    /// An entry with parameters may be given as a table with name and parameters.
+    /// The value must be a list of names of the given family, or tables of names and parameters.
     Names(&'static Family),
     /// The value must be a table whose keys are the given parameters.
     Table(&'static [Param]),

@@ -12,8 +12,7 @@ pub fn name_of(item: &Value) -> Option<&str> {
 
 /// Parameters of a registry entry with their values, all within their bounds.
 ///
-/// A parameter may be absent if it is optional and has no default. Accessors panic if a parameter
-/// is not declared or is of another kind. The first test of a strategy finds such a mistake.
+/// Accessors panic if a parameter is not declared or is of another kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     pub(super) path: String,
@@ -32,8 +31,7 @@ impl Params {
         Params { path: path.to_owned(), table, key, added: lists.added() }
     }
 
-    /// Creates the parameters of a nested table or component. It may name entries of the same
-    /// catalogue.
+    /// Parameters of a nested table or component, which may name entries of the same catalogue.
     fn part(&self, path: String, table: Table, key: &'static str) -> Params {
         Params { path, table, key, added: self.added.clone() }
     }
@@ -119,15 +117,13 @@ impl Params {
         self.table.get(key).and_then(Value::as_str)
     }
 
-    /// Returns the value that `words` assigns to the word given for the parameter `key`. The word
-    /// must be one of `words`.
+    /// Returns the value that `words` assigns to the word of the parameter `key`.
     #[must_use]
     pub fn meaning<T: Clone, const N: usize>(&self, key: &str, words: &Words<T, N>) -> T {
         self.get_meaning(key, words).unwrap_or_else(|| panic!("no such word `{key}` is declared"))
     }
 
-    /// Returns the value that `words` assigns to the word given for the parameter `key`. `None` if
-    /// the parameter was omitted or its value is not one of `words`.
+    /// Returns the value that `words` assigns to the word of the parameter `key`, if any.
     #[must_use]
     pub fn get_meaning<T: Clone, const N: usize>(
         &self,
@@ -189,11 +185,15 @@ impl Params {
     /// Returns the parameters of each table in the list `key`; `None` if the list was omitted.
     #[must_use]
     pub fn get_tables(&self, key: &str) -> Option<Vec<Params>> {
+        self.parts(key, "")
+    }
+
+    fn parts(&self, key: &str, name_key: &'static str) -> Option<Vec<Params>> {
         let list = self.table.get(key)?.as_array()?;
         let path = join(&self.path, key);
         let tables = list.iter().enumerate().filter_map(|(i, item)| {
             let table = item.as_table()?.clone();
-            Some(self.part(format!("{path}[{i}]"), table, ""))
+            Some(self.part(format!("{path}[{i}]"), table, name_key))
         });
         Some(tables.collect())
     }
@@ -215,12 +215,6 @@ impl Params {
     /// Returns the parameters of each component in the list `key`; `None` if the list was omitted.
     #[must_use]
     pub fn get_components(&self, key: &str, family: &'static Family) -> Option<Vec<Params>> {
-        let list = self.table.get(key)?.as_array()?;
-        let path = join(&self.path, key);
-        let tables = list.iter().enumerate().filter_map(|(i, item)| {
-            let table = item.as_table()?.clone();
-            Some(self.part(format!("{path}[{i}]"), table, family.key))
-        });
-        Some(tables.collect())
+        self.parts(key, family.key)
     }
 }

@@ -5,14 +5,12 @@ use toml::{Table, Value};
 use super::spelling::{LOOSELY, nearest, number_meant, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
-/// Maximum depth of the nested tables in which the right place of a misplaced key is sought. The
-/// path `workload.sizes.max` has this depth.
+/// Depth to which the place of a misplaced key is sought; `workload.sizes.max` has this depth.
 const DEEPEST: usize = 3;
 
-/// Reads a table that may have the given parameters as its keys.
+/// Reads a table that may have the given parameters, and the keys `also`, which are not read.
 ///
-/// Refuses unknown keys, checks values and fills in defaults. The keys in `also` are allowed too:
-/// the caller has already read them.
+/// Refuses unknown keys, checks values and fills in defaults.
 ///
 /// # Errors
 /// The first problem found.
@@ -25,10 +23,7 @@ pub fn resolve(
     resolve_in(&Standard, path, params, given, also)
 }
 
-/// Reads a table like [`resolve`], but components in it may also name entries of `lists`.
-///
-/// # Errors
-/// The first problem found.
+/// Variant of [`resolve`] in which components may also name entries of `lists`.
 pub fn resolve_in(
     lists: &dyn EntrySource,
     path: &str,
@@ -61,10 +56,9 @@ pub fn resolve_in(
     Ok(Params { path: path.to_owned(), table, key: "", added: lists.added() })
 }
 
-/// Refuses keys that are not names of parameters. The error suggests a key that may be meant.
+/// Refuses keys that are not names of parameters; the error suggests a key that may be meant.
 ///
-/// The suggestion is the same key in a nested table, if one has this key. Otherwise it is the known
-/// key with the most similar spelling.
+/// The suggestion is the same key in a nested table, or else the most similar known key.
 ///
 /// # Errors
 /// The first unknown key.
@@ -105,8 +99,7 @@ pub fn refuse_unknown(
     Err(Problem::new(join(path, key), format!("unknown key `{key}`{place} ({says})")))
 }
 
-/// Collects the keys that nested tables may have, as dotted paths. If a table describes a
-/// component, these are the parameters of the component that it names.
+/// Collects the keys of nested tables, or of the component that a table names, as dotted paths.
 fn within(
     lists: &dyn EntrySource,
     params: &[&Param],
@@ -144,7 +137,7 @@ fn within(
     keys
 }
 
-/// Parses a text that consists of a single TOML value; `None` for any other text.
+/// Parses a text that is a single TOML value.
 pub(super) fn literal(text: &str) -> Option<Value> {
     let mut table: Table = format!("value = {text}").parse().ok()?;
     let value = table.remove("value")?;
@@ -152,7 +145,6 @@ pub(super) fn literal(text: &str) -> Option<Value> {
 }
 
 impl Kind {
-    /// Whether a parameter of this kind is a list of tables, and `value` is an empty list.
     fn is_none_of(&self, value: &Value) -> bool {
         matches!(self, Kind::Tables(_)) && value.as_array().is_some_and(Vec::is_empty)
     }
@@ -168,6 +160,12 @@ impl Kind {
             let meant = given.as_str().map(number_meant).unwrap_or_default();
             let Problem { message, .. } = refuse();
             Problem::new(path, message + &meant)
+        };
+        let each = |read: &dyn Fn(&str, &Value) -> Result<Value, Problem>| {
+            let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
+            let items = list.iter().enumerate();
+            let read = items.map(|(i, item)| read(&format!("{path}[{i}]"), item));
+            read.collect::<Result<_, _>>().map(Value::Array)
         };
         match self {
             Kind::Number(range) => number(given)
@@ -206,55 +204,25 @@ impl Kind {
                 let Problem { message, .. } = refuse();
                 Err(Problem::new(path, format!("{message} (did you mean `{numbers:?}`?)")))
             }
-            Kind::Integers(least, most) => match given {
-                Value::Array(list) if !list.is_empty() => list
-                    .iter()
-                    .map(|item| whole(item, *least, *most).map(Value::Integer))
-                    .collect::<Option<Vec<Value>>>()
-                    .map(Value::Array)
-                    .ok_or_else(refuse),
-                single => whole(single, *least, *most)
-                    .map(|n| Value::Array(vec![Value::Integer(n)]))
-                    .ok_or_else(refuse),
-            },
-            Kind::Numbers(range) => given
-                .as_array()
-                .filter(|list| !list.is_empty())
-                .and_then(|list| {
-                    list.iter()
-                        .map(|item| number(item).filter(|&n| range.holds(n)).map(Value::Float))
-                        .collect::<Option<Vec<Value>>>()
-                })
-                .map(Value::Array)
-                .ok_or_else(refuse),
-            Kind::Flags => match given {
-                Value::Array(list) if !list.is_empty() => list
-                    .iter()
-                    .map(|item| item.as_bool().map(Value::Boolean))
-                    .collect::<Option<Vec<Value>>>()
-                    .map(Value::Array)
-                    .ok_or_else(refuse),
-                single => single
-                    .as_bool()
-                    .map(|flag| Value::Array(vec![Value::Boolean(flag)]))
-                    .ok_or_else(refuse),
-            },
+            Kind::Integers(least, most) => {
+                let read = |item: &Value| whole(item, *least, *most).map(Value::Integer);
+                one_or_more(given, read).ok_or_else(refuse)
+            }
+            Kind::Numbers(range) => {
+                let read =
+                    |item: &Value| number(item).filter(|&n| range.holds(n)).map(Value::Float);
+                let list = Some(given).filter(|given| given.is_array());
+                list.and_then(|list| one_or_more(list, read)).ok_or_else(refuse)
+            }
+            Kind::Flags => {
+                one_or_more(given, |item| item.as_bool().map(Value::Boolean)).ok_or_else(refuse)
+            }
             Kind::Component(family) => {
                 family.resolve_in(lists, path, given).map(|p| Value::Table(p.table))
             }
-            Kind::Components(family) => match given {
-                Value::Array(list) if !list.is_empty() => list
-                    .iter()
-                    .enumerate()
-                    .map(|(i, item)| {
-                        family
-                            .resolve_in(lists, &format!("{path}[{i}]"), item)
-                            .map(|p| Value::Table(p.table))
-                    })
-                    .collect::<Result<Vec<Value>, Problem>>()
-                    .map(Value::Array),
-                _ => Err(refuse()),
-            },
+            Kind::Components(family) => {
+                each(&|at, item| family.resolve_in(lists, at, item).map(|p| Value::Table(p.table)))
+            }
             Kind::Names(family) => {
                 let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
                 // An entry without parameters is stored as its name, any other as a table of all
@@ -291,26 +259,27 @@ impl Kind {
                     .map(|params| Value::Table(params.table))
             }
             Kind::Tables(params) => {
-                let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
                 let params: Vec<&Param> = params.iter().collect();
-                let read = |(i, item): (usize, &Value)| {
+                each(&|at, item| {
                     let table = item.as_table().ok_or_else(refuse)?;
-                    let at = format!("{path}[{i}]");
-                    resolve_in(lists, &at, &params, table, &[]).map(|p| Value::Table(p.table))
-                };
-                let read: Result<Vec<Value>, Problem> = list.iter().enumerate().map(read).collect();
-                read.map(Value::Array)
+                    resolve_in(lists, at, &params, table, &[]).map(|p| Value::Table(p.table))
+                })
             }
         }
     }
 }
 
-/// Whether two items of a list name the same component with different parameters.
 fn is_other_of_name(one: &Value, other: &Value) -> bool {
     one != other && name_of(one) == name_of(other)
 }
 
-/// Parses the numbers of a text such as `8x8`, the usual notation for sides.
+/// A list of values that `read` accepts, also if a single one is given.
+fn one_or_more(given: &Value, read: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
+    let list = given.as_array().filter(|list| !list.is_empty());
+    let list = list.map_or(std::slice::from_ref(given), Vec::as_slice);
+    list.iter().map(read).collect::<Option<_>>().map(Value::Array)
+}
+
 fn joined(text: &str) -> Option<Vec<u64>> {
     text.split(['x', 'X', '×', ',']).map(|part| part.trim().parse().ok()).collect()
 }

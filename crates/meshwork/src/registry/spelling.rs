@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Maximum number of known names that an error message lists.
 const MOST_NAMES: usize = 10;
 
 /// Formats the suggestion for an unknown word: the most similar known word, and all known words.
@@ -32,9 +31,7 @@ pub fn similar<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     nearest(given, known, LOOSELY)
 }
 
-/// Formats "did you mean …?" with the word `meant`, and the known names.
-///
-/// If `meant` is `None`, only the names are given.
+/// Formats "did you mean …?" with the word `meant`, if any, and the known names.
 pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> String {
     let known = listed(given, known);
     match meant {
@@ -43,8 +40,7 @@ pub(super) fn suggested(given: &str, meant: Option<&str>, known: &[&str]) -> Str
     }
 }
 
-/// Lists known names in order. If there are too many, only those whose beginnings are most similar
-/// to `given` are listed, followed by the number of omitted names.
+/// Lists known names, or the most similar ones and the number of the others if there are too many.
 pub(crate) fn listed(given: &str, known: &[&str]) -> String {
     if known.len() <= MOST_NAMES {
         return known.join(", ");
@@ -58,9 +54,7 @@ pub(crate) fn listed(given: &str, known: &[&str]) -> String {
 /// Maximum number of edits between a wrong name and a suggestion, by the suggestion's length.
 pub(super) const LOOSELY: fn(usize) -> usize = |length| 1 + length / 3;
 
-/// Returns the candidate with the fewest edits (changed letters) from the word `given`.
-///
-/// `None` if this candidate needs more edits than `most` allows for its length.
+/// The candidate with the fewest edits from `given`, if `most` allows this number for its length.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: &[&'a str],

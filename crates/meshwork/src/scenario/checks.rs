@@ -2,74 +2,59 @@
 
 use super::{Parts, Scenario};
 use crate::job::Request;
-use crate::network;
 use crate::network::pattern::{self, PatternEntry};
 use crate::observe::metrics;
 use crate::observe::recorder::OwnerAttribute;
 use crate::registry::{Problem, join, with_article};
-use crate::sched;
-use crate::select;
 use crate::shape::shaped;
-use crate::sizing;
 use crate::topology::Wiring;
 use crate::workload::distribution::{SIZES, Sizes};
 use crate::workload::{self, BuildError, NoInputs, SHAPE, SHAPES};
+use crate::{network, sched, select, sizing};
 
 impl Scenario {
-    /// Checks that the components and settings of the scenario are compatible with each other.
-    ///
-    /// Each component has already been checked by itself.
+    /// Checks that components and settings, each already checked by itself, are compatible.
     pub(super) fn check(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
         let (jobs, time) = (measure.get_integer("jobs"), measure.get_number("time"));
         if !self.parts.workload.0.ends && jobs.is_none() && time.is_none() {
-            return Err(measure.problem(
-                "jobs",
-                format!(
-                    "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
-                    workload.name()
-                ),
-            ));
+            let says = format!(
+                "the workload `{}` never ends: give `measure.jobs` or `measure.time`",
+                workload.name()
+            );
+            return Err(measure.problem("jobs", says));
         }
         let by_owner =
             OwnerAttribute::ALL.map(OwnerAttribute::key).into_iter().find(|key| measure.flag(key));
         if let Some(key) = by_owner.filter(|_| !self.parts.workload.0.knows_owners) {
-            return Err(measure.problem(
-                key,
-                format!(
-                    "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
-                    workload.name()
-                ),
-            ));
+            let says = format!(
+                "`measure.{key}` is for logs and tables: the jobs of the workload `{}` are nobody's",
+                workload.name()
+            );
+            return Err(measure.problem(key, says));
         }
         self.check_fairness()?;
         let (warmup_jobs, warmup_time) =
             (measure.integer("warmup_jobs"), measure.number("warmup_time"));
         if warmup_jobs > 0 && warmup_time > 0.0 {
-            return Err(measure.problem(
-                "warmup_time",
-                "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
-                 the warm-up",
-            ));
+            let says = "`measure.warmup_jobs` and `measure.warmup_time` are both given: one of them ends \
+             the warm-up";
+            return Err(measure.problem("warmup_time", says));
         }
         if let Some(jobs) = jobs.filter(|&jobs| jobs <= warmup_jobs) {
-            return Err(measure.problem(
-                "warmup_jobs",
-                format!(
-                    "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
-                     of `measure.jobs` to measure"
-                ),
-            ));
+            let says = format!(
+                "`measure.warmup_jobs` is {warmup_jobs}, which leaves none of the {jobs} jobs \
+                 of `measure.jobs` to measure"
+            );
+            return Err(measure.problem("warmup_jobs", says));
         }
         if let Some(time) = time.filter(|&time| time <= warmup_time) {
-            return Err(measure.problem(
-                "warmup_time",
-                format!(
-                    "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
-                     of `measure.time` to measure"
-                ),
-            ));
+            let says = format!(
+                "`measure.warmup_time` is {warmup_time}, which leaves none of the {time} units \
+                 of `measure.time` to measure"
+            );
+            return Err(measure.problem("warmup_time", says));
         }
         self.check_shared_nodes()?;
         self.check_facility()?;
@@ -92,35 +77,27 @@ impl Scenario {
         }
     }
 
-    /// Checks that the workload suits the fairness metrics. Metrics that compare users require that
-    /// the workload gives the users.
-    ///
-    /// Metrics of fair starts require that no job depends on another job.
+    /// Checks that the workload gives users, or has no dependencies, for fairness metrics.
     fn check_fairness(&self) -> Result<(), Problem> {
         let measure = self.params.nested("measure");
         let workload = self.params.component("workload", &workload::FAMILY);
         if let Some(metric) = self.evenness().filter(|_| !self.parts.workload.0.knows_owners) {
-            return Err(measure.problem(
-                "metrics",
-                format!(
-                    "the metric `{metric}` compares users, but the jobs of the workload `{}` are nobody's: it is for logs \
-                     and tables",
-                    workload.name()
-                ),
-            ));
+            let says = format!(
+                "the metric `{metric}` compares users, but the jobs of the workload `{}` are nobody's: it is for logs \
+                 and tables",
+                workload.name()
+            );
+            return Err(measure.problem("metrics", says));
         }
         if self.judges_starts() && workload::follow_others(&workload) {
-            return Err(measure.problem(
-                "metrics",
-                "the metrics `unfair_jobs` and `unfairness` compare runs of jobs that arrive when they arrive, but with \
-                 `workload.dependencies` that depends on how others are served",
-            ));
+            let says = "the metrics `unfair_jobs` and `unfairness` compare runs of jobs that arrive when they arrive, but with \
+             `workload.dependencies` that depends on how others are served";
+            return Err(measure.problem("metrics", says));
         }
         Ok(())
     }
 
-    /// Checks that every site's allocator, the sizing and the selector can be built. Allocators are
-    /// built one at a time, to limit the memory for many large sites.
+    /// Checks that allocators, sizing and selector can be built, one at a time to limit the memory.
     fn check_facility(&self) -> Result<(), Problem> {
         let workload = self.params.component("workload", &workload::FAMILY);
         let rule = workload.meaning(SHAPE.name, &SHAPES);
@@ -133,7 +110,6 @@ impl Scenario {
         (self.parts.selector.0.build)(&selector).map(drop)
     }
 
-    /// Checks that all components of the scenario except allocators support jobs that share nodes.
     fn check_shared_nodes(&self) -> Result<(), Problem> {
         if self.machine.iter().all(|site| site.choice.is_none()) {
             return Ok(());
@@ -165,30 +141,25 @@ impl Scenario {
         }
     }
 
-    /// Checks that scheduler and network support the configured failures.
     fn check_failures(&self) -> Result<(), Problem> {
         let Some(failures) = &self.failures else { return Ok(()) };
         let scheduler = self.parts.scheduler.0;
         if scheduler.malleable {
-            return Err(Problem::new(
-                "failures",
-                format!(
-                    "`failures` is given, but the scheduler `{}` moves and resizes running jobs, and does not know of nodes \
-                     that fail",
-                    scheduler.about.name
-                ),
-            ));
+            let says = format!(
+                "`failures` is given, but the scheduler `{}` moves and resizes running jobs, and does not know of nodes \
+                 that fail",
+                scheduler.about.name
+            );
+            return Err(Problem::new("failures", says));
         }
         let network = self.parts.network.0;
         if failures.has_checkpoints() && network.sends {
-            return Err(Problem::new(
-                "failures.checkpoint",
-                format!(
-                    "`failures.checkpoint` counts the work of jobs, but in the network `{}` they take as long as their messages \
-                     do: the network `ideal` has work",
-                    network.about.name
-                ),
-            ));
+            let says = format!(
+                "`failures.checkpoint` counts the work of jobs, but in the network `{}` they take as long as their messages \
+                 do: the network `ideal` has work",
+                network.about.name
+            );
+            return Err(Problem::new("failures.checkpoint", says));
         }
         Ok(())
     }
@@ -199,76 +170,63 @@ impl Scenario {
         let Parts { scheduler, workload, .. } = &self.parts;
         let key = if access.partitions.is_empty() { "reservations" } else { "partitions" };
         if scheduler.0.malleable {
-            return Err(Problem::new(
-                join("machine", key),
-                format!(
-                    "`machine.{key}` are given, but the scheduler `{}` divides the whole machine among all jobs",
-                    scheduler.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`machine.{key}` are given, but the scheduler `{}` divides the whole machine among all jobs",
+                scheduler.0.about.name
+            );
+            return Err(Problem::new(join("machine", key), says));
         }
         if access.goes_by_owners() && !workload.0.knows_owners {
-            return Err(Problem::new(
-                "machine.partitions",
-                format!(
-                    "no partition of `machine.partitions` has `default = true`, and the jobs of the workload `{}` name none: \
-                     all would go anywhere",
-                    workload.0.about.name
-                ),
-            ));
+            let says = format!(
+                "no partition of `machine.partitions` has `default = true`, and the jobs of the workload `{}` name none: \
+                 all would go anywhere",
+                workload.0.about.name
+            );
+            return Err(Problem::new("machine.partitions", says));
         }
         Ok(())
     }
 
-    /// Checks that scheduler, sizing and network support sleeping nodes and a power cap.
     fn check_energy(&self) -> Result<(), Problem> {
         let Some(energy) = &self.energy else {
             let of_energy =
                 self.parts.metrics.iter().find(|(found, _)| metrics::is_of_energy(found.0));
             let Some(metric) = of_energy else { return Ok(()) };
-            return Err(self.params.nested("measure").problem(
-                "metrics",
-                format!(
-                    "the metric `{}` is of what processors take, which nothing says: give `energy`, such as \
-                     {{ idle = 120, busy = 350 }}",
-                    metric.0.0.about.name
-                ),
-            ));
+            let says = format!(
+                "the metric `{}` is of what processors take, which nothing says: give `energy`, such as \
+                 {{ idle = 120, busy = 350 }}",
+                metric.0.0.about.name
+            );
+            return Err(self.params.nested("measure").problem("metrics", says));
         };
         let Parts { scheduler, sizing, network, .. } = &self.parts;
         let (sleeps, is_capped) = (energy.sleep().is_some(), energy.is_capped());
         let key = if sleeps { "energy.sleep" } else { "energy.cap" };
         if scheduler.0.malleable && (sleeps || is_capped) {
-            return Err(Problem::new(
-                key,
-                format!(
-                    "`{key}` is given, but the scheduler `{}` moves and resizes running jobs, and knows of no processors that \
-                     sleep and of no cap",
-                    scheduler.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`{key}` is given, but the scheduler `{}` moves and resizes running jobs, and knows of no processors that \
+                 sleep and of no cap",
+                scheduler.0.about.name
+            );
+            return Err(Problem::new(key, says));
         }
         let params = self.params.component("sizing", &sizing::FAMILY);
         let is_fixed = (sizing.0.build)(&params, &self.topologies())?.is_fixed();
         if is_capped && !is_fixed {
-            return Err(Problem::new(
-                "energy.cap",
-                format!(
-                    "`energy.cap` goes by how many processors a job will hold, which the sizing `{}` decides only as it starts: \
-                     the sizing `exact` leaves it as it was asked for",
-                    sizing.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`energy.cap` goes by how many processors a job will hold, which the sizing `{}` decides only as it starts: \
+                 the sizing `exact` leaves it as it was asked for",
+                sizing.0.about.name
+            );
+            return Err(Problem::new("energy.cap", says));
         }
         if network.0.sends && energy.takes_time_to_wake() {
-            return Err(Problem::new(
-                "energy.wake",
-                format!(
-                    "`energy.wake` comes before the work of a job, but in the network `{}` jobs take as long as their messages \
-                     do: the network `ideal` has work",
-                    network.0.about.name
-                ),
-            ));
+            let says = format!(
+                "`energy.wake` comes before the work of a job, but in the network `{}` jobs take as long as their messages \
+                 do: the network `ideal` has work",
+                network.0.about.name
+            );
+            return Err(Problem::new("energy.wake", says));
         }
         Ok(())
     }
@@ -280,31 +238,26 @@ impl Scenario {
         let unserved = topologies.iter().find(|site| !scheduler.serves.contains(&site.wiring()));
         if let Some(topology) = unserved {
             let wirings: Vec<&str> = scheduler.serves.iter().map(|w| Wiring::name(*w)).collect();
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "the scheduler `{}` serves {}, but the machine is {}",
-                    scheduler.about.name,
-                    wirings.join(", "),
-                    with_article(topology)
-                ),
-            ));
+            let says = format!(
+                "the scheduler `{}` serves {}, but the machine is {}",
+                scheduler.about.name,
+                wirings.join(", "),
+                with_article(topology)
+            );
+            return Err(Problem::new(params.path(), says));
         }
         if scheduler.malleable && topologies.len() > 1 {
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
-                    scheduler.about.name,
-                    topologies.len()
-                ),
-            ));
+            let says = format!(
+                "the scheduler `{}` divides one machine among all jobs, but there are {} sites",
+                scheduler.about.name,
+                topologies.len()
+            );
+            return Err(Problem::new(params.path(), says));
         }
         let suspends = (scheduler.build)(&params, &topologies)?.suspends();
         if suspends { self.check_suspension() } else { Ok(()) }
     }
 
-    /// Checks that network and failures are compatible with a scheduler that suspends jobs.
     fn check_suspension(&self) -> Result<(), Problem> {
         let (scheduler, network) = (self.parts.scheduler.0, self.parts.network.0);
         let beside = if network.sends {
@@ -318,17 +271,14 @@ impl Scenario {
             return Ok(());
         };
         let name = scheduler.about.name;
-        Err(Problem::new(
-            "scheduler",
-            format!(
-                "the scheduler `{name}` suspends jobs to go on with the work that is left, but {beside}"
-            ),
-        ))
+        let says = format!(
+            "the scheduler `{name}` suspends jobs to go on with the work that is left, but {beside}"
+        );
+        Err(Problem::new("scheduler", says))
     }
 
-    /// Checks that the communication pattern supports every size that the workload can draw. Each
-    /// size is first converted to the form that the allocators require, such as a block. Sizes from
-    /// logs, and sizes of parts of split jobs, are known only when these jobs start.
+    /// Checks the pattern for every drawn size, in the form that allocators need. Sizes from logs,
+    /// and of parts of split jobs, are known only when these jobs start.
     fn check_pattern(&self) -> Result<(), Problem> {
         let network = self.params.component("network", &network::FAMILY);
         let workload = self.params.component("workload", &workload::FAMILY);

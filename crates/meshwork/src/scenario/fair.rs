@@ -1,10 +1,8 @@
 //! Fair starts: the instant at which each job would start without later arrivals.
 //!
-//! Sabin and Sadayappan (*Unfairness metrics for space-sharing parallel job schedulers*, JSSPP
-//! 2005) define the strict fair start time of a job as its start in an otherwise unchanged run
-//! without the jobs that arrived later. So one further run is made for each instant of arrival. A
-//! job that started before the next arrival needs none, because later arrivals cannot have delayed
-//! it.
+//! This is the strict fair start time of Sabin and Sadayappan (*Unfairness metrics for
+//! space-sharing parallel job schedulers*, JSSPP 2005). One further run is made for each instant of
+//! arrival, except for jobs that started before the next arrival.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,21 +14,12 @@ use crate::observe::{Event, JobId, Observer};
 use crate::workload::{Inputs, Submission};
 
 impl Scenario {
-    /// Whether any metric needs fair starts (the starts that jobs would have without later
-    /// arrivals).
     pub(super) fn judges_starts(&self) -> bool {
         let is_of_lateness = |measure: &Measure| matches!(measure, Measure::PerLateness(_));
         self.parts.metrics.iter().any(|(found, _)| is_of_lateness(&found.0.measure))
     }
 
-    /// Runs the scenario, and then the runs that determine the fair starts of its jobs. The fair
-    /// start of a job is its start if no other job arrived after it.
-    ///
-    /// # Errors
-    /// The errors of a run, and an error if more than [`MAX_JUDGED`] jobs arrive.
-    ///
-    /// # Complexity
-    /// **O(j²)** events for *j* jobs that arrive.
+    /// Runs the scenario, and the runs for its fair starts, of at most [`MAX_JUDGED`] jobs.
     pub(super) fn run_and_judge(
         &self,
         replication: u64,
@@ -60,10 +49,9 @@ impl Scenario {
     }
 }
 
-/// Jobs that arrived in a run, and the starts of those that started.
 #[derive(Default)]
 struct Course {
-    /// Jobs in order of arrival, so that an index is a job's identifier; refused jobs are included.
+    /// In order of arrival, so that an index is a job's identifier; refused jobs are included.
     arrived: Vec<Job>,
     started: BTreeMap<JobId, Time>,
 }
@@ -83,12 +71,8 @@ impl Observer for Course {
 }
 
 impl Course {
-    /// Groups of jobs whose fair start requires a run without the jobs that arrived later.
-    ///
-    /// The jobs of a group arrived at the same instant, and started at or after the next arrival.
-    /// Only jobs of `counted` are in groups. Each group also has the index of the last job that
-    /// arrived at its instant. Jobs of the last instant of arrival need no run, because no jobs
-    /// arrived later.
+    /// Groups of `counted` jobs that arrived together and started at or after the next arrival.
+    /// Each has the index of the last job that arrived at its instant.
     fn to_judge(&self, counted: &BTreeSet<JobId>) -> Vec<(usize, BTreeSet<JobId>)> {
         let mut all = Vec::new();
         let mut first = 0;
@@ -109,8 +93,6 @@ impl Course {
     }
 
     /// Starts of the jobs `ids` in a run whose last arrival is the job with index `last`.
-    ///
-    /// Jobs that never start are left out.
     fn without_those_after(
         &self,
         last: usize,
@@ -125,7 +107,7 @@ impl Course {
     }
 }
 
-/// Observer that ends a run once all of the given jobs have started.
+/// Ends a run once all of the given jobs have started.
 struct Awaited {
     ids: BTreeSet<JobId>,
     starts: Vec<(JobId, Time)>,

@@ -1,18 +1,11 @@
 //! Keys of a scenario, described as data.
 
-use crate::alloc;
 use crate::alloc::parts::nodes::{ORDER, WITHIN};
-use crate::energy;
 use crate::engine::Passes;
-use crate::failures;
-use crate::network;
 use crate::observe::metrics;
 use crate::observe::recorder::SizeClasses;
 use crate::registry::{DefaultValue, Kind, Param, Range, Words};
-use crate::sched;
-use crate::select;
-use crate::sizing;
-use crate::workload;
+use crate::{alloc, energy, failures, network, sched, select, sizing, workload};
 
 pub(super) static PASSES: Words<Passes, 2> =
     Words::new([("instant", Passes::Instant), ("event", Passes::Event)]);

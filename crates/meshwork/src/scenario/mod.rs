@@ -45,19 +45,13 @@ use sites::{
 };
 pub use sites::{SITE_FAMILY, SITES, machine_in_words, machine_in_words_in};
 
-/// Version of the model, part of the key of every stored run. It is increased whenever a simulated
-/// value changes.
+/// Version of the model, part of the key of stored runs, raised with every change of a value.
 pub const MODEL_VERSION: u32 = 2;
 
-/// Digest of the model's source without comments and tests, part of the key of every stored run.
-///
-/// With this digest, a run made before a strategy was edited is not taken for a run of the edited
-/// strategy.
+/// Digest of the model's source without comments and tests, part of the key of stored runs.
 pub const SOURCE: &str = env!("MESHWORK_SOURCE");
 
-/// Bytes of memory per processor with the allocator `curve`, which needs the most memory.
-///
-/// Measured on 2²⁴ processors.
+/// Bytes per processor with `curve`, which needs the most; measured on 2²⁴ processors.
 pub(crate) const BYTES_PER_NODE: u64 = 40;
 
 /// Number of jobs at the start of a workload that are read in advance to learn typical requests.
@@ -66,8 +60,7 @@ const TYPICAL_JOBS: usize = 1000;
 /// Bytes of memory per job in the buffer in which the jobs of a log are sorted.
 const BYTES_PER_HELD_JOB: u64 = 48;
 
-/// Bytes of memory per job of a workload that is held in memory as a whole. They include the unused
-/// capacity of the growing vector of jobs. Measured on two million rows of a table.
+/// Bytes per job of a workload in memory, with unused capacity; measured on two million rows.
 const BYTES_PER_WHOLE_JOB: u64 = 200;
 
 /// Complete description of a run except for the replication, checked and with all defaults.
@@ -90,17 +83,12 @@ pub struct Scenario {
     params: Params,
     machine: Vec<SiteSpec>,
     parts: Parts,
-    /// Distribution of the speeds of sites; `None` if speeds are not drawn.
     speeds: Option<Speeds>,
-    /// Failure model; `None` if nothing fails.
     failures: Option<Failures>,
-    /// Partitions and reservations; `None` if every job may use every node.
     access: Option<Access>,
-    /// Energy model; `None` if power is not modelled.
     energy: Option<Energy>,
 }
 
-/// Registry entries of the components that a scenario names, looked up once.
 #[derive(Clone, Debug)]
 struct Parts {
     scheduler: Found<SchedulerEntry>,
@@ -140,7 +128,6 @@ impl Parts {
     }
 }
 
-/// Parameters of a metric, as the study gives them or else with their defaults.
 fn own_params(catalogue: &Catalogue, measure: &Params, metric: &MetricEntry) -> Params {
     let named = measure.table().get("metrics").and_then(Value::as_array).into_iter().flatten();
     let own =
@@ -210,10 +197,7 @@ impl Scenario {
         Scenario::read_in(&Catalogue::standard(), table)
     }
 
-    /// Reads a scenario, which may name entries of a catalogue, and fills in every default.
-    ///
-    /// # Errors
-    /// The errors of [`read`](Scenario::read).
+    /// Variant of [`read`](Scenario::read) with the entries of a catalogue.
     pub fn read_in(catalogue: &Catalogue, table: &Table) -> Result<Scenario, Problem> {
         let (machine, mut rest) = split_machine(catalogue, table)?;
         failures::spell_out(&mut rest);
@@ -253,8 +237,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The whole scenario as a table, with every default filled in. Aliases are replaced by names,
-    /// and keys are in a fixed order. Reading the table returns an equal scenario.
+    /// The scenario as a table, with all defaults and no aliases; reading it gives an equal one.
     #[must_use]
     pub fn table(&self) -> &Table {
         self.params.table()
@@ -302,8 +285,7 @@ impl Scenario {
         Some(speeds)
     }
 
-    /// Whether workloads of this kind always give times in seconds, so that the clock counts
-    /// seconds.
+    /// Whether the workload always gives times in seconds, so that the clock counts seconds.
     #[must_use]
     pub fn is_in_seconds(&self) -> bool {
         self.parts.workload.0.in_seconds
@@ -345,9 +327,7 @@ impl Scenario {
         self.run_on(setup, jobs, observer)
     }
 
-    /// Simulates one replication, advanced by `act`, and measures it like [`run`](Scenario::run).
-    ///
-    /// The function `act` is called once, with the simulation before its first instant.
+    /// Variant of [`run`](Scenario::run) in which `act` advances the simulation from its begin on.
     ///
     /// # Errors
     /// The errors of `run`, and the errors of `act`.
@@ -372,7 +352,6 @@ impl Scenario {
         Ok((Setup { names: self.names(), ..setup }, jobs))
     }
 
-    /// Names of the scenario's components, for error messages about its runs.
     pub(crate) fn names(&self) -> Names {
         let Parts { scheduler, selector, sizing, network, workload, .. } = &self.parts;
         Names {
@@ -406,12 +385,10 @@ impl Scenario {
         })
     }
 
-    /// Components of a run of one replication, except its jobs. They are for callers that pass
-    /// their own jobs or strategies to [`run_on`](Scenario::run_on).
+    /// Components of a run of one replication, except its jobs, for [`run_on`](Scenario::run_on).
     ///
     /// # Errors
-    /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with). All other
-    /// problems are found when the scenario is read.
+    /// If outages are to be read from a file: see [`setup_with`](Scenario::setup_with).
     pub fn setup(&self, replication: u64) -> Result<Setup, RunError> {
         self.setup_with(replication, &workload::NoInputs)
     }
@@ -465,8 +442,9 @@ impl Scenario {
         Ok(Some(failures.outages(&self.topologies(), seed, replication, inputs)?))
     }
 
-    /// Runs and measures the components `setup` with the given jobs instead of the scenario's
-    /// workload. Metrics of fair starts have no value, because they require further runs.
+    /// Variant of [`run`](Scenario::run) with the given components and jobs.
+    ///
+    /// Metrics of fair starts have no value, because they require further runs.
     ///
     /// # Errors
     /// If reading the jobs fails, or a strategy breaks its contract.
@@ -490,7 +468,6 @@ impl Scenario {
         Ok(seen)
     }
 
-    /// Measures a simulation that `act` advances. Returns the measurements and the result of `act`.
     fn watch_while<R>(
         &self,
         setup: Setup,
@@ -525,9 +502,7 @@ impl Scenario {
         (self.parts.network.0.build)(&network, &machine)
     }
 
-    /// Topology of each site, with the speed that the study gives it.
-    ///
-    /// The load of a workload refers to these speeds, even if other speeds are drawn for the run.
+    /// Topology of each site, with the speed that the study gives it, to which the load refers.
     fn shape(&self) -> Vec<(Topology, f64)> {
         self.machine.iter().map(|site| (site.topology.clone(), site.speed)).collect()
     }
@@ -545,16 +520,13 @@ impl Scenario {
         WorkloadContext { sites, seed: self.params.integer("seed"), replication, owners, inputs }
     }
 
-    /// Name of a metric of the scenario that compares users; `None` if there is none.
     fn evenness(&self) -> Option<&'static str> {
         let metrics = self.parts.metrics.iter().map(|(found, _)| found.0);
         let mut of_users = metrics.filter(|metric| matches!(metric.measure, Measure::Evenness(_)));
         of_users.next().map(|metric| metric.about.name)
     }
 
-    /// Requests of the workload's first jobs, from which some node orders learn typical requests.
-    ///
-    /// Empty if no site uses such an order.
+    /// Requests of the workload's first jobs; empty if no node order learns from them.
     fn typical(
         &self,
         replication: u64,
@@ -634,9 +606,8 @@ impl Scenario {
         machine.saturating_add(network).saturating_add(held * BYTES_PER_HELD_JOB)
     }
 
-    /// Additional memory of a run, in bytes, if its workload is a file with `rows` rows. A table of
-    /// jobs is held in memory as a whole because it must be sorted. A file is held as a whole if
-    /// its jobs are shuffled, resampled, or submitted after other jobs.
+    /// Additional memory of a run, in bytes, if its workload is a file with `rows` rows. Tables of
+    /// jobs are held as a whole, and files if jobs are shuffled, resampled, or follow others.
     #[must_use]
     pub fn memory_of_rows(&self, rows: u64) -> u64 {
         let workload = self.params.component("workload", &workload::FAMILY);
@@ -656,12 +627,11 @@ impl Scenario {
     }
 }
 
-/// Reports a problem with a scenario as a bug, because scenarios are checked when they are read.
+/// Reports a problem as a bug, because scenarios are checked when they are read.
 fn bug(problem: Problem) -> RunError {
     RunError::Bug(problem.message)
 }
 
-/// Sorts the keys of the table of a whole scenario into the order of the manual.
 fn in_order(mut table: Table) -> Table {
     let mut ordered = Table::new();
     let keys = PARAMS.iter().map(|param| param.name);
@@ -693,7 +663,6 @@ fn recorder(
     Recorder::new(window, metrics, machine)
 }
 
-/// Measurements of a completed run: its observers, its end, and the speeds of its sites.
 struct Seen {
     recorder: Recorder,
     ledger: Ledger,
@@ -722,7 +691,6 @@ impl Seen {
     }
 }
 
-/// Observers of a run: the scenario's own, and the caller's.
 struct Watchers<'a> {
     recorder: &'a mut Recorder,
     ledger: &'a mut Ledger,

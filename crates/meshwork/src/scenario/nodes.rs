@@ -9,10 +9,7 @@ use crate::registry::{Param, Params, Problem, did_you_mean, join, resolve_in};
 use crate::topology::Topology;
 use crate::topology::types::{NodeType, NodeTypes};
 
-/// Node types that a study can use by name.
-///
-/// The numbers are cores, MiB of memory, GPUs and islands (such as sockets). The last item is the
-/// type of the GPUs.
+/// Cores, MiB of memory, GPUs and islands (such as sockets) of each type, and the type of its GPUs.
 static KNOWN: [(&str, [u32; 4], Option<&str>); 3] = [
     ("dgx", [112, 2_097_152, 8, 2], Some("h100")),
     ("nvl72", [144, 983_040, 4, 2], Some("gb200")),
@@ -32,19 +29,15 @@ pub fn known_types() -> impl Iterator<Item = NodeType> {
     })
 }
 
-/// Node types that are split off a machine's table, one table for each site.
-///
-/// A site without types has an empty table.
+/// Node types split off a machine's table, one table per site, empty without types.
 pub(crate) struct TypeTables(Vec<Table>);
 
 impl TypeTables {
-    /// Node types of the site with this index, as parameters of the site at `path`.
     pub(super) fn of(&self, catalogue: &Catalogue, site: usize, path: &str) -> Params {
         let table = self.0.get(site).cloned().unwrap_or_default();
         Params::of_resolved(catalogue, path, table, "")
     }
 
-    /// Puts the types back into the machine's table.
     pub(crate) fn put_into(self, machine: &mut Table) {
         match machine.get_mut("sites").and_then(Value::as_array_mut) {
             None => self.0.into_iter().for_each(|types| machine.extend(types)),
@@ -56,7 +49,6 @@ impl TypeTables {
     }
 }
 
-/// Splits a machine's table into a table without node types, and the node types with all defaults.
 pub(crate) fn split_types(
     catalogue: &Catalogue,
     machine: &Table,
@@ -89,9 +81,7 @@ pub(crate) fn split_types(
     Ok((machine, TypeTables(types)))
 }
 
-/// Removes the node types from the table of a site; returns them with all defaults.
-///
-/// If the topology has a parameter `nodes`, the key `nodes` is taken for that parameter.
+/// Removes the node types from the table of a site, unless the topology has a parameter `nodes`.
 fn split_site(catalogue: &Catalogue, site: &mut Table, path: &str) -> Result<Table, Problem> {
     let key = TYPES[0].name;
     let own = site.get("topology").and_then(Value::as_str).and_then(|name| {
@@ -107,7 +97,6 @@ fn split_site(catalogue: &Catalogue, site: &mut Table, path: &str) -> Result<Tab
     Ok(resolve_in(catalogue, path, &params, &table, &[])?.table().clone())
 }
 
-/// Returns the topology, with the node types of the machine's table if it gives any.
 pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Problem> {
     let Some(tables) = site.get_tables(TYPES[0].name) else { return Ok(topology) };
     let nodes = topology.nodes();
@@ -154,7 +143,6 @@ pub(super) fn typed(site: &Params, topology: Topology) -> Result<Topology, Probl
     Ok(own.into_iter().fold(topology, |topology, nodes| topology.described_also("nodes", nodes)))
 }
 
-/// Node type that a table describes.
 fn node_type(table: &Params) -> Result<NodeType, Problem> {
     let name = table.text("type");
     let known = KNOWN.iter().find(|(known, ..)| *known == name);
@@ -162,27 +150,23 @@ fn node_type(table: &Params) -> Result<NodeType, Problem> {
     let (own, model) = known.map_or(([0, 0, 0, 1], None), |(_, own, model)| (*own, *model));
     let Some(cpu) = amount("cpu").or(known.map(|_| own[0])) else {
         let names: Vec<&str> = KNOWN.iter().map(|(name, ..)| *name).collect();
-        return Err(table.problem(
-            "type",
-            format!(
-                "`{}` is `{name}`, which is no known type ({}): give `cpu`, `mem` and `gpu` of a type of your own",
-                join(table.path(), "type"),
-                did_you_mean(name, &names)
-            ),
-        ));
+        let says = format!(
+            "`{}` is `{name}`, which is no known type ({}): give `cpu`, `mem` and `gpu` of a type of your own",
+            join(table.path(), "type"),
+            did_you_mean(name, &names)
+        );
+        return Err(table.problem("type", says));
     };
     let (mem, gpu) = (amount("mem").unwrap_or(own[1]), amount("gpu").unwrap_or(own[2]));
     let islands = amount("islands").unwrap_or(own[3]);
     for (key, amount, what) in [("cpu", cpu, "cores"), ("gpu", gpu, "GPUs")] {
         if !amount.is_multiple_of(islands) {
-            return Err(table.problem(
-                "islands",
-                format!(
-                    "`{}` is {islands}, which does not divide the {amount} {what} of `{name}`: islands are equal, so `{key}` \
-                     is a multiple of them",
-                    join(table.path(), "islands")
-                ),
-            ));
+            let says = format!(
+                "`{}` is {islands}, which does not divide the {amount} {what} of `{name}`: islands are equal, so `{key}` \
+                 is a multiple of them",
+                join(table.path(), "islands")
+            );
+            return Err(table.problem("islands", says));
         }
     }
     let features = table.get_texts("features").unwrap_or_default();

@@ -59,15 +59,13 @@ impl<E: Named> fmt::Debug for Found<E> {
     }
 }
 
-/// Description of one site of a scenario's machine.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteSpec {
     pub(crate) topology: Topology,
     pub(super) speed: f64,
     pub(super) allocator: Params,
     pub(super) entry: Found<AllocatorEntry>,
-    /// Strategies that choose nodes, and cores and GPUs within nodes; `None` where jobs do not
-    /// share nodes.
+    /// `None` where jobs do not share nodes.
     pub(super) choice: Option<Choice>,
 }
 
@@ -80,7 +78,7 @@ pub(crate) struct Choice {
 }
 
 impl SiteSpec {
-    /// Builds the empty site with its allocator. The allocator has a random stream of its own.
+    /// Builds the empty site with its allocator, which has a random stream of its own.
     pub(crate) fn managed(
         &self,
         index: usize,
@@ -108,10 +106,8 @@ impl SiteSpec {
     }
 }
 
-/// Adds to the topology the leaves and blocks that the parameters of the site's allocator list.
-///
-/// Nothing is added if jobs do not share nodes, or if the topology defines leaves and groups
-/// itself.
+/// Adds the leaves and blocks that the allocator's parameters list, if jobs share nodes. Topologies
+/// that define leaves and groups themselves stay unchanged.
 fn with_listed_parts(
     entry: &AllocatorEntry,
     allocator: &Params,
@@ -154,10 +150,7 @@ pub fn machine_in_words(text: &str) -> Result<Value, Problem> {
     machine_in_words_in(&Standard, text)
 }
 
-/// Converts a machine in words to its table. `lists` has the known topologies and presets.
-///
-/// # Errors
-/// If there is no such topology or preset, or the size does not suit the topology.
+/// Variant of [`machine_in_words`] with the topologies and presets of `lists`.
 pub fn machine_in_words_in(lists: &dyn EntrySource, text: &str) -> Result<Value, Problem> {
     let (name, size) = text.split_once(':').unwrap_or((text, ""));
     let site = SITE_FAMILY.find_in(lists, "machine", name);
@@ -217,8 +210,7 @@ fn unknown_machine(lists: &dyn EntrySource, name: &str) -> String {
     format!("unknown machine `{name}` ({meant})")
 }
 
-/// Splits a scenario's table into the table `machine` and the rest. If the machine is a preset and
-/// the scenario names no allocator, the allocator of the preset is used.
+/// Splits off the table `machine`, and takes a preset's allocator if the scenario names none.
 pub(crate) fn split_machine(
     catalogue: &Catalogue,
     table: &Table,
@@ -251,7 +243,6 @@ pub(crate) fn split_machine(
     }
 }
 
-/// Splits the access rules off a machine's table, and checks them.
 pub(crate) fn split_access(
     catalogue: &Catalogue,
     machine: &Table,
@@ -320,13 +311,11 @@ pub(crate) fn allocators_for(
     }
     for key in ["order", "within"] {
         if scenario.contains_key(key) && specs.iter().all(|spec| spec.choice.is_none()) {
-            return Err(Problem::new(
-                key,
-                format!(
-                    "`{key}` is for machines whose nodes jobs share, and this one has no types of them: give \
-                     `machine.nodes`, such as [{{ type = \"dgx\" }}]"
-                ),
-            ));
+            let says = format!(
+                "`{key}` is for machines whose nodes jobs share, and this one has no types of them: give \
+                 `machine.nodes`, such as [{{ type = \"dgx\" }}]"
+            );
+            return Err(Problem::new(key, says));
         }
     }
     if common.is_none() {
@@ -335,7 +324,6 @@ pub(crate) fn allocators_for(
     Ok(specs)
 }
 
-/// Reads the strategies that choose nodes, and cores and GPUs within nodes, and fills in defaults.
 fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Problem> {
     let mut named = |family: &'static Family, key: &'static str, usual: &str| {
         let given = scenario.get(key).cloned().unwrap_or_else(|| usual.into());
@@ -349,7 +337,7 @@ fn choice_of(catalogue: &Catalogue, scenario: &mut Table) -> Result<Choice, Prob
     Ok(Choice { order_entry, order, within: Found(catalogue.entry(within.name())) })
 }
 
-/// Returns the distribution from which sites' speeds are drawn; `None` if they are not drawn.
+/// The distribution from which sites' speeds are drawn; `None` if they are not drawn.
 pub(crate) fn speeds_for(
     catalogue: &Catalogue,
     machine: &Table,
@@ -363,8 +351,7 @@ pub(crate) fn speeds_for(
     Speeds::read(&params, sites.iter().map(capacity).collect()).map(Some)
 }
 
-/// Writes default allocators into the table: one for all sites if they are equal, otherwise one
-/// into each site.
+/// Writes default allocators into the table: one if all are equal, otherwise one into each site.
 fn fill_in_allocators(scenario: &mut Table, machine: &mut Table, specs: &[SiteSpec]) {
     let table = |spec: &SiteSpec| Value::Table(spec.allocator.table().clone());
     let own = |site: &Table| site.contains_key("allocator");
@@ -401,16 +388,14 @@ fn serves(
         .collect();
     let wirings: Vec<&str> = entry.serves.iter().map(|w| Wiring::name(*w)).collect();
     let only = entry.dimensions.map_or_else(String::new, of_dimensions);
-    Err(Problem::new(
-        allocator.path(),
-        format!(
-            "the allocator `{}` serves {}{only}, but the machine is {} (which {} would serve)",
-            entry.about.name,
-            wirings.join(", "),
-            with_article(topology),
-            listed("", &others)
-        ),
-    ))
+    let says = format!(
+        "the allocator `{}` serves {}{only}, but the machine is {} (which {} would serve)",
+        entry.about.name,
+        wirings.join(", "),
+        with_article(topology),
+        listed("", &others)
+    );
+    Err(Problem::new(allocator.path(), says))
 }
 
 /// Formats numbers of dimensions as a restriction, such as ` of 2 or 3 dimensions`.

@@ -1,11 +1,9 @@
 //! Conservative backfilling: every waiting job has a reserved start.
 //!
-//! When a job has ended or runs beyond its estimate, a pass compresses the plan. In queue order,
-//! each reservation is removed, and made again while all others stay in place, so that none gets
-//! later. This is needed even when no job ends early: in the last pass, a reservation that moved to
-//! an earlier start may have left nodes to reservations before it in the queue. The [plan] has
-//! three implementations with identical schedules, and tests compare their transcripts. After an
-//! outage the plan is dropped and made anew.
+//! When a job has ended or runs beyond its estimate, a pass compresses the plan: in queue order,
+//! each reservation is made again while all others stay. This is needed even when no job ends
+//! early, since reservations that the last pass moved may have left nodes to earlier ones. The
+//! [plan] has three implementations with identical schedules, and is made anew after an outage.
 
 use super::{Scheduler, SchedulerEntry};
 use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError};
@@ -20,38 +18,28 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              no job that arrived before it",
     )
     .definition(
-        "Each job is promised, when it arrives, the earliest start that delays no \
-             promise made before. When a job ends early, the promises are taken back \
-             in order of arrival and made anew, so that none ever gets later. A job \
-             past its estimate is expected to end now.",
+        "Each job is promised, when it arrives, the earliest start that delays no promise made \
+         before. When a job ends early, the promises are taken back in order of arrival and made \
+         anew, so that none ever gets later. A job past its estimate is expected to end now.",
     )
     .complexity(
-        "With q waiting and r running jobs and s steps of the future: on one site \
-             on which jobs get what they ask for, O(log s + s / 64) for an arrival or \
-             an end where only the number of processors matters, and when a job ends \
-             early as much again for each job for which enough is free before its \
-             promise; where shape matters, one question to the allocator at each \
-             instant at which enough is free for long enough. Elsewhere O(q (q + r)) \
-             when a job ends early, and up to q + r questions to the allocator for \
-             each waiting job.",
+        "With q waiting and r running jobs and s steps of the future: on one site on which jobs \
+         get what they ask for, O(log s + s / 64) for an arrival or an end where only the number \
+         of processors matters, and when a job ends early as much again for each job for which \
+         enough is free before its promise; where shape matters, one question to the allocator at \
+         each instant at which enough is free for long enough. Elsewhere O(q (q + r)) when a job \
+         ends early, and up to q + r questions to the allocator for each waiting job.",
     )
     .source(
-        "Mu'alem & Feitelson, Utilization, predictability, workloads, and user \
-             runtime estimates in scheduling the IBM SP2 with backfilling, TPDS 12(6), \
-             2001",
+        "Mu'alem & Feitelson, Utilization, predictability, workloads, and user runtime estimates \
+         in scheduling the IBM SP2 with backfilling, TPDS 12(6), 2001",
     ),
     |_, _| Ok(Box::new(Conservative::default())),
 )
 .shares(true)
 .plans(true);
 
-/// Conservative backfilling over any allocator.
-///
-/// Each arriving job gets the earliest start that delays no earlier reservation. When a job ends,
-/// the plan is compressed. In queue order, each reservation is removed, and made again while all
-/// others stay in place, so that none gets later. A job past its estimate is expected to end now,
-/// and reservations that wait for its nodes stay late until it ends. On some machines, a pass
-/// checks only the reservations that can have an earlier start now, which gives the same schedule.
+/// Conservative backfilling; machines on which few reservations can move check only those.
 #[derive(Default)]
 struct Conservative(Option<Box<dyn Plan>>);
 

@@ -13,11 +13,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              turn if that does not delay the head of the queue",
     )
     .definition(
-        "Jobs start in order of arrival. When the head of the queue cannot, it is \
-             promised the earliest start that the estimates of the running jobs allow, \
-             and later jobs start at once wherever that does not delay it. Where any \
-             processors will do, the promise is a count of them; where shape matters \
-             it is a placement, and is kept until a better one turns up.",
+        "Jobs start in order of arrival. When the head of the queue cannot, it is promised the \
+         earliest start that the estimates of the running jobs allow, and later jobs start at once \
+         wherever that does not delay it. Where any processors will do, the promise is a count of \
+         them; where shape matters it is a placement, and is kept until a better one turns up.",
     )
     .complexity(
         "For q waiting and r running jobs O(q + r), and q questions to the \
@@ -32,14 +31,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .plans(true);
 
-/// EASY backfilling.
-///
-/// The shadow time is the reserved start of the first waiting job. The extra nodes are the nodes
-/// that are free at the shadow time and that this job does not need. Where a job can use any free
-/// nodes, both are recomputed in each pass, as in textbooks, except at instants with only arrivals.
-/// A pass at such an instant costs **O(1)** for each arrival. Where the shape of a job matters, the
-/// reserved placement is kept from pass to pass, because an allocator that misses free blocks may
-/// not find it again.
+/// EASY backfilling. Where a job can use any free nodes, the reservation is recomputed in each
+/// pass, except at instants with only arrivals. Where shape matters, it is kept.
 #[derive(Default)]
 struct Easy {
     promise: Promise,

@@ -14,23 +14,21 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .aliases(&["earliest_deadline_first"])
     .definition(
-        "Of the waiting jobs the one with the earliest deadline is next, and among \
-             equals the one that arrived first; jobs without a deadline come after all \
-             that have one. When it cannot start, nothing does. Running jobs are not \
-             interrupted. Deadlines come from the column `deadline` of a table, or \
-             from `workload.deadlines`.",
+        "Of the waiting jobs the one with the earliest deadline is next, and among equals the one \
+         that arrived first; jobs without a deadline come after all that have one. When it cannot \
+         start, nothing does. Running jobs are not interrupted. Deadlines come from the column \
+         `deadline` of a table, or from `workload.deadlines`.",
     )
     .complexity("O(log q) for each arrival and each start, with q waiting jobs.")
     .source(
-        "Liu & Layland, Scheduling algorithms for multiprogramming in a \
-             hard-real-time environment, Journal of the ACM 20(1), 1973, without \
-             preemption",
+        "Liu & Layland, Scheduling algorithms for multiprogramming in a hard-real-time \
+         environment, Journal of the ACM 20(1), 1973, without preemption",
     ),
     |_, _| Ok(Box::new(Ordered::by(deadline))),
 )
 .shares(true);
 
-/// Sort key of EDF. Jobs with a deadline come first, by deadline, then the jobs without one.
+/// Jobs with a deadline first, by deadline.
 fn deadline(job: &Job) -> (bool, Time) {
     let deadline = job.deadline();
     (deadline.is_none(), deadline.unwrap_or_default())

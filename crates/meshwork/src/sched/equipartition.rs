@@ -15,16 +15,14 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              and end the machine is divided anew, and jobs are moved and resized",
     )
     .definition(
-        "All jobs run at once, up to `max_jobs`. At each arrival and each end the \
-             machine is divided anew into as many blocks as there are jobs, by cutting \
-             the longest side where the shares of both halves of the jobs come \
-             nearest, and every job moves to its block. A job has processors times run \
-             time of work, and does it at a rate in proportion to its processors. Each \
-             move costs `migration_cost`.",
+        "All jobs run at once, up to `max_jobs`. At each arrival and each end the machine is \
+         divided anew into as many blocks as there are jobs, by cutting the longest side where the \
+         shares of both halves of the jobs come nearest, and every job moves to its block. A job \
+         has processors times run time of work, and does it at a rate in proportion to its \
+         processors. Each move costs `migration_cost`.",
     )
     .complexity(
-        "O(J) for each arrival and each end with J jobs on the machine, besides \
-             moving them.",
+        "O(J) for each arrival and each end with J jobs on the machine, besides moving them.",
     )
     .source(
         "McCann & Zahorjan, Processor allocation policies for message-passing \
@@ -60,13 +58,9 @@ impl Scheduler for Equipartition {
 }
 
 /// Divides the machine into nearly equal blocks, one for each job, with the oldest job's block
-/// first.
-///
-/// With *N* nodes and *J* jobs, a job's share is *N* / *J*, rounded down, and one node more for
-/// each of the *N* mod *J* oldest jobs. The longest side is cut in two, one block for the older
-/// half of the jobs and one for the younger half. The size of each block is as near as possible to
-/// the sum of its jobs' shares. Then each block is cut in the same way, down to one job. On a
-/// machine of one dimension every job gets exactly its share.
+/// first. Each job's share is *N* / *J* nodes, rounded down, and one more for each of the *N* mod
+/// *J* oldest. The longest side is cut as near as possible to the shares of the older and the
+/// younger half of the jobs, and so on down to one job.
 fn equal_parts(grid: &Grid, jobs: usize) -> Vec<Block> {
     let mut parts = Vec::with_capacity(jobs);
     let nodes = grid.nodes() as usize;

@@ -18,12 +18,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              first, those of one user by arrival",
     )
     .definition(
-        "What a user has had is processors times time, of which half is forgotten \
-             after every `half_life`; what still runs counts as it runs. The waiting \
-             job whose user has had least, over that user's share, is next, and among \
-             equals the one that arrived first. When it cannot start, nothing else \
-             does or, as in `easy`, what does not delay it. Jobs without a user are \
-             those of one.",
+        "What a user has had is processors times time, of which half is forgotten after every \
+         `half_life`; what still runs counts as it runs. The waiting job whose user has had least, \
+         over that user's share, is next, and among equals the one that arrived first. When it \
+         cannot start, nothing else does or, as in `easy`, what does not delay it. Jobs without a \
+         user are those of one.",
     )
     .complexity(
         "O(q + u) in each pass with q waiting jobs of u users, and a question to \
@@ -44,7 +43,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct FairShare {
     usage: Usage,
-    /// Users who own the waiting jobs.
     waiting: BTreeMap<Ticket, User>,
     ranked: Ranked,
 }

@@ -15,8 +15,7 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              cannot start, nothing else does until it has.",
     )
     .complexity(
-        "One question to the allocator for each start, and one for the head that \
-             has to wait.",
+        "One question to the allocator for each start, and one for the head that has to wait.",
     )
     .source("the discipline of Chang & Mohapatra and of Zhu & Lin"),
     |_, _| Ok(Box::new(Fcfs)),

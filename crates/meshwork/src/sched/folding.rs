@@ -11,16 +11,14 @@ use crate::topology::Grid;
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "folding",
-        "a job that arrives gets half of the largest partition, whose job is \
-             folded onto the other half; when a job ends, the one in the other half \
-             unfolds",
+        "a job that arrives gets half of the largest partition, whose job is folded onto the other \
+         half; when a job ends, the one in the other half unfolds",
     )
     .definition(
-        "A job that arrives gets the largest free partition, or half of the \
-             largest one that is held: its job is folded onto the other half. When a \
-             job ends, the job in the other half unfolds onto the whole; two free \
-             halves are one partition again. Only the two jobs concerned are moved, at \
-             `migration_cost` each.",
+        "A job that arrives gets the largest free partition, or half of the largest one that is \
+         held: its job is folded onto the other half. When a job ends, the job in the other half \
+         unfolds onto the whole; two free halves are one partition again. Only the two jobs \
+         concerned are moved, at `migration_cost` each.",
     )
     .complexity(
         "O(J) for each arrival and each end with J jobs on the machine, besides \
@@ -37,11 +35,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 
 struct Folding {
     limits: Limits,
-    /// The machine as a tree of partitions; `None` before the first pass.
+    /// `None` before the first pass.
     machine: Option<Part>,
 }
 
-/// Partition (block of the machine): free, held by a job, or divided into two smaller ones.
+/// Partition: free, held by a job, or divided in two.
 struct Part {
     block: Block,
     state: State,
@@ -100,9 +98,7 @@ impl Scheduler for Folding {
 }
 
 impl Part {
-    /// Divides a free partition by repeated halving so that each given job holds its block.
-    ///
-    /// `None` if halving does not give these blocks.
+    /// Halves a free partition until each job holds its block; `None` if that is impossible.
     fn held_by(self, jobs: Vec<(JobId, Block)>, grid: &Grid) -> Option<Part> {
         let state = match &jobs[..] {
             [] => State::Free,
@@ -121,7 +117,6 @@ impl Part {
         Some(Part { state, ..self })
     }
 
-    /// Halves of the partition, both free. The partition must have at least two nodes.
     fn halves(&self, grid: &Grid) -> [Part; 2] {
         let dimension = longest(&self.block);
         let length = self.block.sides[dimension].div_ceil(2);
@@ -129,10 +124,7 @@ impl Part {
         [first, second].map(|block| Part { block, state: State::Free })
     }
 
-    /// Assigns a job a partition: the largest free one, or half of the largest held one.
-    ///
-    /// Returns whether a partition was found. Between free partitions of equal size the first is
-    /// taken, and between held partitions the oldest job's.
+    /// Gives a job the first largest free partition, or half of the oldest job's largest held one.
     fn enter(&mut self, job: JobId, grid: &Grid) -> bool {
         if let Some(free) = self.largest(|part| matches!(part.state, State::Free)) {
             free.state = State::Held(job);
@@ -153,10 +145,7 @@ impl Part {
         true
     }
 
-    /// Largest undivided partition for which `is_kind` holds.
-    ///
-    /// Of several equally large partitions, it is the oldest job's, or the first one if they are
-    /// free.
+    /// Largest undivided partition that `is_kind`; ties go to the oldest job, or the first.
     fn largest(&mut self, is_kind: impl Fn(&Part) -> bool + Copy) -> Option<&mut Part> {
         let rank = |part: &Part| {
             let age = if let State::Held(job) = part.state { job } else { JobId(0) };
@@ -176,7 +165,6 @@ impl Part {
         }
     }
 
-    /// Removes a job from its partition, and merges the free partition with its other half.
     fn leave(&mut self, job: JobId) {
         match &mut self.state {
             State::Held(holder) if *holder == job => self.state = State::Free,
@@ -188,10 +176,7 @@ impl Part {
         }
     }
 
-    /// Merges the two halves of a partition if one is free and the other is not divided.
-    ///
-    /// If a single job holds the other half, it gets the freed half too. Two free halves become one
-    /// partition.
+    /// Merges two halves if one is free and the other is not divided, whose holder gets both.
     fn merge(&mut self) {
         let State::Halved(halves) = &self.state else { return };
         match (&halves[0].state, &halves[1].state) {
@@ -203,8 +188,6 @@ impl Part {
         }
     }
 
-    /// Appends to `all` each job that holds a partition within this one, together with its
-    /// partition.
     fn held(&self, all: &mut Vec<(JobId, Block)>) {
         match &self.state {
             State::Free => {}

@@ -15,11 +15,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .aliases(&["rfold_drops"])
     .definition(
-        "As `fcfs`, but a head of the queue that asks for a block with a side \
-             longer than the shortest side of every site is tried once: if it cannot \
-             start then because too few processors are free, it is turned away, though \
-             it may have fitted later, and counts as refused. If as many are free, and \
-             only the shape is missing, it waits like any other.",
+        "As `fcfs`, but a head of the queue that asks for a block with a side longer than the \
+         shortest side of every site is tried once: if it cannot start then because too few \
+         processors are free, it is turned away, though it may have fitted later, and counts as \
+         refused. If as many are free, and only the shape is missing, it waits like any other.",
     )
     .complexity("As `fcfs`.")
     .source(
@@ -36,13 +35,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves_all(false);
 
 struct GivingUp {
-    /// Largest of the sites' shortest sides. A job is long if one of its sides is longer.
+    /// Largest of the sites' shortest sides; a job with a longer side is long.
     shortest: u32,
     sites: usize,
-    /// Head of the queue at the last attempt to start it.
-    ///
-    /// If the job is tried again, it is no longer rejected: a job is rejected only at its first
-    /// attempt.
+    /// Head of the queue at the last attempt; a job is rejected only at its first attempt.
     tried: Option<Ticket>,
 }
 

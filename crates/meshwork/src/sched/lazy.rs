@@ -1,6 +1,4 @@
-//! Lazy scheduling: a waiting job takes over the nodes of an ended job of its size class.
-//!
-//! The purpose is to keep larger free blocks whole.
+//! Lazy scheduling: a job takes over the nodes of its size class, to keep larger blocks whole.
 
 use super::queues::Queues;
 use super::{Scheduler, SchedulerEntry};
@@ -25,9 +23,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              waited longer than the threshold, nothing else starts until it has.",
     )
     .complexity(
-        "O(1) for each arrival and O(classes) for each end, and at most one \
-             question to the allocator for either; with `retry` up to one for each \
-             class and each start more.",
+        "O(1) for each arrival and O(classes) for each end, and at most one question to the \
+         allocator for either; with `retry` up to one for each class and each start more.",
     )
     .source(
         "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving \
@@ -45,9 +42,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
             name: "retry",
             kind: Kind::Flag,
             default: DefaultValue::Is("false"),
-            help: "whether, when a job has ended, every class of which more wait than run is \
-             tried again: as published a job may wait beside an idle machine once \
-             arrivals end",
+            help: "whether, when a job has ended, every class of which more wait than run is tried \
+                   again: as published a job may wait beside an idle machine once arrivals end",
         },
         Param {
             name: "release_order",
@@ -70,39 +66,28 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .serves_all(false);
 
-/// Lazy scheduling over any allocator, by size classes.
-///
-/// Each size class has a queue. If more jobs of a class wait than run, the allocator is asked for
-/// nodes for the first waiting job of the class. Otherwise this job waits for the nodes of a
-/// running job of its class. When a job ends, the first waiting job of the same class takes over
-/// its nodes. If the nodes do not suit the waiting job (its block has other sides or is folded
-/// differently), the allocator is asked.
-///
-/// A threshold prevents starvation. If the oldest waiting job has waited longer than the threshold
-/// when a job ends, no other job starts before this oldest job.
+/// Lazy scheduling by size classes. If more jobs of a class wait than run, the allocator is asked
+/// for its first job. Otherwise this job takes the nodes of the next job of its class that ends, or
+/// asks the allocator if they do not suit. A job that waits longer than a threshold starts before
+/// all others.
 struct Lazy {
     threshold: Threshold,
     retry: bool,
     literal: bool,
-    /// Whether the rate of arrivals is measured from time 0, and not from the first arrival.
-    ///
-    /// The threshold on the oldest job's wait depends on this rate.
+    /// Whether the rate of arrivals is measured from time 0, not from the first arrival.
     from_zero: bool,
     queues: Queues,
-    /// Number of running jobs of each size class: N_k in the paper on lazy scheduling.
+    /// Running jobs of each class; N_k in the paper.
     running: Vec<usize>,
-    /// Size class of the oldest waiting job, if it has waited longer than the threshold.
-    ///
-    /// No other job starts before it.
+    /// Class of the oldest waiting job once past the threshold; no other job starts before it.
     overdue: Option<usize>,
-    /// Sum of the waiting times of all jobs started so far, in units of the clock.
     delays: f64,
     started: u64,
     arrived: u64,
     first_arrival: Time,
 }
 
-/// Threshold on the oldest job's wait. If the wait exceeds it, only this job may start next.
+/// Wait after which only the oldest job may start next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Dynamic,
@@ -113,15 +98,9 @@ enum Threshold {
 static THRESHOLDS: Words<Threshold, 2> =
     Words::new([("dynamic", Threshold::Dynamic), ("none", Threshold::Endless)]);
 
-/// Values of `release_order`: when a job that has waited longer than the threshold is tried.
-///
-/// `true` (`literal`) if it is tried before the nodes of the ended job are released, as the paper
-/// on lazy scheduling prints it. `false` (`corrected`) if it is tried after their release.
+/// When an overdue job is tried: before the ended job's nodes are released (as printed), or after.
 static RELEASE_ORDERS: Words<bool, 2> = Words::new([("literal", true), ("corrected", false)]);
 
-/// Values of `rate_from`: the time from which the rate of arrivals is measured.
-///
-/// `true` for time 0, `false` for the first arrival.
 static RATE_FROM: Words<bool, 2> = Words::new([("first_arrival", false), ("zero", true)]);
 
 impl Lazy {
@@ -144,7 +123,6 @@ impl Lazy {
         }
     }
 
-    /// Threshold on the oldest job's wait, as of `now`, in units of the clock. See [`Threshold`].
     fn threshold(&self, now: Time) -> f64 {
         match self.threshold {
             Threshold::Fixed(units) => units,
@@ -159,8 +137,7 @@ impl Lazy {
         }
     }
 
-    /// Queues an arriving job. Then tries the first waiting job of its size class, if more jobs of
-    /// the class wait than run.
+    /// Queues an arriving job, and tries its class if more of its jobs wait than run.
     fn request(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) {
         if self.arrived == 0 && !self.from_zero {
             self.first_arrival = cluster.now();
@@ -175,7 +152,7 @@ impl Lazy {
         }
     }
 
-    /// Handles the end of a job; `departure` is its index among the jobs that end at this instant.
+    /// Handles the end of a job; `departure` is its index among those of this instant.
     fn release(&mut self, cluster: &mut Cluster<'_>, departure: usize) {
         let class = cluster.departures()[departure].ran.job.request.size_class() as usize;
         if self.overdue.is_none() {
@@ -204,7 +181,6 @@ impl Lazy {
         }
     }
 
-    /// Size class of the oldest waiting job; `None` unless it has waited longer than the threshold.
     fn too_old(&self, cluster: &Cluster<'_>) -> Option<usize> {
         let oldest = cluster.job(cluster.head()?);
         let waited = cluster.now() - oldest.arrival;
@@ -217,8 +193,6 @@ impl Lazy {
     }
 
     /// Tries to start the first waiting job of a size class on nodes outside the placements `kept`.
-    ///
-    /// Returns whether the job started.
     fn try_head(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -235,8 +209,6 @@ impl Lazy {
         starts
     }
 
-    /// Updates queue and counters after the first waiting job of a size class has started. The job
-    /// has waited for the time `waited`.
     fn has_started(&mut self, class: usize, waited: f64) {
         self.queues.pop(class);
         self.running[class] += 1;
@@ -244,10 +216,7 @@ impl Lazy {
         self.delays += waited;
     }
 
-    /// Tries the first waiting job of each size class in which more jobs wait than run. Older jobs
-    /// are tried first.
-    ///
-    /// Repeats this until no job starts.
+    /// Tries heads of classes, the oldest first, with more waiting than running jobs.
     fn try_all(&mut self, cluster: &mut Cluster<'_>) {
         loop {
             let mut heads: Vec<(Ticket, usize)> = self
@@ -264,9 +233,7 @@ impl Lazy {
     }
 }
 
-/// Site index and placement of each job that ends at this instant and has not been handled yet.
-///
-/// The ended jobs before index `from` have been handled.
+/// Site and placement of each job that ends at this instant, from index `from` on.
 fn not_yet(cluster: &Cluster<'_>, from: usize) -> Vec<(usize, Placement)> {
     let later = cluster.departures()[from..].iter();
     later.map(|other| (other.ran.site, other.ran.placement.clone())).collect()
@@ -329,7 +296,6 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// Lazy scheduler that checks, after each pass, that its counters agree with the machine.
     struct Watched {
         lazy: Lazy,
         overdue: u64,
@@ -353,8 +319,6 @@ mod tests {
         }
     }
 
-    /// Lazy scheduler under test. The test reads its counters after the run, so the engine and the
-    /// test share it.
     impl Scheduler for Arc<Mutex<Watched>> {
         fn schedule(&mut self, cluster: &mut Cluster<'_>) {
             self.lock().unwrap().schedule(cluster);

@@ -1,7 +1,5 @@
-//! Common parts of the schedulers that resize running jobs: parameters, blocks, and moving jobs.
-//!
-//! A job that asks for *n* nodes and runs for *t* on them has *n t* of work. On any number of nodes
-//! it works at a rate in proportion to that number.
+//! Common parts of the schedulers that resize running jobs. A job of *n* nodes and run time *t* has
+//! *n t* of work, and works at a rate in proportion to its nodes.
 
 use crate::cluster::{Cluster, Place, Reshape, RunKey, StartOptions, Ticket};
 use crate::job::Dims;
@@ -9,7 +7,6 @@ use crate::machine::{Block, Placement};
 use crate::registry::{DefaultValue, Kind, Param, Params, Range};
 use crate::topology::Grid;
 
-/// Parameters of the schedulers that resize jobs.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "max_jobs",
@@ -27,7 +24,6 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Values of the parameters common to all schedulers that resize running jobs.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) max_jobs: usize,
@@ -41,17 +37,13 @@ impl Limits {
     }
 }
 
-/// Job to which the scheduler gives a block: a running job, or a waiting job that is to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member {
     Running(RunKey),
     Waiting(Ticket),
 }
 
-/// Gives every job its block of nodes.
-///
-/// First moves all running jobs whose blocks change, in a single step. Then starts the waiting
-/// jobs. All running jobs must be in `members`, and the blocks must not overlap.
+/// Gives every job its block: moves running jobs in a single step, then starts waiting jobs.
 pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], limits: Limits) {
     let rate = |held: u32, asked: u64| f64::from(held) / asked as f64;
     let mut changes = Vec::new();
@@ -77,19 +69,16 @@ pub(super) fn lay_out(cluster: &mut Cluster<'_>, members: &[(Member, Block)], li
     }
 }
 
-/// Block that covers the whole machine.
 pub(super) fn whole(grid: &Grid) -> Block {
     Block { base: 0, sides: Dims::from_slice(grid.sides()) }
 }
 
-/// Index of the dimension in which a block is longest; the lowest index if there are several.
 pub(super) fn longest(block: &Block) -> usize {
     let longest = block.sides.iter().max();
     block.sides.iter().position(|side| Some(side) == longest).unwrap_or(0)
 }
 
-/// Cuts a block in two along a dimension. The first block has the given length, the second has the
-/// rest.
+/// Cuts a block in two along a dimension; the first block has the given length.
 pub(super) fn cut(block: &Block, grid: &Grid, dimension: usize, length: u32) -> (Block, Block) {
     let (mut first, mut second) = (block.clone(), block.clone());
     first.sides[dimension] = length;

@@ -39,9 +39,8 @@ pub trait Scheduler: Send {
 
     /// Time of the next call of `schedule` even if nothing happens before; `None` if not needed.
     ///
-    /// The time must be finite and after `now`. The method is queried after each call of
-    /// `schedule`, and only its last result is used. When no job is left, the run ends even if a
-    /// call is due.
+    /// It must be finite and after `now`. Only the last result counts. When no job is left, the run
+    /// ends even if a call is due.
     fn wake_at(&self, _now: Time) -> Option<Time> {
         None
     }
@@ -59,9 +58,8 @@ pub trait Scheduler: Send {
     /// Restores the [memory](Scheduler::memory) that a scheduler with equal parameters wrote.
     ///
     /// Called once by each [`plan`](crate::engine::plan()), before its pass, even if [nothing was
-    /// written](MemoryReader::is_new). At the time of the call, the running jobs have been started
-    /// by an earlier plan or from outside. The queue has only jobs that the writing scheduler knew.
-    /// Newer jobs arrive in the first pass as usual.
+    /// written](MemoryReader::is_new). Running jobs have started by then, and the queue has only
+    /// jobs that the writing scheduler knew. Newer jobs arrive in the first pass.
     ///
     /// # Errors
     /// If the numbers are not the memory of such a scheduler.
@@ -71,25 +69,18 @@ pub trait Scheduler: Send {
 
     /// Whether the scheduler considers all waiting jobs and reserves nodes for some of them.
     ///
-    /// A job that could start but is left waiting then counts as waiting for
-    /// [reserved](crate::job::Cause::Reserved) nodes. With any other scheduler it counts as waiting
+    /// A startable job then waits for [reserved](crate::job::Cause::Reserved) nodes, and otherwise
     /// for its [turn](crate::job::Cause::Priority).
     fn reserves(&self) -> bool {
         false
     }
 
     /// Whether the scheduler reads which nodes are free or held, and not only how many.
-    ///
-    /// A scheduler may reserve nodes, start jobs on other nodes, and still return `false`, as long
-    /// as it never reads which nodes are reserved. See
-    /// [`asks_where_jobs_run`](crate::observe::Observer::asks_where_jobs_run).
     fn looks_at_nodes(&self) -> bool {
         true
     }
 
-    /// Whether the scheduler suspends running jobs, which later resume with their remaining work.
-    ///
-    /// This requires a network that models a job as an amount of work, not as messages to be sent.
+    /// Whether the scheduler suspends running jobs. The network must then not simulate messages.
     fn suspends(&self) -> bool {
         false
     }
@@ -105,24 +96,16 @@ pub struct SchedulerEntry {
     pub serves: &'static [Wiring],
     /// Whether the scheduler plans with run time estimates.
     pub plans: bool,
-    /// Whether every job starts in the end if no more jobs arrive.
-    ///
-    /// If `false`, the scheduler may, with some parameters, reject jobs or leave them waiting on an
-    /// idle machine.
+    /// Whether, with any parameters, every job starts in the end if no more jobs arrive.
     pub serves_all: bool,
-    /// Whether the scheduler divides the machine itself and resizes running jobs.
-    ///
-    /// It then needs a machine of one site, and uses neither selector, sizing nor allocator.
+    /// Whether the scheduler divides a machine of one site itself and resizes running jobs.
     pub malleable: bool,
-    /// Whether the scheduler depends on the owners of jobs.
-    ///
-    /// The workload must then supply owners, if it has them.
+    /// Whether the scheduler depends on the owners of jobs, which the workload must then supply.
     pub by_owner: bool,
     /// Whether the scheduler can schedule jobs that share nodes.
     ///
-    /// Such a scheduler lets the allocator choose the nodes of jobs. It keeps nodes for waiting
-    /// jobs only by guards (reservations that other starts must not delay) or by a
-    /// [plan](crate::plan).
+    /// The allocator then chooses the nodes of jobs, and nodes are kept for waiting jobs only by
+    /// guards or by a [plan](crate::plan).
     pub shares: bool,
     /// Builds the scheduler from its parameters, for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
@@ -149,61 +132,53 @@ impl SchedulerEntry {
 
     /// Replaces the description of the scheduler.
     #[must_use]
-    pub const fn described(mut self, about: About) -> SchedulerEntry {
-        self.about = about;
-        self
+    pub const fn described(self, about: About) -> SchedulerEntry {
+        SchedulerEntry { about, ..self }
     }
 
     /// Replaces the function that builds the scheduler.
     #[must_use]
     pub const fn build(
-        mut self,
+        self,
         build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,
     ) -> SchedulerEntry {
-        self.build = build;
-        self
+        SchedulerEntry { build, ..self }
     }
 
     /// Sets the wirings (kinds of machine, such as meshes and tori) that the scheduler supports.
     #[must_use]
-    pub const fn serves(mut self, serves: &'static [Wiring]) -> SchedulerEntry {
-        self.serves = serves;
-        self
+    pub const fn serves(self, serves: &'static [Wiring]) -> SchedulerEntry {
+        SchedulerEntry { serves, ..self }
     }
 
     /// Sets whether the scheduler plans with run time estimates.
     #[must_use]
-    pub const fn plans(mut self, plans: bool) -> SchedulerEntry {
-        self.plans = plans;
-        self
+    pub const fn plans(self, plans: bool) -> SchedulerEntry {
+        SchedulerEntry { plans, ..self }
     }
 
     /// Sets whether every job starts in the end.
     #[must_use]
-    pub const fn serves_all(mut self, serves_all: bool) -> SchedulerEntry {
-        self.serves_all = serves_all;
-        self
+    pub const fn serves_all(self, serves_all: bool) -> SchedulerEntry {
+        SchedulerEntry { serves_all, ..self }
     }
 
     /// Sets whether the scheduler divides the machine itself and resizes running jobs.
     #[must_use]
-    pub const fn malleable(mut self, malleable: bool) -> SchedulerEntry {
-        self.malleable = malleable;
-        self
+    pub const fn malleable(self, malleable: bool) -> SchedulerEntry {
+        SchedulerEntry { malleable, ..self }
     }
 
     /// Sets whether the scheduler can schedule jobs that share nodes.
     #[must_use]
-    pub const fn shares(mut self, shares: bool) -> SchedulerEntry {
-        self.shares = shares;
-        self
+    pub const fn shares(self, shares: bool) -> SchedulerEntry {
+        SchedulerEntry { shares, ..self }
     }
 
     /// Sets whether the scheduler depends on the owners of jobs.
     #[must_use]
-    pub const fn by_owner(mut self, by_owner: bool) -> SchedulerEntry {
-        self.by_owner = by_owner;
-        self
+    pub const fn by_owner(self, by_owner: bool) -> SchedulerEntry {
+        SchedulerEntry { by_owner, ..self }
     }
 }
 
@@ -233,10 +208,8 @@ pub static SCHEDULERS: &[&SchedulerEntry] = &[
     &slurm::ENTRY,
 ];
 
-/// Registry family of all schedulers. A study selects a scheduler by name.
-///
-/// The family also has the parameter by which jobs are killed at their estimates, because this
-/// determines what an estimate means.
+/// Registry family of all schedulers, with the parameter by which jobs are killed at their
+/// estimates.
 pub static FAMILY: Family = Family {
     kind: "scheduler",
     key: "name",

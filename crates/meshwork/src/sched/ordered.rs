@@ -6,12 +6,7 @@ use super::Scheduler;
 use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Job;
 
-/// Scheduler that serves jobs by a key fixed at their arrival, lowest first, ties in queue order.
-///
-/// If the first job cannot start, no job does.
-///
-/// # Complexity
-/// **O(log q)** for each arrival and each start, with *q* waiting jobs.
+/// Serves jobs by a key fixed at arrival, lowest first; if the first cannot start, none does.
 pub(super) struct Ordered<K> {
     key: fn(&Job) -> K,
     waiting: BTreeSet<(K, Ticket)>,

@@ -20,17 +20,15 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .aliases(&["multifactor"])
     .definition(
-        "Each factor is from 0 to 1. Age: how long the job has waited, over \
-             `max_age`. Size: its part of the machine, or 1 less that with \
-             `favor_small`. Fair share: 2^(-(U/S)/damping), where U is what the user \
-             has had of all that was used, as far as it is remembered, and S the \
-             user's share of all shares. Queue: the priority of the job's queue over \
-             the highest of a queue. Job: the priority that the log or table gives it. \
-             The job with the highest sum is next, and among equals the one that \
-             arrived first. When it cannot start, running jobs of lower queues make \
-             room for it, if `preempt` says so: those of the lowest queue first, and \
-             of one queue the youngest first, as few as that takes. Else it holds up \
-             the others or, as in `easy`, those that would delay it.",
+        "Each factor is from 0 to 1. Age: how long the job has waited, over `max_age`. Size: its \
+         part of the machine, or 1 less that with `favor_small`. Fair share: 2^(-(U/S)/damping), \
+         where U is what the user has had of all that was used, as far as it is remembered, and S \
+         the user's share of all shares. Queue: the priority of the job's queue over the highest \
+         of a queue. Job: the priority that the log or table gives it. The job with the highest \
+         sum is next, and among equals the one that arrived first. When it cannot start, running \
+         jobs of lower queues make room for it, if `preempt` says so: those of the lowest queue \
+         first, and of one queue the youngest first, as few as that takes. Else it holds up the \
+         others or, as in `easy`, those that would delay it.",
     )
     .complexity(
         "O(q + u) in each pass with q waiting jobs of u users, and a question to \
@@ -47,7 +45,6 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .shares(true)
 .by_owner(true);
 
-/// Values of `preempt`: whether a preempted job is requeued or suspended; `None` for no preemption.
 static PREEMPT: Words<Option<Preempted>, 3> = Words::new([
     ("none", None),
     ("requeue", Some(Preempted::Requeued)),
@@ -105,9 +102,8 @@ static PARAMS: &[Param] = &[
         name: "preempt",
         kind: PREEMPT.kind(),
         default: DefaultValue::Is("\"none\""),
-        help: "whether running jobs make room for those of queues with a higher \
-             priority: they wait again and begin anew, or are suspended and go on \
-             where they were",
+        help: "whether running jobs make room for those of queues with a higher priority: they \
+               wait again and begin anew, or are suspended and go on where they were",
     },
     BACKFILL_PARAM,
 ];
@@ -130,7 +126,6 @@ struct Priority {
     max_age: f64,
     favor_small: bool,
     damping: f64,
-    /// Size of the whole machine, by which job sizes are divided.
     machine: MachineSize,
     queues: Queues,
     preempt: Option<Preempted>,
@@ -147,8 +142,7 @@ struct Weights {
     job: f64,
 }
 
-/// Priorities of the named queues, and the highest of them. The queue factor of a job's priority is
-/// the priority of its queue divided by the highest.
+/// Priorities of the named queues, and the highest of them, by which all are divided.
 struct Queues {
     named: BTreeMap<String, f64>,
     highest: f64,
@@ -158,9 +152,9 @@ struct Queues {
 struct Waiting {
     user: User,
     arrival: Time,
-    /// Priority of the queue to which the job was submitted; 0 if the parameters do not name it.
+    /// Priority of the job's queue; 0 if the parameters do not name it.
     queue: f64,
-    /// Sum of the terms of the job's priority that do not change while it waits.
+    /// Sum of the terms that do not change while the job waits.
     fixed: f64,
 }
 
@@ -225,7 +219,6 @@ impl Priority {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// Ranks of the waiting jobs by their priorities as of `now`.
     fn ranks(&self, now: Time) -> Vec<Rank> {
         let users = || self.usage.all(now);
         let (all, whole) = users().fold((0.0, 0.0), |sum, user| (sum.0 + user.0, sum.1 + user.1));
@@ -241,8 +234,7 @@ impl Priority {
         self.waiting.iter().map(rank).collect()
     }
 
-    /// Preempts running jobs of queues with lower priority, so that a waiting job can start.
-    /// Returns whether the waiting job has started.
+    /// Preempts jobs of lower queues so that a waiting job starts; returns whether it has.
     fn preempts(&mut self, cluster: &mut Cluster<'_>, ticket: Ticket) -> bool {
         let (Some(become_of), Some(&head)) = (self.preempt, self.waiting.get(&ticket)) else {
             return false;
@@ -273,7 +265,6 @@ impl Priority {
     }
 }
 
-/// Removes a waiting job that starts, and counts its processors as used from `now` on.
 fn starts(
     waiting: &mut BTreeMap<Ticket, Waiting>,
     usage: &mut Usage,
@@ -285,9 +276,7 @@ fn starts(
     }
 }
 
-/// Classic fair-share factor of a user: `2^(-used / share / damping)`.
-///
-/// `used` and `share` are the user's fractions of all users' use and of all users' shares.
+/// Classic fair-share factor of a user, from fractions of all users' use and of all shares.
 fn fair_share(used: f64, share: f64, damping: f64) -> f64 {
     // NaN if nothing has been used yet.
     let used = if used.is_nan() { 0.0 } else { used };

@@ -7,10 +7,8 @@ use crate::cluster::{Cluster, MemoryReader, MemoryWriter, RecallError, StartOpti
 use crate::plan::Promise;
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Values of `backfill`: whether jobs may start before a job of higher rank that cannot start.
 static BACKFILL: Words<bool, 2> = Words::new([("none", false), ("easy", true)]);
 
-/// Parameter `backfill` of schedulers that rank jobs.
 pub(super) const BACKFILL_PARAM: Param = Param {
     name: "backfill",
     kind: BACKFILL.kind(),
@@ -18,12 +16,11 @@ pub(super) const BACKFILL_PARAM: Param = Param {
     help: "whether jobs may start before the first that cannot, if that does not delay it",
 };
 
-/// Value of the parameter `backfill`: whether jobs are backfilled.
 pub(super) fn backfills(params: &Params) -> bool {
     params.meaning(BACKFILL_PARAM.name, &BACKFILL)
 }
 
-/// Rank of a waiting job: the job with the highest `by` is served first; ties go by queue order.
+/// The highest `by` is served first; ties go by queue order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rank {
     pub(super) by: f64,
@@ -50,14 +47,8 @@ impl PartialEq for Rank {
 
 impl Eq for Rank {}
 
-/// Starts waiting jobs by rank until a job cannot start.
-///
-/// Without backfilling, jobs of lower rank must wait. With backfilling, the job that cannot start
-/// gets a reservation, like the head of the queue in [`easy`](super::easy).
-///
-/// # Complexity
-/// **O(q)** with *q* waiting jobs. The allocator is also asked once for each job that starts, and
-/// once for each backfill candidate behind the first job that cannot start.
+/// Starts waiting jobs by rank until one cannot start. With backfilling, that job gets a
+/// reservation, and jobs of lower rank may start beside it.
 #[derive(Default)]
 pub(super) struct Ranked {
     backfills: bool,
@@ -69,10 +60,8 @@ impl Ranked {
         Ranked { backfills, promise: Promise::default() }
     }
 
-    /// Starts jobs in rank order up to the first that cannot start.
-    ///
-    /// Returns the job that cannot start, and the jobs of lower rank, unordered; `None` if all
-    /// started. Calls `started` for each started job, with its number of requested processors.
+    /// Starts jobs by rank up to the first that cannot start; returns it, and the rest unordered.
+    /// Calls `started` with each started job and its number of requested processors.
     pub(super) fn serve(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -87,17 +76,14 @@ impl Ranked {
             if !self.promise.start(cluster, ticket) {
                 return Some((ticket, waiting.into_vec()));
             }
-            // If this job was not the one with the reservation, the reservation did not account for
-            // its start.
+            // The kept reservation of another job did not account for this start.
             self.promise.forget();
             started(ticket, cluster.last_asked());
         }
         None
     }
 
-    /// Backfills the jobs of `behind` in rank order, if they do not delay the job `head`.
-    ///
-    /// Calls `started` for each started job, with its number of requested processors.
+    /// Backfills the jobs of `behind` in rank order, beside the reservation of `head`.
     pub(super) fn backfill(
         &mut self,
         cluster: &mut Cluster<'_>,
@@ -118,7 +104,6 @@ impl Ranked {
         }
     }
 
-    /// Drops the reservation of the last pass, since jobs have started without regard to it.
     pub(super) fn forget(&mut self) {
         self.promise.forget();
     }

@@ -15,9 +15,8 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "reservation",
-        "each job that fits starts, in order of arrival; for those that have been \
-             passed by, the processors on which fewest others run are kept until they \
-             can start there",
+        "each job that fits starts, in order of arrival; for those that have been passed by, the \
+         processors on which fewest others run are kept until they can start there",
     )
     .definition(
         "In order of arrival, a job starts on the processors that are kept for it \
@@ -27,9 +26,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              `reservations` are kept at once. Estimates only break ties.",
     )
     .complexity(
-        "A question to the allocator for each waiting job that might fit, two and \
-             a copy of the machine where it would meet a reservation; O(machine) for \
-             each reservation.",
+        "A question to the allocator for each waiting job that might fit, two and a copy of the \
+         machine where it would meet a reservation; O(machine) for each reservation.",
     )
     .source("Das Sharma & Pradhan, Job scheduling in mesh multicomputers, TPDS 9(1), 1998")
     .params(&[
@@ -56,21 +54,16 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     },
 );
 
-/// Out-of-order scheduling with reservations, over any allocator.
-///
-/// A reservation is a set of nodes [kept](Cluster::least_busy) for a waiting job. Each pass tries
-/// the jobs in queue order. A job starts on the nodes kept for it if all of them are free.
-/// Otherwise it starts on nodes that the allocator finds and that are not kept for other jobs. A
-/// job that cannot start gets a reservation on three conditions: enough later jobs started before
-/// it, every job before it in the queue has a reservation, and the limit of reservations is not
-/// reached. The nodes to keep are those with the fewest holders. Estimates of running jobs decide
-/// only between equally busy nodes.
+/// Out-of-order scheduling with reservations. A reservation is a set of nodes
+/// [kept](Cluster::least_busy) for a waiting job: those with the fewest holders. A job starts on
+/// its kept nodes if all are free, and otherwise on nodes not kept for others. A job that cannot
+/// start gets a reservation if enough later jobs have overtaken it and every job before it has one,
+/// up to a limit.
 struct Reserving {
     most: usize,
     bypass_limit: u64,
-    /// Waiting jobs that have reservations, in queue order.
     reserved: Vec<(Ticket, Reservation)>,
-    /// Started jobs that arrived later than the current head of the queue, and so overtook it.
+    /// Started jobs that overtook the current head of the queue.
     ahead: BTreeSet<Ticket>,
 }
 
@@ -155,7 +148,6 @@ impl Reserving {
         cluster.start(ticket, StartOptions::clear_of(&kept))
     }
 
-    /// Whether the waiting job `ticket`, which has no reservation, may get one now.
     fn may_reserve(&self, cluster: &Cluster<'_>, ticket: Ticket) -> bool {
         let held = self.reserved.len();
         held < self.most
@@ -163,16 +155,13 @@ impl Reserving {
             && self.has_been_passed(ticket)
     }
 
-    /// Whether at least `bypass_limit` later jobs have started before the job `ticket`.
     fn has_been_passed(&self, ticket: Ticket) -> bool {
         let limit = usize::try_from(self.bypass_limit).unwrap_or(usize::MAX);
         self.ahead.range(ticket..).take(limit).count() >= limit
     }
 }
 
-/// Number of free nodes outside the placements `kept`, on a machine of one site.
-///
-/// The placements must be disjoint.
+/// Free nodes outside the placements `kept`, which must be disjoint, on one site.
 fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     let site = cluster.site(0);
     let mut free = site.free_nodes();
@@ -184,7 +173,6 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
-/// Reserved placements of all waiting jobs except `owner`, each with the index of its site.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

@@ -9,24 +9,18 @@ use crate::registry::{About, DefaultValue, Kind, Param, Words};
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "scan",
-        "one queue for each size class, and each is served until it is empty \
-             before the next",
+        "one queue for each size class, and each is served until it is empty before the next",
     )
     .definition(
-        "There is one queue for each size class: jobs of 2ᵏ⁻¹ + 1 to 2ᵏ \
-             processors. One queue is served, first come, first served, until it is \
-             empty, then the next larger or smaller one, around the end. A head that \
-             cannot start blocks all classes. With `gated` only jobs that were there \
-             when the turn of their class began are served in it.",
+        "There is one queue for each size class: jobs of 2ᵏ⁻¹ + 1 to 2ᵏ processors. One queue is \
+         served, first come, first served, until it is empty, then the next larger or smaller one, \
+         around the end. A head that cannot start blocks all classes. With `gated` only jobs that \
+         were there when the turn of their class began are served in it.",
     )
-    .complexity(
-        "O(1) for each arrival and each start, and O(classes) to find the next \
-             queue.",
-    )
+    .complexity("O(1) for each arrival and each start, and O(classes) to find the next queue.")
     .source(
-        "Krueger, Lai & Dixit-Radiya, Job scheduling is more important than \
-             processor allocation for hypercube computers, TPDS 5(5), 1994; Mohapatra, \
-             Yu, Das & Kim, section 2.3",
+        "Krueger, Lai & Dixit-Radiya, Job scheduling is more important than processor allocation \
+         for hypercube computers, TPDS 5(5), 1994; Mohapatra, Yu, Das & Kim, section 2.3",
     )
     .params(&[
         Param {
@@ -57,32 +51,21 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 )
 .shares(true);
 
-/// Values of `direction`: the order in which the scan visits the size classes.
-///
-/// `true` for down, from the largest to the smallest class.
 static DIRECTIONS: Words<bool, 2> = Words::new([("up", false), ("down", true)]);
 
-/// Upper bound on the number of size classes of jobs.
 const MAX_CLASSES: usize = 64;
 
-/// Scan over the size classes of the jobs, which on a hypercube are the dimensions of subcubes.
-///
-/// The scan begins at the smallest class, and does not move while no job waits. If the first job of
-/// the current class cannot start, no job of any class starts.
+/// Scan over the size classes, from the smallest on. It does not move while no job waits. If the
+/// first job of the current class cannot start, no job starts.
 struct Scan {
     down: bool,
     gated: bool,
     queues: Queues,
     current: usize,
-    /// Number of jobs of the current class that may still start before the scan moves on.
-    ///
-    /// If the scan is gated, only the jobs that waited when it reached the class may start.
-    /// Otherwise the number is `usize::MAX`.
+    /// Number of jobs of the current class that may still start before the scan moves on. If gated,
+    /// these are the jobs that waited when the scan reached the class; otherwise `usize::MAX`.
     admitted: usize,
-    /// Whether no job was left waiting after the last pass.
-    ///
-    /// If so, the scan over the size classes stays at its class, and the next pass begins with all
-    /// jobs of this class that wait by then.
+    /// Whether no job was left waiting, so that the scan stays at its class for the next pass.
     idle: bool,
 }
 
@@ -133,9 +116,7 @@ impl Scheduler for Scan {
 }
 
 impl Scan {
-    /// Index of the next size class with waiting jobs, in the direction of the scan.
-    ///
-    /// The current class is tried last. `None` if no job waits.
+    /// Next class with waiting jobs in the direction of the scan, the current class last.
     fn next(&self) -> Option<usize> {
         let classes = self.queues.classes().len();
         let turn = |step| {

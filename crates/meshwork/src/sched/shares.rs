@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range};
 
-/// Parameter `half_life`: the time in which past use of the machine loses half its weight.
 pub(super) const HALF_LIFE: Param = Param {
     name: "half_life",
     kind: Kind::Or(&["none"], &Kind::Number(Range::Positive)),
@@ -12,7 +11,6 @@ pub(super) const HALF_LIFE: Param = Param {
     help: "after how long half of what a user has had is forgotten: a week of a log's seconds; \"none\" never forgets",
 };
 
-/// Parameter `shares`: users' shares of the machine.
 pub(super) const SHARES: Param = Param {
     name: "shares",
     kind: Kind::Tables(&[
@@ -38,17 +36,12 @@ pub(super) fn half_life(params: &Params) -> f64 {
     params.get_number(HALF_LIFE.name).unwrap_or(f64::INFINITY)
 }
 
-/// Shares of the machine by user; a user who is not named has a share of 1.
 #[derive(Default)]
 pub(super) struct Shares {
     named: BTreeMap<String, f64>,
 }
 
 impl Shares {
-    /// Reads the shares of named users.
-    ///
-    /// # Errors
-    /// If a user is named twice.
     pub(super) fn read(params: &Params) -> Result<Shares, Problem> {
         let mut named = BTreeMap::new();
         for given in params.get_tables(SHARES.name).unwrap_or_default() {
@@ -60,12 +53,10 @@ impl Shares {
         Ok(Shares { named })
     }
 
-    /// Users to whom a share is given by name.
     pub(super) fn users(&self) -> impl Iterator<Item = &str> {
         self.named.keys().map(String::as_str)
     }
 
-    /// Share of the machine of a user; 1 if no share is given for the user.
     pub(super) fn of(&self, user: &str) -> f64 {
         self.named.get(user).copied().unwrap_or(1.0)
     }

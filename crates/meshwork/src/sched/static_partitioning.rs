@@ -12,21 +12,16 @@ use crate::topology::{Topology, Wiring};
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "static_partitioning",
-        "a hypercube is divided into one subcube of each dimension, the lowest \
-             twice, and each has a queue of its own; jobs of the whole cube are turned \
-             away",
+        "a hypercube is divided into one subcube of each dimension, the lowest twice, and each has \
+         a queue of its own; jobs of the whole cube are turned away",
     )
     .aliases(&["static"])
     .definition(
-        "An n-cube is divided for good into one subcube of each dimension below n, \
-             and a second one of dimension 0. Each class of jobs has a queue, first \
-             come, first served, for its own partition. The allocator is not asked. \
-             Jobs of the whole cube are turned away.",
+        "An n-cube is divided for good into one subcube of each dimension below n, and a second \
+         one of dimension 0. Each class of jobs has a queue, first come, first served, for its own \
+         partition. The allocator is not asked. Jobs of the whole cube are turned away.",
     )
-    .complexity(
-        "O(1) for each arrival and each end, besides O(n) for a pass over the \
-             partitions.",
-    )
+    .complexity("O(1) for each arrival and each end, besides O(n) for a pass over the partitions.")
     .source(
         "Mohapatra, Yu, Das & Kim, A lazy scheduling scheme for improving \
              hypercube performance, section 3.1",
@@ -36,19 +31,13 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
 .serves(&[Wiring::Hypercube])
 .serves_all(false);
 
-/// Partitions of hypercubes, each serving its size class first come, first served.
-///
-/// The allocator is not used. Jobs start only on partitions of their own class.
 struct StaticPartitioning {
     partitions: Vec<Partition>,
-    /// Indices of the idle partitions of each size class, descending, so that the lowest is popped.
+    /// Idle partitions of each class, descending, so that the lowest is popped.
     idle: Vec<Vec<usize>>,
     queues: Queues,
-    /// Size classes that the next pass must examine, as a bit set.
-    ///
-    /// Only in these classes may a job wait while a partition of its class is idle. They are the
-    /// classes of arrivals and departures since the last pass, and those in which a start on an
-    /// idle partition failed.
+    /// Bit set of the classes that the next pass must examine: those of arrivals and departures,
+    /// and those in which a start on an idle partition failed.
     open: u32,
 }
 
@@ -80,8 +69,6 @@ impl StaticPartitioning {
         StaticPartitioning { partitions, idle, queues: Queues::default(), open: 0 }
     }
 
-    /// Index of the partition in which an ended job ran. It is found by search, as partitions are
-    /// sorted by first node.
     fn partition_of(&self, Departure { ran }: &Departure) -> usize {
         let begins = (ran.site, ran.placement.blocks[0].base);
         let index = self.partitions.partition_point(|p| (p.site, p.nodes.blocks[0].base) < begins);
@@ -151,7 +138,6 @@ mod tests {
     use crate::scenario::Scenario;
     use crate::workload::Submission;
 
-    /// Slow version of static partitioning for tests, which checks every class in each pass.
     struct LooksAtAll(StaticPartitioning);
 
     impl Scheduler for LooksAtAll {

@@ -7,16 +7,10 @@ use crate::cluster::{Departure, MemoryReader, MemoryWriter, RecallError, Running
 use crate::job::{Job, Request, Time};
 use crate::topology::Topology;
 
-/// Use of the machine by each user, in processors times units of the clock, with decay.
-///
-/// Past use is halved with every half-life. A running job adds to the use while it runs, by the
-/// number of processors that it requested. All jobs without a user count as jobs of one user.
-///
-/// # Complexity
-/// **O(log u)** for each call about one user, with *u* users, and **O(u)** for calls about all
-/// users.
+/// Use of the machine by each user, in processor time, halved every half-life. All jobs without a
+/// user count as jobs of one user.
 pub(super) struct Usage {
-    /// Time in which past use loses half its weight; infinite if use never decays.
+    /// Infinite if use never decays.
     half_life: f64,
     shares: Shares,
     numbers: BTreeMap<String, User>,
@@ -35,13 +29,11 @@ impl User {
 
 #[derive(Clone, Copy, Debug)]
 struct Used {
-    /// Use of the machine by the user, decayed up to the instant `at`.
+    /// Use decayed up to the instant `at`.
     then: f64,
     at: Time,
-    /// Number of processors that the user's running jobs requested: the rate at which the use
-    /// grows.
+    /// Number of processors that the user's running jobs requested: the rate at which use grows.
     rate: f64,
-    /// Share of the machine of the user, relative to other users' shares.
     share: f64,
 }
 
@@ -63,8 +55,7 @@ impl Usage {
         }
     }
 
-    /// Reads the users' past use from a scheduler's memory. If nothing was written, only the
-    /// running jobs count, from their starts on.
+    /// Reads past use from a scheduler's memory; without one, only running jobs count.
     pub(super) fn read(&mut self, memory: &mut MemoryReader<'_>) -> Result<(), RecallError> {
         let users = if memory.is_new() { 0 } else { memory.count()? };
         for _ in 0..users {
@@ -85,12 +76,10 @@ impl Usage {
         Ok(())
     }
 
-    /// User who owns `job`, registered if new.
     pub(super) fn user(&mut self, job: &Job) -> User {
         self.meet(job.owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or_default())
     }
 
-    /// User with the name `name`, registered if new.
     pub(super) fn meet(&mut self, name: &str) -> User {
         if let Some(&known) = self.numbers.get(name) {
             return known;
@@ -102,12 +91,10 @@ impl Usage {
         user
     }
 
-    /// Records that a job of `user` that requested `processors` starts at `now`.
     pub(super) fn begins(&mut self, user: User, processors: u64, now: Time) {
         self.changes(user, processors as f64, now);
     }
 
-    /// Records that a job has ended or was stopped at `now`.
     pub(super) fn ends(&mut self, Departure { ran }: &Departure, now: Time) {
         let user = self.user(&ran.job);
         self.changes(user, -(ran.asked as f64), now);
@@ -119,7 +106,6 @@ impl Usage {
         *used = Used { then, at: now, rate: used.rate + by, ..*used };
     }
 
-    /// Decayed use of the machine by `user`, as of `now`.
     pub(super) fn by(&self, user: User, now: Time) -> f64 {
         let Used { then, at, rate, .. } = self.of[user.index()];
         let span = now - at;
@@ -130,14 +116,13 @@ impl Usage {
         then * kept + rate * (self.half_life / std::f64::consts::LN_2) * (1.0 - kept)
     }
 
-    /// Decayed use and share of every user, as of `now`, in order of the users' first appearance.
+    /// Decayed use and share of every user, in order of first appearance.
     pub(super) fn all(&self, now: Time) -> impl Iterator<Item = (f64, f64)> {
         let users = (0..).zip(&self.of);
         users.map(move |(user, used)| (self.by(User(user), now), used.share))
     }
 }
 
-/// Size of the whole machine, used to express sizes of jobs as shares of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MachineSize {
     processors: f64,
@@ -190,8 +175,6 @@ mod tests {
         assert_eq!(usage.all(Time::ZERO).count(), 2);
     }
 
-    /// Compares decayed use with a sum over many short intervals. The use of an interval decays
-    /// from the middle of the interval on.
     #[test]
     fn half_of_what_was_used_is_forgotten_after_a_half_life() {
         let mut usage = usage(10.0);

@@ -14,15 +14,11 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     )
     .aliases(&["out_of_order"])
     .definition(
-        "The first `width` waiting jobs are tried in order of arrival; the first \
-             that fits starts, and then the front is tried again. When `skip_limit` \
-             later jobs have started before the head of the queue, nothing else starts \
-             until it has. No estimate is used.",
+        "The first `width` waiting jobs are tried in order of arrival; the first that fits starts, \
+         and then the front is tried again. When `skip_limit` later jobs have started before the \
+         head of the queue, nothing else starts until it has. No estimate is used.",
     )
-    .complexity(
-        "Up to one question to the allocator for each job of the window and each \
-             start.",
-    )
+    .complexity("Up to one question to the allocator for each job of the window and each start.")
     .source("out-of-order scheduling, as Chang & Mohapatra name it in section 2.3")
     .params(&[
         Param {
@@ -54,23 +50,19 @@ pub(super) fn write_ahead(ahead: &BTreeSet<Ticket>, memory: &mut MemoryWriter) {
     ahead.iter().for_each(|ticket| memory.started(*ticket));
 }
 
-/// Reads started jobs, each as a ticket that stands for its former position in the queue.
-///
-/// No waiting job has such a ticket.
+/// Reads started jobs, each as a ticket of its former position that no waiting job has.
 pub(super) fn read_ahead(memory: &mut MemoryReader<'_>) -> Result<BTreeSet<Ticket>, RecallError> {
     let started = if memory.is_new() { 0 } else { memory.count()? };
     let read = (0..started).map(|index| memory.started(index).transpose());
     read.flatten().collect()
 }
 
-/// Tries the waiting jobs from the head on, and after each start from the head again.
-///
-/// No waiting job has been overtaken more often than the head of the queue, so only the jobs that
-/// overtook the head have to be counted for the limit.
+/// Tries jobs from the head on, and again after each start. The head has been overtaken most often,
+/// so only jobs that overtook it count for the limit.
 struct Window {
     width: u64,
     skip_limit: u64,
-    /// Started jobs that arrived later than the current head of the queue, and so overtook it.
+    /// Started jobs that overtook the current head of the queue.
     ahead: BTreeSet<Ticket>,
 }
 
@@ -96,7 +88,6 @@ impl Scheduler for Window {
 }
 
 impl Window {
-    /// Starts the first job in the window that can start; returns whether a job started.
     fn start_one(&mut self, cluster: &mut Cluster<'_>) -> bool {
         let Some(head) = cluster.head() else { return false };
         self.ahead = self.ahead.split_off(&head);

@@ -1,26 +1,22 @@
-//! Binary reflected Gray codes: orders of a hypercube's nodes in which successive ones are
-//! neighbours.
+//! Binary reflected Gray codes: orders of a hypercube's nodes by steps to a neighbour.
 
 use super::{Subcube, keep_bases};
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// Gray code, given by the order of its dimensions; the one that changes most often comes first.
-///
-/// At position *i* is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
+/// Gray code by the order of its dimensions, the one that changes most often first. At position *i*
+/// is the node whose bit `order[j]` equals bit *j* of `i ^ (i >> 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GrayCode {
     order: Vec<u32>,
 }
 
 impl GrayCode {
-    /// Creates a code from the order of its dimensions, the one that changes most often first.
     #[must_use]
     pub(crate) fn new(order: Vec<u32>) -> GrayCode {
         GrayCode { order }
     }
 
-    /// The standard Gray code, in which dimension 0 changes most often.
     #[must_use]
     pub(crate) fn standard(dimension: u32) -> GrayCode {
         GrayCode::new((0..dimension).collect())
@@ -38,14 +34,9 @@ impl GrayCode {
         self.order[..dimension as usize].iter().map(|d| 1 << d).sum()
     }
 
-    /// The first free subcube of a given dimension *k* that the code recognises. A code recognises
-    /// a subcube as two consecutive blocks of 2ᵏ⁻¹ positions, each of which begins at a multiple of
-    /// 2ᵏ⁻¹. The last block of the code is followed by the first. A subcube of dimension 0 is the
-    /// first free node. `buffer` is overwritten.
-    ///
-    /// # Complexity
-    /// **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)** in a hypercube of *n* dimensions: free blocks are found by
-    /// operations on whole words, then visited in order.
+    /// The first free subcube of dimension *k* that the code recognises: two blocks of 2ᵏ⁻¹
+    /// positions, one after the other, around the end. **O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ)** for *n*
+    /// dimensions.
     pub(crate) fn first(
         &self,
         free: &NodeSet,
@@ -90,9 +81,7 @@ impl GrayCode {
     }
 }
 
-/// The dimension that changes from block `block` of the code to the next one.
-///
-/// The last block is followed by the first.
+/// The dimension that changes from block `block` of the code to the next, around its end.
 fn step(changing: &[u32], block: u32) -> u32 {
     let index = (block + 1).trailing_zeros() as usize;
     // A code without dimensions has a single node and no step; the value returned for it is not
@@ -100,15 +89,11 @@ fn step(changing: &[u32], block: u32) -> u32 {
     changing.get(index).or(changing.last()).copied().unwrap_or(0)
 }
 
-/// Gray codes such that each set of dimensions comes first in the order of some code.
-///
-/// There are C(n, ⌊n/2⌋) codes for *n* dimensions, one for each set of ⌊n/2⌋ dimensions, in
-/// lexicographic order of the sets. To find the order of a code, the dimensions 0, 1, 2 … are read
-/// as brackets: members of the set are closing brackets, and all other dimensions opening ones. The
-/// order begins with the members that match a bracket. Then come the unmatched dimensions, and last
-/// the matched dimensions that are not in the set. Each of these three parts is ascending. The sets
-/// of the first *k* dimensions of the order, for all *k*, are the symmetric chain through the set,
-/// extended to a full chain.
+/// Gray codes such that each set of dimensions comes first in the order of some code. There are
+/// C(n, ⌊n/2⌋), one for each set of ⌊n/2⌋ dimensions. To order a code, members of the set are read
+/// as closing brackets and other dimensions as opening ones. First come matched members, then
+/// unmatched dimensions, then matched others, each ascending. The order extends the symmetric chain
+/// through the set to a full chain.
 #[must_use]
 pub(crate) fn symmetric_chains(dimension: u32) -> Vec<GrayCode> {
     let size = dimension / 2;

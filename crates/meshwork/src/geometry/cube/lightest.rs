@@ -3,12 +3,8 @@
 use super::Subcube;
 use crate::topology::Node;
 
-/// The lightest subcube of `cube` of a given dimension, by the total weight of its nodes. Ties go
-/// to the lowest base, then to the lowest mask (the dimensions along which it extends).
-///
-/// # Complexity
-/// **O(3ʲ)** in the worst case for a cube of dimension *j*. A branch of the search that is already
-/// heavier than the best subcube found is cut.
+/// The lightest subcube of `cube` of a given dimension; ties go to the lowest base, then mask.
+/// **O(3ʲ)** in the worst case for a cube of dimension *j*; branches heavier than the best are cut.
 pub(crate) fn lightest(
     cube: Subcube,
     dimension: u32,
@@ -27,19 +23,14 @@ pub(crate) fn lightest(
 
 struct Search<'a> {
     cube: Subcube,
-    /// The dimensions along which the searched cube extends. The search refers to each dimension by
-    /// its index in this list.
+    /// The dimensions of the searched cube, which the search refers to by index.
     free: &'a [u32],
     best: Option<(u32, Subcube)>,
 }
 
 impl Search<'_> {
-    /// Tries to extend subcubes along `wanted` more dimensions, and keeps the lightest result.
-    ///
-    /// Only dimensions with indices below `undecided` are tried.
-    ///
-    /// `weights` has the weights of the subcubes that extend along the dimensions of `mask`, in
-    /// order of base.
+    /// Tries to extend subcubes along `wanted` more of the dimensions below `undecided`. `weights`
+    /// has the weights of the subcubes along the dimensions of `mask`, in order of base.
     fn descend(&mut self, weights: Vec<u32>, undecided: usize, wanted: u32, mask: u32) {
         let least = weights.iter().min().expect("a cube has a node");
         if self.best.is_some_and(|(best, _)| best < *least) {

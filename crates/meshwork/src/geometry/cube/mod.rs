@@ -78,17 +78,14 @@ impl Subcube {
         ((self.base ^ other.base) & !(self.mask | other.mask)).count_ones() == 1
     }
 
-    /// The two halves of the subcube along a dimension along which it extends, the lower half
-    /// first.
+    /// The halves of the subcube along one of its dimensions, the lower half first.
     #[must_use]
     pub fn halves(self, dimension: u32) -> [Subcube; 2] {
         let mask = self.mask & !(1 << dimension);
         [self.base, self.base | 1 << dimension].map(|base| Subcube { base, mask })
     }
 
-    /// The first subcube of a lower dimension within this subcube.
-    ///
-    /// While the dimension is too high, the lower half along the highest dimension is kept.
+    /// The first subcube of a lower dimension: the lower half, repeatedly, along the highest.
     #[must_use]
     pub fn first_of_dimension(self, dimension: u32) -> Subcube {
         let mut mask = self.mask;
@@ -98,10 +95,7 @@ impl Subcube {
         Subcube { base: self.base, mask }
     }
 
-    /// Whether all nodes of the subcube are in the set.
-    ///
-    /// **O(2ᵏ / 64 + 2ᵏ⁻ʲ)** for a subcube along *k* dimensions, *j* of which are among the lowest
-    /// six.
+    /// Whether all nodes of the subcube are in the set; one step per word with nodes of it.
     #[must_use]
     pub fn is_within(self, set: &NodeSet) -> bool {
         let pattern = self.pattern();
@@ -115,21 +109,18 @@ impl Subcube {
         self.all_words(set, |word| word & pattern == 0)
     }
 
-    /// Adds the nodes of the subcube to the set. Takes as long as
-    /// [`is_within`](Subcube::is_within).
+    /// Adds the nodes of the subcube to the set; one step per word with nodes of it.
     pub fn add_to(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word |= pattern);
     }
 
-    /// Removes the nodes of the subcube from the set. Takes as long as
-    /// [`is_within`](Subcube::is_within).
+    /// Removes the nodes of the subcube from the set; one step per word with nodes of it.
     pub fn take_from(self, set: &mut NodeSet) {
         let pattern = self.pattern();
         self.change_words(set, |word| *word &= !pattern);
     }
 
-    /// Removes the nodes of the subcube from the set if all are in it; returns whether they were.
     #[inline]
     pub(crate) fn take_if_within(self, set: &mut NodeSet) -> bool {
         if self.mask < 64 {
@@ -145,8 +136,7 @@ impl Subcube {
         within
     }
 
-    /// Whether `holds` is true for every word of the set that has nodes of the subcube. A word has
-    /// 64 nodes.
+    /// Whether `holds` is true for every word of the set, masked to the nodes of the subcube.
     #[inline(always)]
     fn all_words(self, set: &NodeSet, holds: impl Fn(u64) -> bool) -> bool {
         let (first, above) = ((self.base >> 6) as usize, self.mask >> 6);
@@ -181,10 +171,7 @@ impl Subcube {
         Subcube { base: block.base, mask: longer_sides(block).0 }
     }
 
-    /// The subcube that consists of the nodes of `block`; `None` if they form no subcube.
-    ///
-    /// They form none if the grid is not a hypercube, or if the block does not lie on the grid or
-    /// reaches around an edge.
+    /// The nodes of `block` as a subcube; `None` off a hypercube, off the grid or around an edge.
     #[inline]
     pub(crate) fn on(block: &Block, grid: &Grid) -> Option<Subcube> {
         if !grid.is_binary() || block.sides.len() != grid.dimensions() || block.base >= grid.nodes()
@@ -207,9 +194,7 @@ impl Subcube {
         Block { base: self.base, sides }
     }
 
-    /// The subcube as text, with one character for each dimension, highest first.
-    ///
-    /// The text `0*1` is the subcube that extends along dimension 1 only, with the base 1.
+    /// Formats the subcube with one character for each dimension, highest first, such as `0*1`.
     #[must_use]
     pub fn text(self, dimension: u32) -> String {
         let mark = |d: u32| match (self.mask >> d & 1, self.base >> d & 1) {
@@ -221,8 +206,7 @@ impl Subcube {
     }
 }
 
-/// For each mask of the lowest six dimensions, the nodes of the subcube at base 0, as bits of a
-/// word.
+/// For each mask of the lowest six dimensions, the subcube at base 0 as bits of a word.
 static PATTERNS: [u64; 64] = {
     let mut patterns = [0; 64];
     let mut mask = 0;
@@ -239,10 +223,8 @@ static PATTERNS: [u64; 64] = {
     patterns
 };
 
-/// The dimensions in which a block is longer than 1, as bits, and a check value.
-///
-/// The check value is the bitwise OR, over all sides, of the side minus 1. It is at most 1 for a
-/// subcube.
+/// The dimensions in which a block is longer than 1, as bits, and a check value. This is the
+/// bitwise OR of all sides minus 1, which is at most 1 for a subcube.
 #[inline]
 fn longer_sides(block: &Block) -> (u32, u32) {
     if let Some(dimension) = block.sides.as_aligned() {
@@ -270,7 +252,6 @@ mod tests {
     use crate::geometry::Placement;
     use crate::topology::Topology;
 
-    /// Every subcube of the hypercube of dimension `dimension`.
     fn every(dimension: u32) -> Vec<Subcube> {
         let all = 0..1_u32 << dimension;
         all.clone()

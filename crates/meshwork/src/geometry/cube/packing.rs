@@ -6,25 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Subcube;
 use crate::geometry::NodeSet;
 
-/// Number of subcubes of each dimension in a set of subcubes, packed into one comparable number.
-///
-/// The count for each dimension takes six bits; larger dimensions take higher bits.
+/// Number of subcubes of each dimension, six bits each, higher bits for larger dimensions.
 type Vector = u64;
 
 /// Finds the maximal set of disjoint free subcubes of a small hypercube, by complete search.
 ///
 /// Sets of disjoint free subcubes are compared by their number of cubes of the largest dimension,
-/// then by that of the next lower dimension, and so on. The maximal set is the greatest in this
-/// order. Of several maximal sets, one is built step by step. Each step considers the cubes that
-/// belong to some maximal set together with the cubes taken before. Of these it takes one of the
-/// largest dimension, the first by base and then by mask.
+/// then of the next lower one, and so on. Of several maximal sets, one is built step by step: of
+/// the cubes that belong to a maximal set with those taken so far, the largest is taken, ties by
+/// base and then by mask.
 ///
 /// # Complexity
-/// The search is exponential, but few branches remain, because an upper bound is often reached
-/// soon. The bound follows from two counts: the free nodes with an even number of set bits, and the
-/// free nodes with an odd number. Every cube except a single node has equally many nodes of both
-/// kinds. Disjoint pairs of neighbours are found as a matching of the two kinds. Results for sets
-/// of nodes are cached, and all clones share the cache.
+/// Exponential, but few branches remain, because an upper bound is often reached soon. The bound
+/// counts free nodes with an even and with an odd number of set bits, of which every cube but a
+/// single node has equally many, and matches neighbours. Clones share a cache of results.
 #[derive(Clone, Debug)]
 pub struct ExactPacking {
     /// For each dimension, all subcubes in order, each with its nodes as bits.
@@ -32,18 +27,17 @@ pub struct ExactPacking {
     known: Arc<Mutex<BTreeMap<u32, Vector>>>,
 }
 
-/// The nodes with an even number of set bits, as bits of a word.
+/// The nodes with an even number of set bits.
 const EVEN: u32 = 0x6996_9669;
 
-/// Maximum number of sets of free nodes whose results are cached; each takes about 24 bytes.
+/// Maximum number of cached results, of about 24 bytes each.
 const MAX_KNOWN: usize = 1 << 18;
 
 impl ExactPacking {
     /// The largest number of dimensions of a hypercube that can be searched.
     pub const MAX_DIMENSIONS: u32 = 5;
 
-    /// Creates a search for a hypercube of at most
-    /// [`MAX_DIMENSIONS`](ExactPacking::MAX_DIMENSIONS).
+    /// Creates a search for a hypercube of at most [`MAX_DIMENSIONS`](Self::MAX_DIMENSIONS).
     #[must_use]
     pub fn new(dimension: u32) -> ExactPacking {
         assert!(dimension <= Self::MAX_DIMENSIONS, "a set of nodes has 32 bits");
@@ -76,9 +70,7 @@ impl ExactPacking {
     }
 
     /// Number of subcubes of each dimension in the maximal set for the free nodes outside `taken`.
-    ///
-    /// Each number takes six bits, and larger dimensions take higher bits, so that results can be
-    /// compared as numbers.
+    /// Each has six bits, those of the largest dimension highest, so that results can be compared.
     #[must_use]
     pub fn vector_without(&self, free: &NodeSet, taken: Subcube) -> Vector {
         let nodes: u32 = taken.nodes().map(|node| 1 << node).sum();
@@ -91,12 +83,10 @@ impl ExactPacking {
         self.cubes.iter().rposition(has_one)
     }
 
-    /// Locks the cache of the results for sets of free nodes.
     fn known(&self) -> MutexGuard<'_, BTreeMap<u32, Vector>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of subcubes of each dimension in a maximal set of disjoint subcubes of `free`.
     fn greatest(&self, free: u32) -> Vector {
         let Some(k) = self.largest(free) else { return 0 };
         if k <= 1 {
@@ -123,10 +113,7 @@ impl ExactPacking {
         greatest
     }
 
-    /// The largest number of disjoint pairs of free neighbours.
-    ///
-    /// In each pair, one node has an even and the other an odd number of set bits. The pairs are a
-    /// matching of these two kinds of nodes, found by augmenting paths.
+    /// The largest number of disjoint pairs of free neighbours, matched by augmenting paths.
     fn most_pairs(&self, free: u32) -> u32 {
         let dimensions = self.cubes.len() - 1;
         let mut partner = [None; 32];
@@ -139,9 +126,7 @@ impl ExactPacking {
     }
 }
 
-/// Finds a partner for a node with an even number of set bits; returns whether there is one.
-///
-/// If necessary, other nodes are given new partners.
+/// Finds a partner for a node of even parity, if necessary by giving others new partners.
 fn augment(
     even: usize,
     free: u32,
@@ -164,9 +149,7 @@ fn augment(
     false
 }
 
-/// Upper bound on the numbers of disjoint subcubes, by dimension, among the nodes in `free`.
-///
-/// Only subcubes of at most `k` dimensions are counted.
+/// Upper bound on the disjoint subcubes of at most `k` dimensions within `free`, by dimension.
 fn bound(free: u32, k: u32) -> Vector {
     let (even, odd) = ((free & EVEN).count_ones(), (free & !EVEN).count_ones());
     let mut paired = 2 * even.min(odd);

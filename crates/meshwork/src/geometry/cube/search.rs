@@ -6,7 +6,7 @@ use super::Subcube;
 use crate::geometry::NodeSet;
 use crate::topology::Node;
 
-/// For each dimension `d` below 6, a word whose set bits are the nodes with coordinate 0 along `d`.
+/// For each `d` below 6, a word whose set bits are the nodes with coordinate 0 along `d`.
 const LOWER: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -18,18 +18,16 @@ const LOWER: [u64; 6] = [
 
 /// Finds all free subcubes.
 ///
-/// Let *F(S)* be the set of bases (lowest nodes) at which the subcube that extends along the set
-/// *S* of dimensions is free. *F(∅)* is the set of free nodes, and *F(S ∪ {i})* is *F(S)* folded
-/// along dimension *i*: the intersection of its lower and its upper half. A fold along one of the
-/// six lowest dimensions is a shift within words. A fold along any other dimension halves the
-/// number of words. Masks (sets *S* as bits) are visited in increasing order, from their highest
-/// dimension down. So masks with equal high dimensions share their folds. A branch with no base
-/// left is cut.
+/// Let *F(S)* be the set of bases (lowest nodes) at which the subcube along the set *S* of
+/// dimensions is free. *F(∅)* is the set of free nodes, and *F(S ∪ {i})* is the intersection of the
+/// lower and the upper half of *F(S)* along dimension *i*. Along one of the six lowest dimensions
+/// this is a shift within words. Along any other dimension it halves the number of words. Masks
+/// (sets *S* as bits) are visited in increasing order, so that masks with equal high dimensions
+/// share their halves, and a branch with no base left is cut.
 ///
 /// # Complexity
-/// For *n* dimensions, **O(3ⁿ / 64 · (4/3)⁶)** operations on words for all masks together, and
-/// fewer for only the masks with a given number of dimensions. The first free subcube is usually
-/// found by far fewer operations. The space is **O(2ⁿ / 64)**.
+/// For *n* dimensions, **O(3ⁿ / 64 · (4/3)⁶)** operations on words for all masks together, in space
+/// **O(2ⁿ / 64)**.
 #[derive(Clone, Debug)]
 pub struct CubeSearch {
     dimension: u32,
@@ -54,8 +52,7 @@ impl CubeSearch {
         self.dimension
     }
 
-    /// The free subcube along `dimension` dimensions with the lowest mask; ties go to the lowest
-    /// base.
+    /// The free subcube of a dimension with the lowest mask; ties go to the lowest base.
     pub fn first(&mut self, free: &NodeSet, dimension: u32) -> Option<Subcube> {
         let mut found = None;
         self.for_each_mask(free, dimension, |bases| {
@@ -65,9 +62,7 @@ impl CubeSearch {
         found
     }
 
-    /// Calls `visit` for each mask of `dimension` dimensions along which a free subcube extends.
-    ///
-    /// Masks come in increasing order, until `visit` returns `Break`.
+    /// Calls `visit` for each mask, ascending, along which a free subcube of a dimension extends.
     pub fn for_each_mask(
         &mut self,
         free: &NodeSet,
@@ -102,10 +97,7 @@ impl CubeSearch {
     /// The free subcubes that lie in no larger free one, ordered by base and then by mask.
     ///
     /// A free subcube lies in a larger one exactly if a neighbour of its base is the base of a free
-    /// subcube along the same dimensions.
-    ///
-    /// # Complexity
-    /// **O(n · 3ⁿ / 64 · (4/3)⁶)** operations on words in the worst case, for *n* dimensions.
+    /// subcube along the same dimensions. **O(n · 3ⁿ / 64 · (4/3)⁶)** for *n* dimensions.
     pub fn primes(&mut self, free: &NodeSet) -> Vec<Subcube> {
         let mut primes = Vec::new();
         if free.is_empty() {
@@ -122,10 +114,9 @@ impl CubeSearch {
     }
 }
 
-/// The bases of all free subcubes that extend along the dimensions of one mask.
+/// The bases of all free subcubes along the dimensions of one mask, as bits of words.
 ///
-/// The bases are stored as bits of words. The bits of a word's index stand for the dimensions from
-/// 6 on that are not in the mask.
+/// The bits of a word's index stand for the dimensions from 6 on that are not in the mask.
 #[derive(Clone, Copy)]
 pub struct Bases<'a> {
     words: &'a [u64],
@@ -154,9 +145,7 @@ impl Bases<'_> {
     }
 }
 
-/// Base of the subcubes in the word of index `index`, with the lowest six bits 0.
-///
-/// The bits of the index are distributed over the dimensions from 6 on that are not in the mask.
+/// First base of a word: the bits of its index, spread over the high dimensions not in the mask.
 fn spread(index: u32, mask: u32, whole: u32) -> Node {
     let (mut rest, mut base) = (index, 0);
     for d in (6..whole).filter(|d| mask >> d & 1 == 0) {
@@ -166,9 +155,7 @@ fn spread(index: u32, mask: u32, whole: u32) -> Node {
     base
 }
 
-/// Visits the masks that extend `mask` by `wanted` dimensions below `undecided`.
-///
-/// Only masks with a free subcube are visited, in increasing order.
+/// Visits the masks with a free subcube that add `wanted` dimensions below `undecided`.
 fn descend(
     words: &[u64],
     buffer: &mut [u64],
@@ -190,7 +177,6 @@ fn descend(
     }
 }
 
-/// Visits all masks that have a free subcube, in increasing order.
 fn descend_to_every_mask(
     words: &[u64],
     buffer: &mut [u64],
@@ -205,10 +191,9 @@ fn descend_to_every_mask(
     }
 }
 
-/// Intersects the two halves of `words` along dimension `d`; `None` if the result is empty.
-///
-/// The intersection is written to the front of `buffer`, and returned with the unused rest of
-/// `buffer`. No dimension below `d` may have been folded yet.
+/// Intersects the two halves of `words` along dimension `d`; `None` if the result is empty. It is
+/// written to the front of `buffer`, whose unused rest is returned too. No dimension below `d` may
+/// have been folded yet.
 fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], &'a mut [u64])> {
     let length = if d < 6 { words.len() } else { words.len() / 2 };
     let (folded, buffer) = buffer.split_at_mut(length);
@@ -231,7 +216,7 @@ fn fold<'a>(words: &[u64], buffer: &'a mut [u64], d: u32) -> Option<(&'a [u64], 
     (any != 0).then_some((folded, buffer))
 }
 
-/// Sets `apart` to the bases that have no base as a neighbour. Returns whether there are any.
+/// Sets `apart` to the bases that have no base as a neighbour; returns whether there are any.
 fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) -> bool {
     apart.clear();
     apart.extend_from_slice(words);
@@ -259,16 +244,13 @@ fn keep_those_apart(words: &[u64], whole: u32, mask: u32, apart: &mut Vec<u64>) 
     apart.iter().any(|&word| word != 0)
 }
 
-/// A word with its lower and upper halves along dimension `d` exchanged. `d` is less than 6.
+/// Exchanges the lower and upper halves of a word along dimension `d` below 6.
 fn flipped(word: u64, d: u32) -> u64 {
     let (by, lower) = (1 << d, LOWER[d as usize]);
     (word & lower) << by | word >> by & lower
 }
 
-/// Reduces a set of free nodes to the bases of the free subcubes along the dimensions of `mask`.
-///
-/// The numbering of the bits does not change. **O(k · 2ⁿ / 64)** for *k* of *n* dimensions in the
-/// mask.
+/// Reduces free nodes to the bases of the free subcubes along `mask`, in **O(k · 2ⁿ / 64)**.
 pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
     for d in (0..u32::BITS).filter(|d| mask >> d & 1 == 1) {
         if d < 6 {
@@ -287,8 +269,6 @@ pub(crate) fn keep_bases(words: &mut [u64], mask: u32) {
 }
 
 /// Adds to `to` the neighbours of the nodes in `words` along `dimensions`.
-///
-/// **O(k · 2ⁿ / 64)** for *k* of *n* dimensions.
 pub(crate) fn neighbours(words: &[u64], dimensions: std::ops::Range<u32>, to: &mut [u64]) {
     for d in dimensions {
         if d < 6 {

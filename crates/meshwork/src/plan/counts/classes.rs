@@ -8,7 +8,7 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Interval of the plan in which more nodes are free than when the plan was last compressed.
+/// Interval in which more nodes are free than when the plan was last compressed.
 pub(super) struct Freed {
     pub(super) from: Time,
     pub(super) until: Time,
@@ -16,10 +16,8 @@ pub(super) struct Freed {
     pub(super) most: i64,
     /// Larger of the numbers of free nodes right before and right after the interval.
     pub(super) beside: i64,
-    /// Sequence number of the row whose job left these nodes when it moved to an earlier start.
-    ///
-    /// It is `u64::MAX` if the nodes became free in another way. Rows with greater numbers are
-    /// checked after the move, in the same pass.
+    /// Number of the row whose job left these nodes by moving in this pass; `u64::MAX` otherwise.
+    /// Rows with greater numbers are checked after the move, in the same pass.
     pub(super) by: u64,
 }
 
@@ -30,12 +28,9 @@ impl Freed {
         Freed { from, until, most, beside, by }
     }
 
-    /// Whether nodes that became free in this interval may give a job of `row` an earlier start.
-    ///
-    /// The job needs a gap (an interval in which enough nodes are free for it) that overlaps this
-    /// interval. The gap lies within this interval if too few nodes are free right before and right
-    /// after it. In this case the interval must last for the job's run time, or reach a reserved
-    /// start of the row.
+    /// Whether nodes that became free in this interval may give a job of `row` an earlier start. If
+    /// too few are free beside the interval, it must last for the run time or reach a reserved
+    /// start.
     fn may_be_of_use_to(&self, row: &Row) -> bool {
         let count = row.count as i64;
         self.most >= count
@@ -46,13 +41,7 @@ impl Freed {
     }
 }
 
-/// Classes of rows of waiting jobs. All jobs in the rows of one class need equally many nodes.
-///
-/// A row is a sequence of waiting jobs with equal node counts and run times. A gap is a time
-/// interval in which enough nodes for a job of the class are free. If a job could not start sooner
-/// when it was last checked, it can do so only in a gap with nodes released since then. The gap
-/// must last for the job's run time, or until its reserved start. Gaps are searched once for all
-/// rows of a class.
+/// Classes of rows whose jobs need equally many nodes, so that gaps are searched once for all.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Class>,
@@ -62,19 +51,14 @@ pub(super) struct Classes {
 
 #[derive(Default)]
 struct Class {
-    /// Sequence number of the compression pass in which `gaps` were searched. The gaps of an older
-    /// pass are not used.
+    /// Number of the compression pass in which `gaps` were searched.
     pass: u64,
     /// Number of intervals at the front of the list of freed nodes that were searched for `gaps`.
-    ///
-    /// The list is in order of release, and the intervals behind these are not searched yet.
     known: usize,
     gaps: Gaps,
 }
 
 impl Classes {
-    /// Index of the class of rows whose jobs need `count` nodes each. A new class is added if there
-    /// is none.
     pub(super) fn of(&mut self, count: u64) -> usize {
         let Classes { classes, by_count, .. } = self;
         *by_count.entry(count).or_insert_with(|| {
@@ -87,11 +71,9 @@ impl Classes {
         self.pass += 1;
     }
 
-    /// Lower bound on the first instant at which a job of `row` may start sooner; `None` if no job
-    /// can.
-    ///
-    /// `freed` has the intervals in which nodes have become free, in order of their release. The
-    /// first `seen` of them were taken into account when the row was last checked.
+    /// Lower bound on the first instant at which a job of `row` may start sooner; `None` if none
+    /// can. `freed` has the intervals in which nodes became free, in order; the first `seen` were
+    /// taken into account when the row was last checked.
     pub(super) fn may_start(
         &mut self,
         row: &Row,

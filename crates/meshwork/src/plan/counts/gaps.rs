@@ -1,11 +1,9 @@
-//! Gaps of the profile of free processors: maximal intervals in which enough are free for a class.
+//! Gaps of the profile: maximal intervals in which enough processors are free for a class of jobs.
 //!
-//! All waiting jobs that ask for the same number of processors form a class. Gaps that were found
-//! are kept while the profile changes. An interval in which processors become free is searched
-//! again, together with the gaps that it touches. When processors are taken, the known gaps are not
-//! shortened. So every real gap lies within a known gap, but a known gap may be too long. If the
-//! number of intervals to be searched exceeds a quarter of the number of known gaps, all gaps are
-//! searched anew instead.
+//! All waiting jobs that ask for the same number of processors form a class. Intervals in which
+//! processors become free are searched again, with the gaps that they touch. When processors are
+//! taken, known gaps are not shortened, and may be too long. If the intervals exceed a quarter of
+//! the known gaps, all gaps are searched anew.
 
 use std::ops::Range;
 
@@ -14,31 +12,25 @@ use super::row::Row;
 use crate::cluster::Profile;
 use crate::job::Time;
 
-/// Maximal time intervals in which enough nodes are free for a job of a class.
-///
-/// Some of the nodes may have been taken since the intervals were found.
+/// Maximal intervals with enough free nodes for a class; some nodes may have been taken since.
 #[derive(Default)]
 pub(super) struct Gaps {
-    /// Start and end of every known gap that begins before the instant `end`, in order of time.
+    /// Start and end of every known gap that begins before `end`, in order of time.
     gaps: Vec<(Time, Time)>,
     end: Time,
-    /// Upper bound on the length of all known gaps that have an end.
     longest: f64,
 }
 
-/// Minimum ratio of known gaps to freed intervals for which the known gaps are updated.
-///
-/// At a lower ratio, an update would not be faster than a search for all gaps.
+/// Known gaps per freed interval below which a search for all gaps is no slower than an update.
 const SHARE: usize = 4;
 
 impl Gaps {
-    /// Forgets all known gaps. The next search begins at `now`.
     pub(super) fn forget(&mut self, now: Time) {
         self.gaps.clear();
         (self.end, self.longest) = (now, 0.0);
     }
 
-    /// Adds the gaps with `count` free nodes that begin before `end`, as found in the profile.
+    /// Adds the gaps with `count` free nodes that begin before `end`.
     pub(super) fn extend(&mut self, end: Time, count: u64, profile: &Profile) {
         if self.end < end {
             // The last known gap may extend beyond the searched part, so it is searched again.
@@ -49,11 +41,7 @@ impl Gaps {
         }
     }
 
-    /// Updates the gaps with `count` free nodes, after nodes were released in the intervals
-    /// `freed`.
-    ///
-    /// Outside of these intervals no gap grew, so only they and the gaps that they touch are
-    /// searched.
+    /// Updates the gaps after releases in the intervals `freed`, outside of which no gap grew.
     pub(super) fn renew(&mut self, freed: &[Freed], now: Time, count: u64, profile: &Profile) {
         let freed = freed.iter().filter(|freed| freed.most >= count as i64);
         if freed.clone().count() > self.gaps.len() / SHARE {
@@ -72,9 +60,7 @@ impl Gaps {
         }
     }
 
-    /// Removes the known gaps whose indices are in `range`.
-    ///
-    /// The gaps of the profile from `begin` to `end` are inserted in their place.
+    /// Replaces the known gaps with indices in `range` by the profile's gaps from `begin` to `end`.
     fn look(&mut self, range: Range<usize>, begin: Time, end: Time, count: u64, profile: &Profile) {
         let Gaps { gaps, longest, .. } = self;
         let known = gaps.len();
@@ -89,7 +75,7 @@ impl Gaps {
         gaps.drain(range.start + found..range.end + found);
     }
 
-    /// Start of the first gap that may let a job of `row` start sooner; `None` without such a gap.
+    /// Start of the first gap that may let a job of `row` start sooner.
     pub(super) fn first_for(&self, row: &Row) -> Option<Time> {
         // Bound on the rounding error of sums and differences of instants up to the latest.
         let rounding = 4.0 * f64::EPSILON * (self.longest + row.last.units());
@@ -121,9 +107,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks that no gap is missed after processors were taken and released.
-        ///
-        /// Every gap of the profile must lie within a gap that the search has found.
         #[test]
         fn all_room_is_known(
             taken in prop::collection::vec((0_u32..200, 1_u32..80, 1_i64..6), 0..60),

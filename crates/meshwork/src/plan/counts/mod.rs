@@ -1,13 +1,13 @@
 //! Plan as numbers of free processors, for machines where a job can use any free processors.
 //!
-//! The plan is a profile, which gives for each instant the number of free processors minus reserved
-//! ones. The requested time of a job is its span. Neighbours in the queue that ask for equal
-//! numbers of processors for equal spans, such as the jobs of a job array, form a row.
+//! The plan is a profile: for each instant, the number of free processors minus reserved ones. The
+//! requested time of a job is its span. Neighbours in the queue that ask for equal numbers of
+//! processors for equal spans, such as the jobs of a job array, form a row.
 //!
 //! # Moving a row
 //! When processors become free, conservative backfilling moves each job of a row in turn to its
-//! earliest start. Often the job takes the processors and the time interval, its *place*, that the
-//! preceding job of the row has just left:
+//! earliest start, often to the *place* (processors and interval) that the preceding job has just
+//! left:
 //!
 //! ```text
 //!            gap
@@ -15,32 +15,26 @@
 //! after    | 1 |  |   | 2 | 3 | 4 |   |
 //! ```
 //!
-//! The jobs are alike. So the net effect is that the last job moves to the gap (the interval in
-//! which enough processors are free), and that the jobs are renumbered. Gaps are visited once, in
-//! order of time, because no job moves before a job of its row that arrived earlier. For each gap,
-//! one reserved start of the row moves to the begin of the gap:
-//!
-//! - If the gap lasts for the span, the last start of the row moves.
-//! - Otherwise the last start that is not after the end of the gap moves. Its job then uses the gap
-//!   and, after the end of the gap, the processors of its old place.
-//!
-//! If the second case has no such start, the gap is of no use to the row. If several jobs share the
-//! start, those that fit into the gap move together.
+//! The jobs are alike, so that in effect the last job moves to the gap, and the jobs are
+//! renumbered. Gaps are visited once, in order of time, because no job moves before an earlier job
+//! of its row. To each gap that lasts for the span, the last start of the row moves. To any other
+//! gap, the last start that is not after the end of the gap moves, if there is one: its job then
+//! goes on at its old place. Several jobs with this start move together if they fit.
 //!
 //! # Overdrawn intervals
 //! After a job has outrun its estimate, the profile may be negative: more processors are reserved
-//! than will be free. In such an interval, the place that a job gives up is of no use to the next
-//! job of the row. Only the next start of the row may move, and the part of its place that it keeps
-//! must not be overdrawn. When processors are released in an overdrawn interval, all rows with
-//! reserved processors in this interval are searched.
+//! than will be free. There, the place that a job gives up is of no use to the next job. Only the
+//! next start of the row may move, and the part of its place that it keeps must not be overdrawn.
+//! When processors are released in an overdrawn interval, all rows that hold some of them then are
+//! searched.
 //!
 //! # Which rows are searched
-//! A job that could not start sooner when it was last examined can do so only in a gap with
-//! processors that have become free since. Gaps are found once per number of processors, for all
-//! rows that ask for this number, and searched again where processors become free. When processors
-//! are taken, the known gaps are not shortened, so a known gap may be longer than the gap that
-//! remains. Every real gap lies within a known one. A row is searched if a gap begins before its
-//! last reserved start and either lasts for its span or reaches one of the row's starts.
+//! A job can start sooner only in a gap with processors that have become free since it was last
+//! examined. Gaps are found once for all rows that ask for equal numbers of processors, and
+//! searched again where processors become free. When processors are taken, known gaps are not
+//! shortened, so that every real gap lies within a known one. A row is searched if a known gap
+//! begins before its last reserved start and either lasts for its span or reaches one of its
+//! starts.
 
 mod classes;
 mod gaps;
@@ -54,33 +48,20 @@ use crate::cluster::{Cluster, Place, Profile, Reservation, StartOptions, Ticket}
 use crate::job::Time;
 
 /// Reservations as numbers of nodes, for jobs that can run on any free nodes.
-///
-/// Consecutive jobs with equal node counts and estimates form a row. After a release, each job of a
-/// row could move to the place of the preceding one. The net effect is that a single job moves, so
-/// only this is done (see [`move_up`](Counts::move_up)). A row is searched only if nodes have been
-/// released since its last check, and the gap in which these nodes are now free may let one of its
-/// jobs start sooner (see [`Classes`]).
 pub(super) struct Counts {
     profile: Profile,
     /// Rows of similar waiting jobs, in queue order; a row may be empty.
     rows: Vec<Row>,
     classes: Classes,
-    /// Intervals of the plan in which nodes have become free since the reservations were last
-    /// checked.
+    /// Intervals in which nodes have become free since the reservations were last checked.
     freed: Vec<Freed>,
-    /// Instant from which on the profile is certain not to be negative.
     overdrawn_until: Time,
-    /// Intervals in which nodes were released although the profile counted fewer than 0 free nodes.
-    ///
-    /// The profile is negative where more nodes are reserved than will be free.
+    /// Intervals in which nodes were released although the profile was negative.
     mended: Vec<(Time, Time)>,
-    /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
 }
 
-/// Number of empty rows of waiting jobs that are always tolerated.
-///
-/// If there are more, and more than an eighth of all rows are empty, the empty rows are removed.
+/// Rows are compacted once more than this many, and more than an eighth, are empty.
 const MAX_EMPTY: usize = 16;
 
 impl Counts {
@@ -101,7 +82,6 @@ impl Counts {
         }
     }
 
-    /// Adds `count` free nodes to the profile between two instants, and records the interval.
     fn free(&mut self, from: Time, until: Time, count: i64) {
         if self.is_overdrawn_in(from, until) {
             self.mended.push((from, until));
@@ -114,9 +94,7 @@ impl Counts {
         from < self.overdrawn_until && self.profile.range(from, until).0 < 0
     }
 
-    /// Postpones to `now` each reserved start that lies in the past.
-    ///
-    /// A job misses its reserved start if a running job exceeds its estimate.
+    /// Postpones to `now` each reserved start that a job past its estimate has delayed.
     fn put_off(&mut self, now: Time) {
         for row in self.rows.iter_mut().filter(|row| row.first < now) {
             for (at, jobs) in row.starts_before(now) {
@@ -130,8 +108,7 @@ impl Counts {
         (self.due, self.overdrawn_until) = (now, Time::new(f64::INFINITY));
     }
 
-    /// Moves each reservation, in queue order, to its earliest start while all others stay in
-    /// place.
+    /// Moves each reservation, in queue order, to its earliest start while the others stay.
     fn move_all_up(&mut self, now: Time) {
         self.overdrawn_until = self.profile.overdrawn_until();
         self.freed.retain(|freed| freed.until > now);
@@ -168,17 +145,10 @@ impl Counts {
         self.mended.drain(..mended_before);
     }
 
-    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on.
-    ///
-    /// No job moves before an earlier job of its row, because that job would fit there too. A job
-    /// can move to an instant if enough nodes are free from there for its run time, or up to a
-    /// later start of the row. The moved job leaves its place (its nodes for its time) to the next
-    /// job of the row, and so on to the last job that can use the place left to it. Because the
-    /// jobs are alike, the net effect is that only this last job moves.
-    ///
-    /// All this holds where the profile is not negative. Where more nodes are reserved than will be
-    /// free, the place that a job gives up is of no use to the next job. Only the job with the next
-    /// reserved start may then move, and the part of its place that it keeps must not be overdrawn.
+    /// Moves the jobs of a row, one after the other, to the earliest starts from `begin` on. Each
+    /// leaves its place to the next, so that in effect only the last that can use the place left to
+    /// it moves. Where the profile is negative, only the job with the next reserved start may move,
+    /// and what it keeps of its place must not be overdrawn.
     fn move_up(&mut self, index: usize, mut begin: Time) {
         loop {
             let row = &self.rows[index];
@@ -221,7 +191,6 @@ impl Counts {
         }
     }
 
-    /// Moves `jobs` reservations of a row of waiting jobs in the profile, from `start` to `sooner`.
     fn shift(&mut self, index: usize, start: Time, sooner: Time, jobs: usize) {
         let row = &self.rows[index];
         let (count, by) = (row.wanted_by(jobs), row.number);

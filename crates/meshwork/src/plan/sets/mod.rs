@@ -4,11 +4,10 @@
 //! requested time is its span. A placement uses nodes that are free throughout the span.
 //!
 //! # Which reservations are examined, and where
-//! Nodes that were already free when a reservation was last examined cannot improve it. A job that
-//! can start sooner needs one of the nodes that have become free since. This node must be
-//! free for the job's whole span or, if it belongs to the job's present reservation, up to the
-//! reserved start. The new start is therefore in an *opening* (an interval of possible starts), and
-//! only steps that begin in an opening are searched:
+//! A job can start sooner only on a node that has become free since its reservation was last
+//! examined. This node must be free for the job's whole span or, if it belongs to the present
+//! reservation, up to the reserved start. The new start is therefore in an *opening* (an interval
+//! of possible starts), and only steps that begin in an opening are searched:
 //!
 //! ```text
 //! a node     |  free   | was held, now free |  free   | held
@@ -18,30 +17,26 @@
 //! of some of these nodes follows
 //! ```
 //!
-//! From *b* to *c* the node was held and is now free. A start in the opening lies before *c*, and
-//! less than a span before *b*, so that the job uses the node between *b* and *c*. It does not lie
-//! before *a*, from which the node is free without a break.
+//! A start in the opening uses the node between *b* and *c*: it lies before *c*, and less than a
+//! span before *b*, but not before *a*.
 //!
 //! If no placement for a request is free throughout a span, bisection finds the last step from
-//! which no placement is free up to the end of the span. The interval from the begin of that step
-//! to the end of the span is stored with the request. Neither the request nor a larger one has a
-//! placement that is free throughout the interval. When a release leaves nodes free throughout the
-//! interval, the failure is only suspected. The failed request is then tried again before any
-//! larger request.
+//! which none is free up to the end of the span. The interval from that step to the end of the span
+//! is stored with the request, which then fails, like larger ones, in every span that contains it.
+//! When a release leaves nodes free throughout the interval, the failure is only suspected, and the
+//! request is tried again before any larger one.
 //!
 //! # Jobs past their estimate
-//! A job past its estimate counts as ended, so its nodes can be reserved again. If the job still
-//! runs, a reservation of its nodes is delayed from pass to pass, which frees nothing. The delayed
-//! reservation may come to hold nodes that are reserved for later jobs too. These nodes are held
-//! twice and subtracted twice from the number of free nodes, as in the reference plan. In this
-//! state, reservations are examined in three more cases:
+//! A job past its estimate counts as ended, so its nodes can be reserved again. While it runs, a
+//! reservation of its nodes is delayed from pass to pass, and may come to hold nodes that are
+//! reserved for later jobs. Nodes that are held twice are subtracted twice from the number of free
+//! nodes, as in the reference plan. In this state, reservations are examined in three more cases:
 //!
 //! - A reservation that is due is examined in each pass.
-//! - While nodes are held twice, the count of free nodes is too low. When nodes are no longer held
-//!   twice, two kinds of jobs are examined: jobs that asked for more nodes than the count, and
-//!   jobs whose reserved nodes were held twice. Not only the earliest placement is sought, but also
-//!   the earliest start on the reserved nodes, for which the count is not checked.
-//! - Each job is tried at the present instant on the nodes that are not held by a running job.
+//! - When nodes are no longer held twice, the count of free nodes rises. Jobs that asked for more
+//! than the count, or whose reserved nodes were held twice, are examined. On the reserved nodes,
+//! their earliest start is sought without regard to the count.
+//! - Each job is tried at the present instant on the nodes that no running job holds.
 
 mod free_sets;
 mod space;
@@ -52,18 +47,11 @@ use super::Plan;
 use crate::cluster::{Cluster, Place, Reservation, StartOptions, Ticket};
 use crate::job::Time;
 
-/// Plan whose reservations are placements, for allocators that depend only on which nodes are free.
-///
-/// A reservation is checked only in these cases:
-///
-/// - Its job may need some of the nodes released since the last check.
-/// - It is due, but a job that outruns its estimate still holds its nodes.
-/// - Some nodes are reserved for two jobs at once.
+/// Reservations as placements, for allocators that depend only on which nodes are free.
 pub(super) struct Sets {
     space: Space,
-    /// Reservations of waiting jobs, in the order in which they were added.
+    /// In the order in which they were added.
     promises: Vec<Promised>,
-    /// Lower bound on the earliest reserved start of all waiting jobs.
     due: Time,
 }
 

@@ -9,34 +9,22 @@ use crate::geometry::NodeSet;
 use crate::job::{Job, Request, Time};
 use crate::machine::Placement;
 
-/// Nodes of one site that are free at each time from now on, and the plan made on them.
-///
-/// The allocator of the site must depend only on which nodes are free. The nodes of a running job
-/// are busy until its expected end. The nodes of a reservation are busy from its start to its end.
-///
-/// Releases of nodes since the last check of each reservation are recorded, because only released
-/// nodes can give the reservation an earlier start. Therefore many reservations are skipped without
-/// a query, and the others are checked at few instants.
-///
-/// A job past its estimate counts as ended, so its nodes may be reserved. While the job still runs,
-/// a reservation of its nodes is postponed from instant to instant, and may come to overlap later
-/// reservations.
+/// Nodes of one site that are free at each time from now on, and the plan made on them. Releases
+/// since the last check of each reservation are recorded, because only released nodes can give it
+/// an earlier start. A job past its estimate counts as ended; while it still runs, a reservation of
+/// its nodes is postponed, and may come to overlap later reservations.
 pub(super) struct Space {
     now: Time,
-    /// Copy of the machine, used only for queries to its allocators.
+    /// Copy of the machine for queries to its allocators.
     asked: Facility,
     sets: FreeSets,
     /// Whether some nodes may be reserved for two jobs at the same time.
     is_overdrawn: bool,
-    /// Nodes that no running job holds now.
-    ///
-    /// `None` if they are exactly the nodes that the plan expects to be free now.
+    /// Nodes that no running job holds now; `None` if these are the nodes expected to be free.
     in_fact: Option<InFact>,
-    /// Releases of nodes for which not all reservations have been checked, oldest first.
+    /// Releases for which not all reservations have been checked, oldest first.
     freed: Vec<Freed>,
-    /// Number of older releases that were dropped from `freed`.
     forgotten: u64,
-    /// Scratch buffer for the openings: intervals in which a start may have become possible.
     openings: Openings,
 }
 
@@ -45,15 +33,11 @@ struct InFact {
     count: u32,
 }
 
-/// Reservation that is part of the plan.
 pub(super) struct Planned {
     pub(super) promise: Reservation,
-    /// Request for which the reservation was made.
     asked: Asked,
     nodes: NodeSet,
-    /// Number of releases that the plan had seen when the reservation was last checked.
-    ///
-    /// `None` if an earlier start must be sought at all instants, regardless of releases.
+    /// Number of releases at the last check; `None` if all instants must be searched.
     seen: Option<u64>,
 }
 
@@ -72,22 +56,16 @@ impl Planned {
 
 /// Release during an interval: nodes became free, or nodes with several holders lost one of them.
 enum Freed {
-    /// A reservation or a running job gave up nodes for an interval, in which they are now free.
     Nodes {
         placement: Placement,
-        /// Start of the interval for which the nodes were given up. `before` is its end.
+        /// Start of the interval for which the nodes were given up; `before` is its end.
         at: Time,
         before: Time,
-        /// Start of the longest interval that includes this one and in which a released node stays
-        /// free.
-        ///
-        /// `until` is its end.
+        /// Start of the longest such interval in which a released node stays free; `until` ends it.
         from: Time,
         until: Time,
     },
-    /// A holder released nodes at a time at which some nodes had several holders.
-    ///
-    /// The count of free nodes rises. A released node that had two holders now has only one.
+    /// Nodes with several holders lost one, so that the count of free nodes rises.
     Eased { placement: Placement, eased: Eased },
 }
 
@@ -99,9 +77,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Number of nodes and run time of a job on the only site of a machine.
-    ///
-    /// `None` if the site cannot hold the job. The size of each job must be fixed.
+    /// Number of nodes and run time of a job; `None` if the only site cannot hold it.
     fn of(facility: &Facility, job: &Job) -> Option<Asked> {
         let site = &facility.sites()[0];
         let request = site.in_form(&job.request)?.into_owned();
@@ -120,16 +96,14 @@ impl Asked {
     }
 }
 
-/// Maximum number of nodes of a site. A set of this many nodes takes 8 KB, and there are several
-/// sets for each running job and reservation.
+/// A set of this many nodes takes 8 KB, and each running job and reservation needs several.
 const MAX_NODES: u32 = 1 << 16;
 
 impl Space {
     /// Future of the machine, which the caller keeps up to date; `None` for an unsuitable machine.
-    ///
-    /// A suitable machine is one site with at most `MAX_NODES` nodes, on which each job has a fixed
-    /// size, and whose allocator misses no block and depends only on which nodes are free. It has
-    /// no planned outage, access rule or power cap.
+    /// A suitable one is one site of at most `MAX_NODES` nodes, fixed sizes, and an allocator that
+    /// misses no block and depends only on the free nodes, without planned outage, access rule or
+    /// power cap.
     pub(super) fn new(cluster: &Cluster<'_>) -> Option<Space> {
         if !cluster.is_unbounded() {
             return None;
@@ -172,8 +146,7 @@ impl Space {
             let ran = &departure.ran;
             if ran.expected_end > now {
                 let grid = self.asked.sites()[0].site().grid();
-                let mut nodes = NodeSet::empty(grid.nodes());
-                ran.placement.add_to(&mut nodes, grid);
+                let nodes = ran.placement.node_set(grid);
                 let (until, count) = (ran.expected_end, ran.placement.len());
                 self.free(Held { from: now, until, nodes: &nodes, count }, &ran.placement);
             }
@@ -189,7 +162,6 @@ impl Space {
         });
     }
 
-    /// Postpones an overdue reservation to now, even if its nodes are still held by other jobs.
     fn put_off(&mut self, planned: &mut Planned) {
         let held_until = planned.promise.until().max(self.now);
         planned.promise.at = self.now;
@@ -207,23 +179,20 @@ impl Space {
         self.freed.extend(eased.map(|eased| Freed::Eased { placement: placement(), eased }));
     }
 
-    /// Number of releases of nodes so far.
     pub(super) fn freed(&self) -> u64 {
         self.forgotten + self.freed.len() as u64
     }
 
-    /// Drops the first `seen` releases of the plan. Every reservation was checked after them.
+    /// Drops the first `seen` releases, after which every reservation was checked.
     pub(super) fn forget(&mut self, seen: u64) {
         let known = (seen.saturating_sub(self.forgotten) as usize).min(self.freed.len());
         self.freed.drain(..known);
         self.forgotten += known as u64;
     }
 
-    /// Adds a reservation to the plan. Releases up to now cannot improve it, with one exception.
-    ///
-    /// If some nodes are reserved for two jobs at once, the reservation was found with too low a
-    /// count of free nodes. The job may then start sooner on its own reserved nodes, for which the
-    /// count is not checked.
+    /// Adds a reservation to the plan, which releases up to now cannot improve. If some nodes are
+    /// reserved twice, the count of free nodes was too low, and the job may still start sooner on
+    /// its own nodes, for which the count is not checked.
     fn hold(&mut self, planned: &mut Planned) {
         if let Hold::Nodes(placement) = &planned.promise.hold {
             planned.nodes.clear();
@@ -235,15 +204,13 @@ impl Space {
         planned.seen = (!self.is_overdrawn).then(|| self.freed());
     }
 
-    /// Removes a reservation from the plan and records the release of its nodes.
     pub(super) fn give_back(&mut self, planned: &Planned) {
         if let Some((held, placement)) = planned.held() {
             self.free(held, placement);
         }
     }
 
-    /// Replaces a reservation if its job can start sooner. A due reservation is also replaced if
-    /// its job can start now.
+    /// Replaces a reservation if its job can start sooner, or now if it is due.
     pub(super) fn make_anew(&mut self, planned: &mut Planned) {
         let better = self.better(planned);
         match better.filter(|better| *better != planned.promise) {
@@ -252,7 +219,6 @@ impl Space {
         }
     }
 
-    /// Replaces a reservation by an earlier one.
     fn hold_instead(&mut self, planned: &mut Planned, better: Reservation) {
         let (until, start) = (planned.promise.until(), planned.promise.at);
         let ends = better.until();
@@ -275,9 +241,7 @@ impl Space {
         planned.seen = Some(self.freed());
     }
 
-    /// Reservation of a job at the earliest start that does not conflict with the plan.
-    ///
-    /// `None` if this start is later than `by`.
+    /// Earliest reservation that does not conflict with the plan; `None` if later than `by`.
     pub(super) fn earliest(&mut self, job: &Job, by: Option<Time>) -> Option<Reservation> {
         let asked = Asked::of(&self.asked, job)?;
         self.now_in_fact(&asked, None).or_else(|| {
@@ -292,7 +256,6 @@ impl Space {
         })
     }
 
-    /// Adds the reservation of a job to the plan.
     pub(super) fn plan(&mut self, job: &Job, promise: Reservation) -> Option<Planned> {
         let asked = Asked::of(&self.asked, job)?;
         let nodes = NodeSet::empty(self.asked.sites()[0].site().nodes());
@@ -301,22 +264,18 @@ impl Space {
         Some(planned)
     }
 
-    /// Adds the nodes of a job that has just started. They are held from its start to its expected
-    /// end.
+    /// Adds the nodes of a job that has just started, up to its expected end.
     pub(super) fn run(&mut self, reservation: &Reservation) {
         if let Hold::Nodes(placement) = &reservation.hold {
             let grid = self.asked.sites()[0].site().grid();
-            let mut nodes = NodeSet::empty(grid.nodes());
-            placement.add_to(&mut nodes, grid);
+            let nodes = placement.node_set(grid);
             let (from, until, count) = (reservation.at, reservation.until(), placement.len());
             self.sets.hold(Held { from, until, nodes: &nodes, count });
         }
     }
 
-    /// Reservation of a job from now on, on nodes that no running job holds.
-    ///
-    /// `None` if these nodes are exactly those that the plan expects to be free now, or if the job
-    /// has no placement on them.
+    /// Reservation from now on, on nodes that no running job holds. `None` if these are exactly the
+    /// nodes that the plan expects to be free now.
     fn now_in_fact(&mut self, asked: &Asked, own: Option<Held<'_>>) -> Option<Reservation> {
         let Space { now, asked: facility, sets, in_fact, .. } = self;
         let free = in_fact.as_ref().filter(|free| asked.count <= free.count)?;
@@ -326,10 +285,7 @@ impl Space {
         Some(asked.at(*now, placement))
     }
 
-    /// Better reservation for the job of `planned`; `None` if there is none.
-    ///
-    /// The better reservation starts sooner, or now if the present reservation is due. The nodes
-    /// stay unchanged unless other nodes are free sooner.
+    /// Reservation that starts sooner than `planned`, or now if that is due.
     fn better(&mut self, planned: &Planned) -> Option<Reservation> {
         let (own, placement) = planned.held()?;
         let mut openings = std::mem::take(&mut self.openings);
@@ -344,7 +300,6 @@ impl Space {
         better
     }
 
-    /// Better reservation for the job of `planned` that starts in one of the intervals `openings`.
     fn better_within(
         &mut self,
         planned: &Planned,
@@ -382,16 +337,10 @@ impl Space {
         }
     }
 
-    /// Finds the openings of a job: intervals in which releases of nodes may have made a start
-    /// possible.
-    ///
-    /// Only releases since the last check of the job's reservation count. A job that starts earlier
-    /// must use some released nodes at a time for which they were released. It uses these nodes
-    /// from its start to its end, or, if they are reserved for it, up to the reserved start.
-    ///
-    /// Where nodes had several holders, an earlier start may also have failed because the count of
-    /// free nodes was too low, or because other jobs held the nodes reserved for this job. After a
-    /// release that may have ended this, all instants before the reserved start are an opening.
+    /// Finds the intervals in which releases since a reservation's last check may allow an earlier
+    /// start. An earlier start must use some released nodes while they are released, to its end or,
+    /// if they are reserved for the job, up to the reserved start. If a release reduced the holders
+    /// of nodes that had several, all instants before the reserved start count.
     fn find_openings(
         &self,
         planned: &Planned,
@@ -438,5 +387,4 @@ fn starts_to_end(at: Time, span: f64) -> Range<Time> {
     time(start - lost, f64::NEG_INFINITY)..time(start + lost, f64::INFINITY)
 }
 
-/// Upper bound on the relative rounding error of two additions.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;

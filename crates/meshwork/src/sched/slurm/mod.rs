@@ -21,35 +21,30 @@ use crate::registry::About;
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new(
         "slurm",
-        "the main scheduler of Slurm and its backfill by timer, with the \
-             parameters of slurm.conf",
+        "the main scheduler of Slurm and its backfill by timer, with the parameters of slurm.conf",
     )
     .aliases(&["sched_backfill"])
     .definition(
-        "Jobs are ordered by the tier of their partition, then by their \
-             multifactor priority, then by arrival. The main scheduler runs after a \
-             submission or an end, not sooner than `batch_sched_delay` after it ran \
-             last, and considers the first `default_queue_depth` jobs; every \
-             `sched_interval` it considers all. It starts jobs in order; the first of \
-             a partition that cannot start stops that partition, and its nodes are \
-             left alone for the rest of the pass. Backfill runs `bf_interval` after it \
-             ran last, if anything has changed since. It plans each job in order at \
-             the earliest start that neither limits of running jobs nor reservations \
-             made before in the same pass forbid, starts it if that is now, and else \
-             reserves its nodes up to the end of its limit, rounded to \
-             `bf_resolution`, unless the start lies beyond `bf_window`. The next pass \
-             makes all reservations anew. Passes take no time.",
+        "Jobs are ordered by the tier of their partition, then by their multifactor priority, then \
+         by arrival. The main scheduler runs after a submission or an end, not sooner than \
+         `batch_sched_delay` after it ran last, and considers the first `default_queue_depth` \
+         jobs; every `sched_interval` it considers all. It starts jobs in order; the first of a \
+         partition that cannot start stops that partition, and its nodes are left alone for the \
+         rest of the pass. Backfill runs `bf_interval` after it ran last, if anything has changed \
+         since. It plans each job in order at the earliest start that neither limits of running \
+         jobs nor reservations made before in the same pass forbid, starts it if that is now, and \
+         else reserves its nodes up to the end of its limit, rounded to `bf_resolution`, unless \
+         the start lies beyond `bf_window`. The next pass makes all reservations anew. Passes take \
+         no time.",
     )
     .complexity(
-        "O(q log q) in each pass with q waiting jobs, a question to the allocator \
-             for each that is considered by the main scheduler; in a backfill pass, up \
-             to the last job that is small enough to start, what a plan of each takes \
-             as in `conservative`.",
+        "O(q log q) in each pass with q waiting jobs, a question to the allocator for each that is \
+         considered by the main scheduler; in a backfill pass, up to the last job that is small \
+         enough to start, what a plan of each takes as in `conservative`.",
     )
     .source(
-        "SchedMD, Slurm workload manager 22.05 and 26.05: slurm.conf, scheduling \
-             configuration guide, multifactor priority plugin, and the behaviour of \
-             recorded controllers",
+        "SchedMD, Slurm workload manager 22.05 and 26.05: slurm.conf, scheduling configuration \
+         guide, multifactor priority plugin, and the behaviour of recorded controllers",
     )
     .params(PARAMS),
     |params, sites| {
@@ -72,12 +67,9 @@ struct Slurm {
     settings: Settings,
     order: Order,
     last_main: Option<Time>,
-    /// Whether an event, such as an arrival, has occurred since the last pass of the main
-    /// scheduler.
+    /// Whether an event has occurred since the last main pass.
     is_main_due: bool,
-    /// Time of the first pass of the main scheduler; `None` before that pass.
-    ///
-    /// From this time on, the main scheduler considers all jobs every `sched_interval`.
+    /// Time of the first main pass, after which one considers all jobs every `sched_interval`.
     first_full: Option<Time>,
     /// Time of the next main pass over all jobs; `None` if it would only repeat the last pass.
     full_at: Option<Time>,
@@ -164,9 +156,7 @@ impl Scheduler for Slurm {
 }
 
 impl Slurm {
-    /// Records the passes that were due before `now`, while the queue was empty.
-    ///
-    /// Such a pass starts no job, but the interval to the next pass is counted from it.
+    /// Records passes due before `now` on an empty queue, from which later intervals are counted.
     fn pass_over_nothing(&mut self, now: Time) {
         if let Some(at) = self.main_at().filter(|at| *at < now) {
             (self.last_main, self.is_main_due) = (Some(at), false);
@@ -176,13 +166,12 @@ impl Slurm {
         }
     }
 
-    /// Earliest time of the next main pass; `None` if no event occurred since the last main pass.
+    /// Earliest time of the next main pass; `None` if no event occurred since the last.
     fn main_at(&self) -> Option<Time> {
         let last = self.last_main.map(|last| last + self.settings.main_delay);
         self.is_main_due.then(|| last.unwrap_or(Time::new(f64::NEG_INFINITY)))
     }
 
-    /// Time of the next main pass over the whole queue after `now`; `None` if there is none.
     fn next_full(&self, now: Time) -> Option<Time> {
         let (interval, first) = (self.settings.sched_interval?, self.first_full?);
         let passed = ((now - first) / interval).floor();
@@ -194,10 +183,7 @@ impl Slurm {
         Some(self.last_backfill.map_or(Time::new(f64::NEG_INFINITY), |last| last + interval))
     }
 
-    /// Main pass: starts jobs in queue order.
-    ///
-    /// After the first job of a partition that cannot start and may reserve nodes, the other jobs
-    /// of this partition are skipped.
+    /// Main pass: starts jobs in queue order; a blocked job blocks its partition.
     fn main(&mut self, cluster: &mut Cluster<'_>, is_full: bool) {
         let now = cluster.now();
         (self.last_main, self.is_main_due) = (Some(now), false);
@@ -237,13 +223,12 @@ impl Slurm {
         }
     }
 
-    /// Whether `job` is old and important enough to reserve nodes, which may delay later jobs.
+    /// Whether `job` is old and important enough to reserve nodes.
     fn may_reserve(&self, job: &Waiting, now: Time) -> bool {
         let Settings { bf_min_age_reserve, bf_min_prio_reserve, .. } = self.settings;
         now - job.arrival >= bf_min_age_reserve && job.priority >= bf_min_prio_reserve
     }
 
-    /// Backfill pass: plans jobs in queue order, and starts those whose planned start is now.
     fn backfill(&mut self, cluster: &mut Cluster<'_>) {
         let now = cluster.now();
         (self.last_backfill, self.is_backfill_due) = (Some(now), false);
@@ -279,9 +264,7 @@ impl Slurm {
         }
     }
 
-    /// The reservation `found`, with start and end rounded to multiples of `bf_resolution`.
-    ///
-    /// Its start is not before `now`, and it lasts at least `bf_resolution`.
+    /// Rounds start and end to multiples of `bf_resolution`, with at least one in between.
     fn rounded(&self, found: Reservation, now: Time) -> Reservation {
         let Settings { bf_resolution: step, rounds_up, .. } = self.settings;
         let end = (found.at + found.span).units() / step;

@@ -10,17 +10,14 @@ use crate::registry::{Params, Problem};
 use crate::sched::shares::Shares;
 use crate::sched::usage::{MachineSize, Usage, User};
 
-/// Waiting jobs with their priorities, and the users' past usage that enters the priorities.
-///
-/// A job's priority is computed when it joins the queue, with age 0 and the fair-share factors of
-/// the last tick. It is computed again at each tick. Ticks occur every `PriorityCalcPeriod` from
-/// the first pass on. Between ticks priorities do not change.
+/// Waiting jobs with their priorities, and the users' past usage. Priorities are computed when a
+/// job joins, and at ticks, every `PriorityCalcPeriod` from the first pass on.
 pub(super) struct Order {
     weights: Weights,
-    /// Wait in seconds from which on a job's age factor is 1. Up to this wait it grows linearly.
+    /// Seconds of wait at which the age factor, which grows linearly, reaches 1.
     max_age: f64,
     favors_small: bool,
-    /// Seconds between two ticks (the times at which all priorities are computed).
+    /// Seconds between two ticks.
     period: f64,
     next_tick: Option<Time>,
     machine: MachineSize,
@@ -28,7 +25,7 @@ pub(super) struct Order {
     job_factors: Named,
     qos: Named,
     usage: Usage,
-    /// Fair-share factor of each user as of the last tick, by index of the user.
+    /// Fair-share factors as of the last tick, by index of the user.
     fair: Vec<f64>,
     waiting: BTreeMap<Ticket, Waiting>,
     partitions: BTreeMap<String, usize>,
@@ -46,12 +43,11 @@ struct Weights {
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) user: User,
-    /// Index of the job's partition. Partitions are numbered in order of first appearance.
     pub(super) partition: usize,
     pub(super) arrival: Time,
     pub(super) priority: u64,
     tier: u64,
-    /// Part of the job's priority that never changes: the sum of its constant weighted factors.
+    /// Sum of the job's constant weighted factors.
     fixed: f64,
 }
 
@@ -123,7 +119,6 @@ impl Order {
         Ok(())
     }
 
-    /// Whether priorities change while jobs wait.
     fn is_moving(&self) -> bool {
         self.weights.age > 0.0 || self.weights.fair_share > 0.0
     }
@@ -133,10 +128,8 @@ impl Order {
         self.next_tick.filter(|_| self.waiting.len() > 1 && self.is_moving())
     }
 
-    /// Computes priorities as of the last tick at or before `now`.
-    ///
-    /// Returns whether any priority changed. Must be called before the events of this instant are
-    /// handled.
+    /// Computes priorities as of the last tick by `now`; returns whether any changed. Must be
+    /// called before the events of this instant are handled.
     pub(super) fn tick(&mut self, now: Time) -> bool {
         let next = *self.next_tick.get_or_insert(now + self.period);
         if now < next {
@@ -161,7 +154,6 @@ impl Order {
         changed
     }
 
-    /// Adds a job that has joined the queue to the waiting jobs, with its priority.
     pub(super) fn joins(&mut self, ticket: Ticket, job: &Job) {
         let user = self.usage.user(job);
         let size = self.machine.share(&job.request).min(1.0);
@@ -191,7 +183,6 @@ impl Order {
         self.waiting.insert(ticket, waiting);
     }
 
-    /// Removes a waiting job that has started. The `asked` processors count as used from `now` on.
     pub(super) fn starts(&mut self, ticket: Ticket, asked: u64, now: Time) {
         if let Some(Waiting { user, .. }) = self.waiting.remove(&ticket) {
             self.usage.begins(user, asked, now);
@@ -206,11 +197,7 @@ impl Order {
         self.waiting.is_empty()
     }
 
-    /// Waiting jobs in the order in which passes consider them: by tier, then priority, then
-    /// arrival.
-    ///
-    /// # Complexity
-    /// **O(q)** with *q* waiting jobs that are in order of arrival, otherwise **O(q log q)**.
+    /// Waiting jobs by tier, then priority, then arrival.
     pub(super) fn queue(&self) -> Vec<(Ticket, Waiting)> {
         let mut queue: Vec<(Ticket, Waiting)> =
             self.waiting.iter().map(|(&ticket, &job)| (ticket, job)).collect();
@@ -228,19 +215,15 @@ impl Order {
     }
 }
 
-/// Priority of a job: the sum of all weighted factors, truncated to an integer as in Slurm.
-///
-/// `fair` has each user's fair-share factor; `age` is the age factor, from 0 to 1.
+/// Sum of all weighted factors, truncated to an integer as in Slurm.
 fn sum(weights: &Weights, fair: &[f64], job: &Waiting, age: f64) -> u64 {
     // A user who first appeared after the last tick has used nothing.
     let fair = fair.get(job.user.index()).copied().unwrap_or(1.0);
     (job.fixed + weights.age * age + weights.fair_share * fair) as u64
 }
 
-/// Fair-share factors of sibling users in Fair Tree, from their usages and shares.
-///
-/// Users are ranked by share divided by usage. With *u* users, the factor is 1 for the first and 1
-/// / *u* for the last. Users with equal quotients have equal factors.
+/// Fair Tree factors of sibling users, ranked by share / usage: 1 for the first of *u*, 1 / *u* for
+/// the last. Users with equal quotients have equal factors.
 fn fair_tree(users: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
     let used: Vec<f64> = users.map(|(used, share)| used / share).collect();
     let mut sorted = used.clone();

@@ -6,7 +6,6 @@ use crate::job::Job;
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::sched::shares::SHARES;
 
-/// All parameters of `slurm`, with Slurm's defaults.
 pub(super) static PARAMS: &[Param] = &[
     Param {
         name: "bf_interval",
@@ -193,20 +192,16 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
     Param { name, kind, default: DefaultValue::Is("0"), help }
 }
 
-/// Settings of Slurm's main and backfill passes: when they run, and how far they look.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// Seconds between backfill passes; `None` if there are none.
     pub(super) bf_interval: Option<f64>,
-    /// Planning horizon in seconds: a backfill pass plans no start that is further in the future.
+    /// Planning horizon in seconds.
     pub(super) bf_window: f64,
     pub(super) bf_resolution: f64,
     pub(super) rounds_up: bool,
     pub(super) bf_max_job_test: u64,
-    /// Maximum number of jobs of one user that a backfill pass considers; `u64::MAX` if unlimited.
     pub(super) bf_max_job_user: u64,
-    /// Maximum number of jobs of one partition that a backfill pass considers; `u64::MAX` if
-    /// unlimited.
     pub(super) bf_max_job_part: u64,
     /// Minimum age of a job, in seconds, at which nodes may be reserved for it.
     pub(super) bf_min_age_reserve: f64,
@@ -245,10 +240,7 @@ impl Settings {
     }
 }
 
-/// Values of partitions or QOS that a parameter lists, such as their tiers or job factors.
-///
-/// A partition or QOS that is not listed has the value `otherwise`. The largest of all values is
-/// `largest`.
+/// Values that a parameter lists for partitions or QOS; an unlisted name has the value `otherwise`.
 pub(super) struct Named {
     of: BTreeMap<String, u64>,
     otherwise: u64,
@@ -256,13 +248,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Reads a number from each table of the parameter `list`, which is a list of tables.
-    ///
-    /// Each table has a name, and the number under the key `key`. Names that are not listed get the
-    /// value `otherwise`.
-    ///
-    /// # Errors
-    /// If a name is listed twice.
+    /// Reads the number `key` of each named table of `list`; no name may be listed twice.
     pub(super) fn read(
         params: &Params,
         list: &str,
@@ -284,45 +270,38 @@ impl Named {
         name.and_then(|name| self.of.get(name)).copied().unwrap_or(self.otherwise)
     }
 
-    /// Factor of a partition or QOS: its value divided by the largest value; 0 if all are 0.
+    /// Value divided by the largest value; 0 if all are 0.
     pub(super) fn factor(&self, name: Option<&str>) -> f64 {
         if self.largest == 0 { 0.0 } else { self.of(name) as f64 / self.largest as f64 }
     }
 }
 
-/// Partition to which `job` was submitted, if known.
 pub(super) fn partition(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.partition.as_deref()
 }
 
-/// QOS of `job`, which is the name of its queue, if known.
 pub(super) fn qos(job: &Job) -> Option<&str> {
     job.owner.as_ref()?.queue.as_deref()
 }
 
-/// Reads a parameter that is a duration in Slurm's notation, in seconds.
-///
-/// # Errors
-/// If the text is not a duration above 0; if `zero` is set, a duration of 0 is accepted too.
+/// Reads a duration in Slurm's notation, in seconds; 0 is accepted only if `zero` is set.
 pub(super) fn span(params: &Params, key: &str, zero: bool) -> Result<f64, Problem> {
     let text = params.text(key);
     match parse_span(text).filter(|&seconds| zero || seconds > 0.0) {
         Some(seconds) => Ok(seconds),
         None => {
             let least = if zero { "" } else { " above 0" };
-            Err(params.problem(
-                key,
-                format!(
-                    "`{key}` is {text:?}, but must be a time{least} as in slurm.conf: minutes, \
-                     minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or \
-                     days-hours:minutes:seconds"
-                ),
-            ))
+            let says = format!(
+                "`{key}` is {text:?}, but must be a time{least} as in slurm.conf: minutes, \
+                 minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or \
+                 days-hours:minutes:seconds"
+            );
+            Err(params.problem(key, says))
         }
     }
 }
 
-/// Converts a duration in one of the six notations of `slurm.conf` to seconds; `None` otherwise.
+/// Converts a duration in one of the six notations of `slurm.conf` to seconds.
 fn parse_span(text: &str) -> Option<f64> {
     let (days, clock) = match text.split_once('-') {
         Some((days, clock)) => (Some(days.parse::<u32>().ok()?), clock),

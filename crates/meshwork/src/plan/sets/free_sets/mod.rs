@@ -14,20 +14,16 @@ use crate::machine::Placement;
 use crate::offer::implies;
 use crate::topology::Grid;
 
-/// Free nodes at each time from now on, if no other job starts: a step function of time.
-///
-/// # Complexity
-/// With *s* steps and *n* nodes, **O(s · n / 64)** in the worst case for each operation, and for
-/// the memory.
+/// Free nodes at each time from now on, if no other job starts: a step function of time. With *s*
+/// steps and *n* nodes, operations and memory are **O(s · n / 64)** in the worst case.
 #[derive(Clone, Debug)]
 pub(super) struct FreeSets {
     steps: Vec<Step>,
-    /// Scratch buffer of a search. For each step of the tried interval, it has the nodes that are
-    /// free from the begin of the step to the end of the interval.
+    /// Scratch buffer: the nodes that are free from each step to the end of the tried interval.
     throughout: Vec<NodeSet>,
 }
 
-/// Query for a placement: a request, its number of nodes, and how long they must be free.
+/// A request, its number of nodes, and how long they must be free.
 #[derive(Clone, Copy)]
 pub(super) struct NodeRequest<'a> {
     pub(super) request: &'a Request,
@@ -35,13 +31,12 @@ pub(super) struct NodeRequest<'a> {
     pub(super) span: f64,
 }
 
-/// Nodes that a reservation or job holds during an interval. A node may have several holders.
+/// Nodes that a reservation or job holds during an interval; a node may have several holders.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) nodes: &'a NodeSet,
-    /// Number of nodes in the set `nodes`.
     pub(super) count: u32,
 }
 
@@ -51,33 +46,21 @@ impl Held<'_> {
     }
 }
 
-/// How the sets of free nodes changed when a reservation or job released some nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Back {
-    /// Start of the longest interval in which some released node may stay free.
-    ///
-    /// `until` is its end.
+    /// Start of the longest interval in which some released node may stay free; `until` is its end.
     pub(super) from: Time,
     pub(super) until: Time,
-    /// How the counts of free nodes rose in steps in which nodes had several holders.
-    ///
-    /// `None` if there are no such steps.
+    /// Change in the steps in which nodes had several holders; `None` without such steps.
     pub(super) eased: Option<Eased>,
 }
 
-/// Change of the counts of free nodes by a release, in the steps in which nodes had several
-/// holders.
-///
-/// In such a step, the count is the size of the set of free nodes, minus one for each holder of a
-/// node beyond its first.
+/// Rise of the counts of free nodes by a release, where nodes had several holders. The count of a
+/// step is its number of free nodes, minus one for each holder of a node beyond its first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Eased {
-    /// Start of the first step in which nodes had several holders.
     pub(super) at: Time,
-    /// Minimum count of free nodes before the release, over the steps in which nodes had several
-    /// holders.
-    ///
-    /// `most` is the maximum count over these steps after the release.
+    /// Minimum count of such a step before the release; `most` is the maximum after it.
     pub(super) least: i64,
     pub(super) most: i64,
 }
@@ -87,7 +70,6 @@ impl FreeSets {
         FreeSets { steps: vec![Step::new(now, free.clone())], throughout: Vec::new() }
     }
 
-    /// Drops the steps before `now`, and makes the first remaining step begin at `now`.
     pub(super) fn advance(&mut self, now: Time) {
         let past = self.from(now.next()).saturating_sub(1);
         self.steps.drain(..past);
@@ -95,7 +77,6 @@ impl FreeSets {
         self.steps[0].begin(begin);
     }
 
-    /// Adds nodes that become free at `from` and remain free for ever.
     pub(super) fn release(&mut self, from: Time, placement: &Placement, grid: &Grid) {
         let first = self.cut(from);
         self.steps.iter_mut().for_each(|step| step.blockers.clear());
@@ -105,7 +86,7 @@ impl FreeSets {
         }
     }
 
-    /// Adds a reservation or job as a holder of nodes for an interval. The nodes need not be free.
+    /// Adds a reservation or job as a holder of nodes, which need not be free.
     pub(super) fn hold(&mut self, held: Held<'_>) {
         let (first, last) = self.within(held);
         self.steps[first..last].iter_mut().for_each(|step| step.hold(held));
@@ -114,7 +95,6 @@ impl FreeSets {
         self.join(first);
     }
 
-    /// Removes a holder of nodes for an interval. Returns the changes in the sets of free nodes.
     pub(super) fn give_back(&mut self, held: Held<'_>) -> Back {
         let (first, last) = self.within(held);
         let mut eased: Option<Eased> = None;
@@ -141,15 +121,12 @@ impl FreeSets {
         Back { from, until, eased }
     }
 
-    /// Whether any node has several holders at any time.
     pub(super) fn is_overdrawn(&self) -> bool {
         self.steps.iter().any(Step::is_overdrawn)
     }
 
-    /// Longest interval around a range of steps in which one of the `nodes` stays free.
-    ///
-    /// The result is exact if all of the nodes are free in the range. It may be too long if some of
-    /// them still have holders.
+    /// Longest interval around a range of steps in which one of the `nodes` stays free. It may be
+    /// too long if some of the nodes still have holders in the range.
     fn around(&mut self, first: usize, last: usize, nodes: &NodeSet) -> (Time, Time) {
         let FreeSets { steps, throughout } = self;
         if throughout.is_empty() {
@@ -174,19 +151,13 @@ impl FreeSets {
         (from, until)
     }
 
-    /// Finds the first step with a placement for `wanted`. Returns its begin and the placement.
-    ///
-    /// The step must begin in `openings` and before `limit`. The placement must last for the span
-    /// of `wanted`. The function `place` searches for it among the nodes that are free during the
-    /// whole span, and must miss no block. The nodes of `own`, the job's own reservation, count as
-    /// free. If `own` is given, the wanted span must be at most the length of `own`, and `limit`
-    /// must exclude starts after the start of `own`.
-    ///
-    /// A failed search stores a blocker: the request, and an interval throughout which no placement
-    /// for it is free. The interval ends where the tried span ends. It begins at the last step from
-    /// which no placement is free up to this end, as found by bisection. Later searches for the
-    /// request skip every span that contains the interval. Moving its end to an earlier instant as
-    /// well took more queries than it saved.
+    /// Finds the first step, in `openings` and before `limit`, with a placement for `wanted`.
+    /// `place` searches the nodes that are free during the whole span, and must miss no block.
+    /// Nodes of the job's own reservation `own` count as free; the span must then be at most that
+    /// of `own`, and `limit` its start. A failed search stores a blocker: the request, and an
+    /// interval throughout which it has no placement, which begins, by bisection, at the last step
+    /// from which it has none up to the end of the tried span. Later searches skip every span that
+    /// contains the interval.
     pub(super) fn first_place<P>(
         &mut self,
         wanted: &NodeRequest<'_>,
@@ -269,10 +240,8 @@ impl FreeSets {
         None
     }
 
-    /// Finds a placement from now on, for the run time of `wanted`, on nodes of `among`.
-    ///
-    /// Only nodes that stay free for this time are used. The nodes of `own`, the job's own
-    /// reservation, count as free.
+    /// Finds a placement from now on for the run time of `wanted`, on nodes of `among` that stay
+    /// free. Nodes of the job's own reservation `own` count as free.
     pub(super) fn place_now<P>(
         &self,
         wanted: &NodeRequest<'_>,
@@ -296,10 +265,8 @@ impl FreeSets {
         place(&free, wanted.request)
     }
 
-    /// First instant from which all nodes of the reservation `own` are free for `span`.
-    ///
-    /// A node counts as free while only `own` holds it. `None` if there is no such instant before
-    /// the start of `own`. The `span` must not be longer than that of `own`.
+    /// First instant before the start of `own` from which all its nodes are free for `span`. `span`
+    /// is at most that of `own`. A node counts as free while only `own` holds it.
     pub(super) fn sooner(&self, own: Held<'_>, span: f64) -> Option<Time> {
         let mut at = 0;
         'starts: while let Some(first) = self.steps.get(at).filter(|step| step.from < own.from) {
@@ -316,10 +283,9 @@ impl FreeSets {
         None
     }
 
-    /// Last step in `steps` with a stored blocker that rules out the request up to `until`.
-    ///
-    /// A blocker is a failed request. It is suspected if nodes became free since it failed. A
-    /// suspected blocker is tried again before it is used, and only if no certain blocker applies.
+    /// Last step in `steps` with a failed request that rules out this request up to `until`. If
+    /// nodes became free since a request failed, it is tried again before it is used, and only if
+    /// no other rules this request out.
     fn blocked<P>(
         &mut self,
         steps: Range<usize>,
@@ -354,7 +320,6 @@ impl FreeSets {
         None
     }
 
-    /// Nodes that are free throughout, from the begin of the step with index `step` up to `until`.
     fn free_between(&self, step: usize, until: Time) -> NodeSet {
         let mut free = self.steps[step].free.clone();
         for further in self.steps[step + 1..].iter().take_while(|further| further.from < until) {
@@ -363,25 +328,18 @@ impl FreeSets {
         free
     }
 
-    /// Range of indices of the steps that the interval of `held` covers.
-    ///
-    /// Steps are split at the begin and at the end of the interval if necessary.
+    /// Indices of the steps in the interval of `held`, split at its begin and end if necessary.
     fn within(&mut self, held: Held<'_>) -> (usize, usize) {
         let first = self.cut(held.from);
         let last = self.cut(held.until);
         (first, last.max(first))
     }
 
-    /// Index of the first step that begins at `instant` or later.
     fn from(&self, instant: Time) -> usize {
         self.steps.partition_point(|step| step.from < instant)
     }
 
-    /// Makes a step begin at `instant`, by a split if necessary, and returns the index of this
-    /// step.
-    ///
-    /// For an instant before all steps, nothing is split and the result is the index of the first
-    /// step.
+    /// Makes a step begin at `instant`, and returns its index; before all steps, nothing is split.
     fn cut(&mut self, instant: Time) -> usize {
         let at = self.from(instant);
         let is_there = self.steps.get(at).is_some_and(|step| step.from == instant);
@@ -401,8 +359,7 @@ impl FreeSets {
         at
     }
 
-    /// Removes the step with index `at` if its free nodes and holders equal those of the step
-    /// before.
+    /// Removes the step with index `at` if its free nodes and holders equal those before.
     fn join(&mut self, at: usize) {
         if at > 0
             && let Some(step) = self.steps.get(at)
@@ -416,7 +373,7 @@ impl FreeSets {
     }
 }
 
-/// First number below `end` for which `holds` is true, otherwise `end`. `holds` must be monotonic.
+/// First number below `end` for which the monotonic `holds` is true, otherwise `end`.
 fn first_that(end: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -438,7 +395,6 @@ mod tests {
     use crate::machine::Block;
     use crate::topology::Topology;
 
-    /// Held placements, each with the begin and end of the interval in which it is held.
     type Holds = Vec<(u32, u32, Placement)>;
 
     const NODES: u32 = 24;
@@ -448,14 +404,10 @@ mod tests {
     }
 
     fn held(grid: &Grid, hold: &(u32, u32, Placement)) -> (Time, Time, NodeSet) {
-        let mut nodes = NodeSet::empty(NODES);
-        hold.2.add_to(&mut nodes, grid);
-        (time(hold.0), time(hold.1), nodes)
+        (time(hold.0), time(hold.1), hold.2.node_set(grid))
     }
 
-    /// Set of the free nodes in a unit of time, and their count.
-    ///
-    /// The count is reduced by one for each holder of a node beyond its first.
+    /// Free nodes in a unit of time, and their count minus one for each holder beyond the first.
     fn at(grid: &Grid, all: &Holds, t: u32) -> (NodeSet, i64) {
         let (mut free, mut count) = (NodeSet::full(NODES), i64::from(NODES));
         for (.., placement) in all.iter().filter(|(from, until, _)| (*from..*until).contains(&t)) {
@@ -465,7 +417,6 @@ mod tests {
         (free, count)
     }
 
-    /// Nodes that are free throughout an interval, and the smallest count of free nodes in it.
     fn throughout(grid: &Grid, all: &Holds, time: Range<u32>) -> (NodeSet, i64) {
         let (mut free, mut least) = (NodeSet::full(NODES), i64::MAX);
         for t in time {
@@ -482,10 +433,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the free sets with a model: one set per unit of time, and a trial of every
-        /// start.
-        ///
-        /// Nodes may have several holders.
         #[test]
         fn the_first_place_is_the_first(
             changes in prop::collection::vec((0_u32..40, 1_u32..20, 0_u32..20, 1_u32..6), 0..40),

@@ -4,19 +4,17 @@ use std::ops::Range;
 
 use crate::job::Time;
 
-/// Intervals in which a job may start: in order of time, and disjoint.
+/// In order of time, and disjoint.
 #[derive(Default)]
 pub(in crate::plan::sets) struct Openings(Vec<Range<Time>>);
 
 impl Openings {
-    /// Replaces all intervals by one that begins at `at` and has no end.
     pub(in crate::plan::sets) fn begin(&mut self, at: Time) {
         self.0.clear();
         self.0.push(at..Time::new(f64::INFINITY));
     }
 
-    /// Replaces all intervals by the given ones, which may be unordered, touching or empty. **O(n
-    /// log n)** for *n* intervals.
+    /// Replaces all intervals by the given ones, which may be unordered, touching or empty.
     pub(in crate::plan::sets) fn assign(&mut self, openings: impl Iterator<Item = Range<Time>>) {
         self.0.clear();
         self.0.extend(openings.filter(|opening| !opening.is_empty()));
@@ -34,7 +32,6 @@ impl Openings {
         self.0.is_empty()
     }
 
-    /// Whether the first interval begins at or before `now`.
     pub(in crate::plan::sets) fn have_begun_by(&self, now: Time) -> bool {
         self.0.first().is_some_and(|first| first.start <= now)
     }

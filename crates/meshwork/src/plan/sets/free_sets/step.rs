@@ -7,35 +7,26 @@ use crate::geometry::NodeSet;
 use crate::job::{Request, Time};
 use crate::offer::implies;
 
-/// Interval that lasts until the next step begins, with the nodes that are free in it.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) from: Time,
     /// Number of free nodes, minus one for each holder of a node beyond its first; may be negative.
     pub(super) count: i64,
     pub(super) free: NodeSet,
-    /// Nodes with several holders: element 0 has those with two or more, element 1 those with three
-    /// or more, etc.
+    /// Nodes with two or more holders, with three or more, etc.
     pub(super) again: Vec<NodeSet>,
-    /// Requests for which no placement is free from this step up to an instant stored with each.
     pub(super) blockers: Vec<Blocker>,
 }
 
-/// A failed request: no placement for it is free from the begin of its step up to `until`.
-///
-/// Larger requests fail too. The request also fails in every longer interval that contains this
-/// one.
+/// A failed request: it and larger ones have no placement from the begin of its step up to `until`.
 #[derive(Clone, Debug)]
 pub(super) struct Blocker {
     pub(super) request: Request,
     pub(super) until: Time,
-    /// Whether nodes became free since the request failed, so that it may have a placement now.
-    ///
-    /// Such a request is tried again before its failure rules out any larger request.
+    /// Whether nodes became free since the request failed, so that it must be tried again.
     pub(super) suspected: bool,
 }
 
-/// Maximum number of blockers (failed requests) stored with a step.
 const MAX_BLOCKERS: usize = 64;
 
 impl Step {
@@ -44,7 +35,6 @@ impl Step {
         Step { from, count, free, again: Vec::new(), blockers: Vec::new() }
     }
 
-    /// Whether some nodes have several holders in this step.
     pub(super) fn is_overdrawn(&self) -> bool {
         !self.again.is_empty()
     }
@@ -94,10 +84,7 @@ impl Step {
         Cow::Owned(alone)
     }
 
-    /// Whether the nodes have no holder in this step other than their owner.
-    ///
-    /// If `are_held` is set, the owner itself holds the nodes in this step. Otherwise they must be
-    /// free.
+    /// Whether the nodes have no holder but their owner, which holds them if `are_held` is set.
     pub(super) fn is_left_to(&self, nodes: &NodeSet, are_held: bool) -> bool {
         if are_held {
             self.again.first().is_none_or(|twice| !nodes.meets(twice))
@@ -106,8 +93,7 @@ impl Step {
         }
     }
 
-    /// Moves the begin of the step to a later instant, and keeps its blockers (failed requests).
-    /// The free nodes are the same during the whole step, so these requests still fail.
+    /// Moves the begin of the step to a later instant; its failed requests still fail.
     pub(super) fn begin(&mut self, from: Time) {
         self.from = from;
         for blocker in &mut self.blockers {
@@ -115,7 +101,6 @@ impl Step {
         }
     }
 
-    /// Records that no placement for a request is free from the begin of this step up to `until`.
     pub(super) fn block(&mut self, request: &Request, until: Time) {
         self.blockers
             .retain(|other| other.until < until || !implies(request, &other.request, true));
