@@ -15,15 +15,13 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     )
     .aliases(&["bf"])
     .definition(
-        "Of the sites that have room for the job, it goes to the one with the \
-             fewest processors left free beside it; of equal ones to the fastest, then \
-             to the first.",
+        "Of the sites that have room for the job, it goes to the one with the fewest processors \
+         left free beside it; of equal ones to the fastest, then to the first.",
     )
     .complexity("One question for each site.")
     .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 2",
+        "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
+         through considering both speed heterogeneity and resource fragmentation, section 2",
     ),
     |_| Ok(Box::new(BestFit)),
 );

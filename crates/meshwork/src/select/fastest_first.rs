@@ -16,9 +16,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
         )
         .complexity("One question for each site.")
         .source(
-            "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 2",
+            "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
+             through considering both speed heterogeneity and resource fragmentation, section 2",
         ),
     |_| Ok(Box::new(FastestFirst)),
 );

@@ -19,9 +19,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     )
     .complexity("At most one question for each site.")
     .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 3",
+        "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
+         through considering both speed heterogeneity and resource fragmentation, section 3",
     ),
     |_| Ok(Box::new(FirstFit)),
 );

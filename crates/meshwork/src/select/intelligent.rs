@@ -13,26 +13,23 @@ use crate::rng::Stream;
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
     About::new(
         "intelligent",
-        "fastest first if no job waited before; else best fit or fastest first, \
-             whichever lets the waiting jobs consume more computing capacity, weighed \
-             by the speeds",
+        "fastest first if no job waited before; else best fit or fastest first, whichever lets the \
+         waiting jobs consume more computing capacity, weighed by the speeds",
     )
     .aliases(&["it"])
     .definition(
-        "Best fit and fastest first both name a site. If the queue was empty when \
-             the job came, the faster one is taken. Else the capacity (processors \
-             times speed) that the job and the queue behind it would consume beside \
-             either choice is summed; their ratio times the ratio of the speeds \
-             decides: above 1 for the fastest site.",
+        "Best fit and fastest first both name a site. If the queue was empty when the job came, \
+         the faster one is taken. Else the capacity (processors times speed) that the job and the \
+         queue behind it would consume beside either choice is summed; their ratio times the ratio \
+         of the speeds decides: above 1 for the fastest site.",
     )
     .complexity(
         "Where the choices differ and some job waited before, twice a walk along \
              the queue: O(q) looks at each site for q waiting jobs.",
     )
     .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 2",
+        "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
+         through considering both speed heterogeneity and resource fragmentation, section 2",
     )
     .params(&[LOOKAHEAD]),
     |params| Ok(Box::new(Intelligent { lookahead: LookAhead::of(params) })),

@@ -10,13 +10,11 @@ use crate::rng::Stream;
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
     About::new(
         "least_loaded",
-        "the site of whose processors the smallest share is held; then the \
-             fastest, then the first",
+        "the site of whose processors the smallest share is held; then the fastest, then the first",
     )
     .definition(
-        "Of the sites that have room for the job, it goes to the one with the \
-             smallest share of its processors held; of equal ones to the fastest, then \
-             to the first.",
+        "Of the sites that have room for the job, it goes to the one with the smallest share of \
+         its processors held; of equal ones to the fastest, then to the first.",
     )
     .complexity("One question for each site.")
     .source("general: sharing load, for comparison"),

@@ -23,10 +23,9 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     )
     .aliases(&["average"])
     .definition(
-        "A limit as in `limit` that follows the load: the processors of the site \
-             divided by the number of jobs, rounded down to a power of two; or, with \
-             `average = \"requests\"`, the mean dimension of the last 100 requests, to \
-             the nearest. A job alone has no limit.",
+        "A limit as in `limit` that follows the load: the processors of the site divided by the \
+         number of jobs, rounded down to a power of two; or, with `average = \"requests\"`, the \
+         mean dimension of the last 100 requests, to the nearest. A job alone has no limit.",
     )
     .complexity("One question to the allocator for each attempt.")
     .source(

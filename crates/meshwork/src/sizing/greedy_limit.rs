@@ -14,9 +14,8 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     )
     .aliases(&["greedy"])
     .definition(
-        "At each attempt to start a job its whole size is tried first, then the \
-             size folded once, and so on down to one processor: `rsr` without a bound \
-             on the folds.",
+        "At each attempt to start a job its whole size is tried first, then the size folded once, \
+         and so on down to one processor: `rsr` without a bound on the folds.",
     )
     .complexity(
         "At most one question to the allocator for each fold, and one more: O(log \

@@ -10,9 +10,8 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 pub static ENTRY: SizingEntry = SizingEntry::new(
     About::new("limit", "every job that asks for more than a fixed limit is folded down to it")
         .definition(
-            "A job that asks for more than 2 to the power of `dimension` processors is \
-             folded until it has no more, and always runs in that size, however empty \
-             the machine is.",
+            "A job that asks for more than 2 to the power of `dimension` processors is folded \
+             until it has no more, and always runs in that size, however empty the machine is.",
         )
         .complexity("One question to the allocator for each attempt.")
         .source(

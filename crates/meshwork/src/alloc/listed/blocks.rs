@@ -1,5 +1,4 @@
-//! Base blocks (such as racks), which are combined into aggregated blocks of 2, 4, 8, … base
-//! blocks.
+//! Base blocks (such as racks), and aggregated blocks of 2, 4, 8, … base blocks.
 
 use super::adapter::{
     HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
@@ -79,9 +78,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Reads the parameters of the allocator `blocks`: the size of a base block and the listed sizes.
-///
-/// A listed size *k* stands for a block of 2ᵏ base blocks.
+/// Reads the size of a base block, and the listed sizes as exponents of 2.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -104,58 +101,46 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
 const HIGHEST_LEVEL: u32 = 15;
 
 /// Placement rule of the allocator `blocks`: base blocks, and sizes of aggregated blocks.
-///
-/// An aggregated block consists of neighbouring base blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// Sizes of blocks in ascending order, starting with 0 for a single base block. A size *k*
-    /// stands for 2ᵏ base blocks.
+    /// Listed sizes, ascending, from 0; a size *k* stands for 2ᵏ base blocks.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
 }
 
-/// Size of an aggregated block, and how many of its lower blocks a segment may use.
+/// Size of an aggregated block, and the limit on its lower blocks for a segment.
 ///
-/// An aggregated block consists of lower blocks, which are blocks of the next smaller listed size.
-/// A segment may use nodes of at most as many lower blocks as its size requires.
+/// Lower blocks are the blocks of the next smaller listed size. A segment may use only as many of
+/// them as its size requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Number of base blocks in an aggregated block.
+    /// Base blocks in an aggregated block.
     per: usize,
-    /// Number of base blocks in a lower block (a block of the next smaller listed size).
+    /// Base blocks in a lower block.
     per_lower: usize,
-    /// Maximum number of lower blocks (blocks of the next smaller listed size) that a segment may
-    /// use. `None` without a limit.
+    /// Maximum number of lower blocks for a segment; `None` without a limit.
     most_lower: Option<i64>,
 }
 
 impl Level {
-    /// Number of base blocks in a lower block (a block of the next smaller listed size).
     pub(crate) fn per_lower(self) -> usize {
         self.per_lower
     }
 }
 
-/// Which base blocks of an aggregated block are in use while nodes for a segment are selected.
-///
-/// Also records which lower blocks (blocks of the next smaller listed size) are in use.
+/// Base blocks and lower blocks of an aggregated block from which a segment has nodes.
 pub(crate) struct Opened {
     level: Level,
-    /// Indices of the base blocks of the aggregated block.
+    /// Base blocks of the aggregated block.
     inside: std::ops::Range<usize>,
-    /// For each base block, whether nodes are taken from it.
     pub(crate) taken: Vec<bool>,
-    /// For each lower block (block of the next smaller listed size), whether nodes are taken from
-    /// it.
     lower_used: Vec<bool>,
-    /// Number of further lower blocks of which nodes may be taken, in addition to those in use.
-    /// Negative if too many are in use. A lower block is a block of the next smaller listed size.
+    /// Lower blocks that may still be opened; negative if too many are in use.
     pub(crate) lower_left: i64,
 }
 
-/// State while nodes for one segment of a job are selected in an aggregated block.
 struct Placing<'a> {
     blocks: &'a Blocks,
     nodes: &'a Nodes,
@@ -166,8 +151,7 @@ struct Placing<'a> {
 impl Blocks {
     /// Creates the rule for a machine of `count` nodes.
     ///
-    /// `base` is the number of nodes of a base block. `levels` are the sizes of aggregated blocks;
-    /// a size *k* stands for 2ᵏ base blocks.
+    /// `base` is the number of nodes of a base block. A level *k* stands for 2ᵏ base blocks.
     #[must_use]
     pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
         let mut covered = NodeSet::empty(count);
@@ -178,20 +162,18 @@ impl Blocks {
         Blocks { base: base.max(1), levels, blocks, covered }
     }
 
-    /// The base blocks, in the order of the list.
+    /// Base blocks, in the order of the list.
     #[must_use]
     pub fn base_blocks(&self) -> &[NodeSet] {
         &self.blocks
     }
 
-    /// The size of the smallest aggregated block that can hold `size` nodes. A result *k* stands
-    /// for 2ᵏ base blocks.
+    /// Smallest *k* for which 2ᵏ base blocks can hold `size` nodes.
     fn needed(&self, size: u32) -> u32 {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// The smallest listed size of a block that is at least `needed`. A size *k* stands for 2ᵏ base
-    /// blocks. `None` stands for all base blocks together.
+    /// Smallest listed size of at least `needed`; `None` stands for all base blocks together.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -217,21 +199,18 @@ impl Blocks {
         all
     }
 
-    /// Whether any node of `set` is in a base block.
     pub(crate) fn covers_any(&self, set: &NodeSet) -> bool {
         self.covered.meets(set)
     }
 
-    /// For each aggregated block of this size, the indices of its base blocks.
+    /// Base blocks of each aggregated block of this size.
     pub(crate) fn aggregated(&self, level: Level) -> impl Iterator<Item = std::ops::Range<usize>> {
         let count = self.blocks.len();
         (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
     }
 
-    /// Number of free nodes that a segment may use in an aggregated block.
-    ///
-    /// `free` has the number of free nodes of each base block. `inside` has the indices of the base
-    /// blocks of the aggregated block.
+    /// Free nodes that a segment may use in the aggregated block `inside`, from those of each base
+    /// block.
     pub(crate) fn capacity(
         &self,
         level: Level,
@@ -250,8 +229,7 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block (neighbouring base blocks) for a segment of `size` nodes.
-    /// `None` if no block can hold it.
+    /// Selects the aggregated block for a segment; `None` if no block can hold it.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -292,8 +270,7 @@ impl Blocks {
         best.map(|(_, _, inside)| inside)
     }
 
-    /// Number of base blocks of the block in which all segments of the job must lie. `None` if
-    /// segments may lie apart.
+    /// Base blocks of the block that must hold all segments; `None` if they may lie apart.
     fn group(&self, request: &NodeRequest, count: u32, size: u32, level: Level) -> Option<usize> {
         if !request.consolidate || !request.is_cut() {
             return None;
@@ -395,9 +372,7 @@ impl Rule for Blocks {
 }
 
 impl Blocks {
-    /// Selects nodes for one segment in an aggregated block.
-    ///
-    /// The returned flags tell for each base block whether nodes of it are selected.
+    /// Selects nodes for one segment, and flags the base blocks that they come from.
     fn place(
         &self,
         nodes: &Nodes,
@@ -433,11 +408,8 @@ impl Placing<'_> {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
+    /// Moves the lowest nodes of a base block from `best` to the chosen ones, until the segment is
     /// full.
-    ///
-    /// `best` has the free nodes of the lowest weights that together suffice for the segment. Taken
-    /// nodes are removed from `best`.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -457,8 +429,7 @@ impl Placing<'_> {
         let mut candidates = self.blocks.union(self.opened.inside.clone(), self.nodes.count());
         candidates.intersect(available);
         candidates.subtract(&self.chosen);
-        // Nodes are taken lightest first. All nodes lighter than the last weight that is needed
-        // must be taken.
+        // All nodes lighter than the last weight that is needed must be taken.
         let mut best = NodeSet::empty(self.nodes.count());
         let mut forced = best.clone();
         for (_, class) in self.nodes.classes() {
@@ -489,8 +460,7 @@ impl Placing<'_> {
                 self.take(block, size, &mut best);
             }
         }
-        // The free nodes of each base block are counted once here, and not updated below. Blocks
-        // from which nodes are already taken count as 0.
+        // As in Slurm, the free nodes of each base block are not updated below.
         let count = |block: usize| match self.opened.taken[block] {
             true => 0,
             false => self.blocks.blocks[block].count_shared(&best),
@@ -532,16 +502,10 @@ impl Opened {
         }
     }
 
-    /// Whether the segment may use nodes of only a limited number of lower blocks.
-    ///
-    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn is_limited(&self) -> bool {
         self.level.most_lower.is_some()
     }
 
-    /// Whether the segment already uses nodes of the lower block that contains a given base block.
-    ///
-    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn lower_is_used(&self, block: usize) -> bool {
         self.lower_used[self.lower_of(block)]
     }
@@ -552,10 +516,8 @@ impl Opened {
 
     /// Marks the base blocks that contain nodes of `set` as in use.
     ///
-    /// For each lower block (a block of the next smaller listed size) that comes into use,
-    /// `lower_left` is reduced by one. As in Slurm, there is one case in which it is also reduced
-    /// for a lower block already in use: a newly marked base block precedes all base blocks of the
-    /// lower block that were in use.
+    /// `lower_left` falls by one for each lower block that comes into use. As in Slurm, it also
+    /// falls for one in use already if a newly marked base block precedes those that were in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -577,14 +539,12 @@ impl Opened {
         self.lower_used[lower] = true;
     }
 
-    /// The base block from which nodes are taken next, of the base blocks that are not yet in use.
+    /// The unused base block from which nodes are taken next.
     ///
-    /// If the number of lower blocks is limited, base blocks in a lower block in use come first,
-    /// then those in the lower block that fits best. Among these, the base block that fits best is
-    /// taken. A block fits best if it has the fewest free nodes that suffice, or the most if no
-    /// block suffices. Ties go to the later block. `missing` is the number of nodes that the
-    /// segment still needs; `free` and `lower` have the numbers of free nodes of base blocks and of
-    /// lower blocks.
+    /// If lower blocks are limited, those in use come first, then the one that fits best, and among
+    /// its base blocks the one that fits best. A block fits best if it has the fewest free nodes
+    /// that suffice for `missing`, or the most if none suffices. Ties go to the later block. `free`
+    /// and `lower` have the free nodes of base and lower blocks.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

@@ -15,16 +15,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              has many links between them",
     )
     .definition(
-        "If a group has room for the job, it goes to the one with the fewest free \
-             processors of those, the first of equals. If none has, it is spread over \
-             all groups as evenly as their free processors allow: no group that has \
-             any left has two fewer of the job than another, and where that does not \
-             come out even the first have one more. In each group its share is placed \
-             as `fewest_leaves` would. A job fits whenever enough processors are free.",
+        "If a group has room for the job, it goes to the one with the fewest free processors of \
+         those, the first of equals. If none has, it is spread over all groups as evenly as their \
+         free processors allow: no group that has any left has two fewer of the job than another, \
+         and where that does not come out even the first have one more. In each group its share is \
+         placed as `fewest_leaves` would. A job fits whenever enough processors are free.",
     )
     .complexity(
-        "O(g log g + l log l + n / 64 + r) for g groups, l leaves, n processors \
-             and r of the job.",
+        "O(g log g + l log l + n / 64 + r) for g groups, l leaves, n processors and r of the job.",
     )
     .source(
         "Prisacari, Rodriguez, Heidelberger, Chen, Minkenberg & Hoefler, Efficient \

@@ -21,18 +21,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("partitions", "a partition of a list, the one that blocks the fewest larger ones")
         .aliases(&["cobalt"])
         .definition(
-            "The machine has cards of nodes, and switches; a list says of which of \
-             them each partition is. Two partitions conflict where they share one. A \
-             job gets a partition of the least size that holds it, whole and alone: of \
-             those that conflict with none that is held, the one with the fewest idle \
-             parents, the first in the list among equals. A parent is a larger \
-             partition with all of its cards; it is idle if nothing of it is held. \
-             Nodes are numbered card by card. `halves` is a list for any machine: the \
-             whole, and the halves of what is there, down to single nodes. Nodes that \
-             somebody else holds, as no partition, take their cards with them and no \
-             switch. With a scheduler that makes reservations the partition that is \
-             promised drains: no other job that would delay it is started in one that \
-             conflicts by a card.",
+            "The machine has cards of nodes, and switches; a list says of which of them each \
+             partition is. Two partitions conflict where they share one. A job gets a partition of \
+             the least size that holds it, whole and alone: of those that conflict with none that \
+             is held, the one with the fewest idle parents, the first in the list among equals. A \
+             parent is a larger partition with all of its cards; it is idle if nothing of it is \
+             held. Nodes are numbered card by card. `halves` is a list for any machine: the whole, \
+             and the halves of what is there, down to single nodes. Nodes that somebody else \
+             holds, as no partition, take their cards with them and no switch. With a scheduler \
+             that makes reservations the partition that is promised drains: no other job that \
+             would delay it is started in one that conflicts by a card.",
         )
         .complexity(
             "O(p · c / 64 + q) with p partitions of c cards and switches, and q \
@@ -56,34 +54,31 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Maximum number of nodes of a machine whose list is `halves`, made by repeated halving.
+/// Nodes of a machine up to which the list `halves` may be used.
 ///
-/// Such a list has about two partitions for each node. All pairs of partitions are compared, so
-/// their number must be limited.
+/// It has about two partitions for each node, and all pairs of partitions are compared.
 const MAX_HALVED: u32 = 4096;
-/// Maximum number of partitions that the list of a machine may have.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// Immutable part of the allocator, shared by its copies: the partitions of the machine.
+/// Immutable part of the allocator, shared by its copies.
 #[derive(Debug)]
 struct Machine {
     list: List,
-    /// For each partition, the indices of the larger partitions with all of its node cards.
+    /// Indices of the larger partitions with all node cards of each partition.
     parents: Vec<Vec<u32>>,
 }
 
-/// Partitions of one machine, and which of them are held.
 #[derive(Clone)]
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// Node cards (fixed sets of nodes) with at least one held node.
+    /// Node cards with at least one held node.
     busy: NodeSet,
     /// Switches of held partitions.
     wired: NodeSet,
 }
 
-/// Held partition, and the nodes of it that have not been released.
+/// Held partition, and its nodes that have not been released.
 #[derive(Clone)]
 struct Held {
     partition: usize,
@@ -145,7 +140,6 @@ impl Partitions {
         })
     }
 
-    /// Recomputes which cards and switches are held.
     fn look_at(&mut self, free: &NodeSet) {
         self.busy.clear();
         for (index, card) in (0..).zip(&self.machine.list.cards) {

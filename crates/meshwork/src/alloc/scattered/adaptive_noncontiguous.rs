@@ -22,16 +22,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["anca"])
     .definition(
-        "The block that the job asks for is placed by `search`, a strategy for \
-             blocks. If it finds no place the block is cut into two along its longest \
-             side, the first of equal ones, the larger half first where that is odd; \
-             then all pieces are placed anew, the largest first, and those that find \
-             no place are cut again. Nothing is handed out until all pieces have a \
-             place. With a limit of `levels` the job waits if that is not so after as \
-             many cuts; else it fits whenever enough processors are free. A job that \
-             asks for a count begins with the squarest block that holds it or, if that \
-             has processors to spare, with the largest part of it that the count fills \
-             and blocks for the rest.",
+        "The block that the job asks for is placed by `search`, a strategy for blocks. If it finds \
+         no place the block is cut into two along its longest side, the first of equal ones, the \
+         larger half first where that is odd; then all pieces are placed anew, the largest first, \
+         and those that find no place are cut again. Nothing is handed out until all pieces have a \
+         place. With a limit of `levels` the job waits if that is not so after as many cuts; else \
+         it fits whenever enough processors are free. A job that asks for a count begins with the \
+         squarest block that holds it or, if that has processors to spare, with the largest part \
+         of it that the count fills and blocks for the rest.",
     )
     .complexity(
         "That of `search`, for each piece on each of up to log r levels of \

@@ -11,27 +11,24 @@ use crate::topology::{Node, Wiring};
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "mc1x1",
-        "the nearest free processors around a free one, in square shells, that lie \
-             closest to it",
+        "the nearest free processors around a free one, in square shells, that lie closest to it",
     )
     .definition(
-        "Around each free processor the nearest free ones are collected, as many \
-             as the job asks for, by the largest of their distances along the \
-             dimensions, and of equally near ones the first in row-major order. Those \
-             with the least sum of these distances are taken; among equals those \
-             around the first centre. Ranks go by distance from the centre, then \
-             row-major. On a ring distances go the shorter way. A job fits whenever \
-             enough processors are free.",
+        "Around each free processor the nearest free ones are collected, as many as the job asks \
+         for, by the largest of their distances along the dimensions, and of equally near ones the \
+         first in row-major order. Those with the least sum of these distances are taken; among \
+         equals those around the first centre. Ranks go by distance from the centre, then \
+         row-major. On a ring distances go the shorter way. A job fits whenever enough processors \
+         are free.",
     )
     .complexity(
         "O(s · d · n + F log F) for F free processors of n in d dimensions, and s \
              shells to as many as the job asks for. It works up to 16,384 nodes.",
     )
     .source(
-        "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, \
-             Communication-aware processor allocation for supercomputers, WADS 2005; \
-             after Mache, Lo & Windisch, Minimizing message-passing contention in \
-             fragmentation-free processor allocation, PDCS 1997",
+        "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware processor \
+         allocation for supercomputers, WADS 2005; after Mache, Lo & Windisch, Minimizing \
+         message-passing contention in fragmentation-free processor allocation, PDCS 1997",
     ),
     |params, topology| {
         up_to_nodes(params, topology, MAX_NODES)?;

@@ -15,15 +15,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["mbs"])
     .definition(
-        "Free processors are listed as squares whose sides are powers of two, on \
-             multiples of their sides. The count is written in base 4: digit i says \
-             how many squares of side 2^i are wanted. From the largest on, each is the \
-             first free one of its size, or else is split off the first of the next \
-             larger size that has any; where no larger one is free either, it is \
-             replaced by four of half the side. Four squares that are given back \
-             become one again. So a job fits whenever enough processors are free. In d \
-             dimensions there are cubes instead of squares and 2^d instead of 4; on a \
-             hypercube the addresses are split in halves.",
+        "Free processors are listed as squares whose sides are powers of two, on multiples of \
+         their sides. The count is written in base 4: digit i says how many squares of side 2^i \
+         are wanted. From the largest on, each is the first free one of its size, or else is split \
+         off the first of the next larger size that has any; where no larger one is free either, \
+         it is replaced by four of half the side. Four squares that are given back become one \
+         again. So a job fits whenever enough processors are free. In d dimensions there are cubes \
+         instead of squares and 2^d instead of 4; on a hypercube the addresses are split in \
+         halves.",
     )
     .complexity(
         "O(b · l · 2ᵈ · log c) for b blocks handed out or given back, l sizes, d \

@@ -16,15 +16,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["mpp", "mp"])
     .definition(
-        "The count is written in base k, the side of the machine: digit m says how \
-             many subcubes of k^m nodes are wanted. From the largest on, each is put \
-             together from an aligned block of k^(m-1) nodes and its partners, which \
-             differ from it in one digit: the lowest block that is free with all \
-             partners along some dimension, the lowest such dimension first. A subcube \
-             that is not to be had is replaced by k of the next lower dimension; those \
-             of dimension 0 are the first free nodes. So a job fits whenever enough \
-             nodes are free. Where sides differ, digits count in products of the first \
-             sides, and partners lie along dimensions of equal length.",
+        "The count is written in base k, the side of the machine: digit m says how many subcubes \
+         of k^m nodes are wanted. From the largest on, each is put together from an aligned block \
+         of k^(m-1) nodes and its partners, which differ from it in one digit: the lowest block \
+         that is free with all partners along some dimension, the lowest such dimension first. A \
+         subcube that is not to be had is replaced by k of the next lower dimension; those of \
+         dimension 0 are the first free nodes. So a job fits whenever enough nodes are free. Where \
+         sides differ, digits count in products of the first sides, and partners lie along \
+         dimensions of equal length.",
     )
     .complexity("O(n · d) for n nodes in d dimensions.")
     .source(

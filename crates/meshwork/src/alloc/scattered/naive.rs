@@ -11,10 +11,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("naive", "the first free processors in row-major order, in one piece or not")
         .aliases(&["any"])
         .definition(
-            "The free nodes of lowest index are taken, in row-major order, as many as \
-             the job asks for, in one piece or not. A job fits whenever enough nodes \
-             are free. On a flat machine, where any processors will do, it is all that \
-             is needed.",
+            "The free nodes of lowest index are taken, in row-major order, as many as the job asks \
+             for, in one piece or not. A job fits whenever enough nodes are free. On a flat \
+             machine, where any processors will do, it is all that is needed.",
         )
         .complexity("O(n / 64 + b) for n nodes and b pieces handed out.")
         .source(

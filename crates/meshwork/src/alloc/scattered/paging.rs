@@ -18,22 +18,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "the first free pages of a fixed order; a page of one processor wastes nothing",
     )
     .definition(
-        "The machine is cut into pages, which are handed out whole. The first free \
-             pages of the order are taken until they hold as many nodes as the job \
-             asks for. With pages of one node a job fits whenever enough nodes are \
-             free and holds exactly as many; with larger ones it lies in fewer pieces, \
-             may hold more than it asked for, and may have to wait though enough nodes \
-             are free. Pages at the far edges of a mesh that they do not divide are \
-             smaller.",
+        "The machine is cut into pages, which are handed out whole. The first free pages of the \
+         order are taken until they hold as many nodes as the job asks for. With pages of one node \
+         a job fits whenever enough nodes are free and holds exactly as many; with larger ones it \
+         lies in fewer pieces, may hold more than it asked for, and may have to wait though enough \
+         nodes are free. Pages at the far edges of a mesh that they do not divide are smaller.",
     )
     .complexity(
         "O(p / 64 + t) for t pages taken of p, and O(d) for each node that is \
              claimed or released in d dimensions.",
     )
     .source(
-        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997; \
-             Al-Kerboly, for k-ary n-cubes",
+        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
+         mesh-connected multicomputers, TPDS 8(7), 1997; Al-Kerboly, for k-ary n-cubes",
     )
     .params(&[
         Param {

@@ -16,12 +16,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "aligned subcubes in the low dimensions, halved and merged with their buddies",
     )
     .definition(
-        "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a \
-             multiple of 2ᵏ: a subcube of the k lowest dimensions. The smallest free \
-             block that is large enough is halved until its size is right; the other \
-             halves, the buddies, are listed, and two free buddies are one block \
-             again. As a bitmap, the lowest free aligned block is taken. It recognises \
-             2ⁿ⁻ᵏ of the subcubes of dimension k of an n-cube.",
+        "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a multiple of 2ᵏ: a \
+         subcube of the k lowest dimensions. The smallest free block that is large enough is \
+         halved until its size is right; the other halves, the buddies, are listed, and two free \
+         buddies are one block again. As a bitmap, the lowest free aligned block is taken. It \
+         recognises 2ⁿ⁻ᵏ of the subcubes of dimension k of an n-cube.",
     )
     .complexity(
         "With lists O(n) to halve and to merge, and one word for each 4096 blocks \
@@ -93,8 +92,7 @@ struct Bitmap {
 
 impl Allocator for Bitmap {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         if k > self.dimension {
             return None;
         }
@@ -181,8 +179,7 @@ impl<L: BlockLists> Buddy<L> {
 
 impl<L: BlockLists> Allocator for Buddy<L> {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), .. } = ask else { return None };
         let large_enough = self.lists.filled().checked_shr(k).unwrap_or(0);
         if large_enough == 0 {
             return None;

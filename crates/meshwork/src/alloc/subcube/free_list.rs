@@ -15,17 +15,15 @@ use crate::topology::Wiring;
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "free_list",
-        "lists of disjoint free subcubes, halved when needed and merged with any \
-             neighbour",
+        "lists of disjoint free subcubes, halved when needed and merged with any neighbour",
     )
     .definition(
-        "Free nodes are listed as disjoint subcubes, one list for each dimension. \
-             A request takes the first cube of its list, or of the nearest list above, \
-             which is halved along its highest free dimension until the size is right. \
-             A cube that is given back is merged with any listed cube that has the \
-             same free dimensions and lies next to it. When no list can serve a \
-             request, every subcube is looked at, and if one is free the lists are \
-             formed anew around it; with `strict_lists` the request waits instead.",
+        "Free nodes are listed as disjoint subcubes, one list for each dimension. A request takes \
+         the first cube of its list, or of the nearest list above, which is halved along its \
+         highest free dimension until the size is right. A cube that is given back is merged with \
+         any listed cube that has the same free dimensions and lies next to it. When no list can \
+         serve a request, every subcube is looked at, and if one is free the lists are formed anew \
+         around it; with `strict_lists` the request waits instead.",
     )
     .complexity(
         "O(n log c) for c cubes in the lists; that of a search of all subcubes \
@@ -81,8 +79,7 @@ fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) ->
 
 impl Allocator for FreeList {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let listed = self.lists.smallest_from(k).and_then(|j| self.lists.of_dimension(j).next());
         let cube = match listed {
             Some(cube) => cube.first_of_dimension(k),

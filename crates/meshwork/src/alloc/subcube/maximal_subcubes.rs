@@ -19,26 +19,23 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["mss"])
     .definition(
-        "The maximal set of subcubes is the set of disjoint free subcubes that is \
-             greatest when their sizes are compared from the largest down. Of its \
-             cubes that are large enough, one of the least dimension is taken, and of \
-             that the subcube without which the maximal set of the rest is greatest. \
-             Ties go to the lowest base, then to the lowest mask. No free subcube is \
-             missed.",
+        "The maximal set of subcubes is the set of disjoint free subcubes that is greatest when \
+         their sizes are compared from the largest down. Of its cubes that are large enough, one \
+         of the least dimension is taken, and of that the subcube without which the maximal set of \
+         the rest is greatest. Ties go to the lowest base, then to the lowest mask. No free \
+         subcube is missed.",
     )
     .complexity(
-        "Exponential in the worst case: a branch and bound over the free subcubes, \
-             up to dimension `exact_up_to`; beyond that largest cubes are taken \
-             greedily. It works up to dimension 20.",
+        "Exponential in the worst case: a branch and bound over the free subcubes, up to dimension \
+         `exact_up_to`; beyond that largest cubes are taken greedily. It works up to dimension 20.",
     )
     .source("Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991")
     .params(&[Param {
         name: "exact_up_to",
         kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
         default: DefaultValue::Is("5"),
-        help: "the largest dimension of a hypercube on which the greatest set is \
-             searched for completely, instead of taking the largest cube again and \
-             again",
+        help: "the largest dimension of a hypercube on which the greatest set is searched for \
+            completely, instead of taking the largest cube again and again",
     }]),
     |params, topology| {
         up_to_dimension(params, topology, MAX_DIMENSION)?;
@@ -76,8 +73,7 @@ struct Exact {
 
 impl Allocator for Exact {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let set = self.packing.set(site.free());
         let large_enough = set.into_iter().filter(|cube| cube.dimension() >= k);
         let cube = large_enough.min_by_key(|cube| (cube.dimension(), *cube))?;
@@ -141,8 +137,7 @@ impl Greedy {
 
 impl Allocator for Greedy {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let (free, whole) = (site.free(), self.search.dimension());
         let cube = self.smallest(free, k)?;
         let outside = |node: Node| {

@@ -46,8 +46,7 @@ struct ModifiedBuddy {
 
 impl Allocator for ModifiedBuddy {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let whole = self.dimension;
         let Some(half) = k.checked_sub(1) else {
             let base = site.free().first()?;

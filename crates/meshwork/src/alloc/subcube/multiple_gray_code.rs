@@ -22,10 +22,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["multiple_gray_codes"])
     .definition(
-        "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of \
-             them, are tried in a fixed order, each as the single Gray code is. The \
-             first code that has two neighbouring free half-blocks gives the first \
-             such pair. None is missed.",
+        "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of them, are tried \
+         in a fixed order, each as the single Gray code is. The first code that has two \
+         neighbouring free half-blocks gives the first such pair. None is missed.",
     )
     .complexity(
         "O(2ⁿ) if the first code has a free pair; else that of a search of all \
@@ -112,8 +111,7 @@ impl MultipleGrayCode {
 
 impl Allocator for MultipleGrayCode {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let cube = self.first(site.free(), k)?;
         Some(cube.block(self.search.dimension()).into())
     }

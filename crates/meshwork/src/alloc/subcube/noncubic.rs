@@ -18,21 +18,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "a subcube for each binary digit of the count, next to one another where possible",
     )
     .definition(
-        "Free nodes are listed as disjoint subcubes. A count gets one subcube for \
-             each of its binary digits, the largest first, so that no processor is \
-             wasted. Each is taken from the shortest list with cubes that are large \
-             enough: the first one next to what is taken already, or else the first. \
-             Cubes that are too large are halved along the dimension that leaves the \
-             fewest different masks in the lists.",
+        "Free nodes are listed as disjoint subcubes. A count gets one subcube for each of its \
+         binary digits, the largest first, so that no processor is wasted. Each is taken from the \
+         shortest list with cubes that are large enough: the first one next to what is taken \
+         already, or else the first. Cubes that are too large are halved along the dimension that \
+         leaves the fewest different masks in the lists.",
     )
     .complexity(
-        "O(c) for c cubes in a list, to find a neighbour, and O(n log c) to halve \
-             and list.",
+        "O(c) for c cubes in a list, to find a neighbour, and O(n log c) to halve and list.",
     )
     .source(
-        "Das Sharma & Pradhan, Processor allocation in hypercube multicomputers: \
-             fast and efficient strategies for cubic and noncubic allocation, IEEE \
-             TPDS 6(10), 1995",
+        "Das Sharma & Pradhan, Processor allocation in hypercube multicomputers: fast and \
+         efficient strategies for cubic and noncubic allocation, IEEE TPDS 6(10), 1995",
     ),
     |_, topology| {
         let dimension = topology.grid().dimensions() as u32;
@@ -103,8 +100,7 @@ impl Noncubic {
 
 impl Allocator for Noncubic {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Nodes(count) = *request else { return None };
+        let Ask { request: &Request::Nodes(count), site, .. } = ask else { return None };
         if count == 0 || count > site.nodes() {
             return None;
         }

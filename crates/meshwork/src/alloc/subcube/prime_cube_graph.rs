@@ -13,18 +13,16 @@ use crate::topology::{Node, Wiring};
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "prime_cube_graph",
-        "a subcube of the smallest maximal free subcube that overlaps least with \
-             the others",
+        "a subcube of the smallest maximal free subcube that overlaps least with the others",
     )
     .aliases(&["pc_graph"])
     .definition(
-        "Prime cubes are free subcubes that are part of no larger one; an edge \
-             joins two that share nodes, and weighs as many. Of the primes that are \
-             large enough, one of the least dimension is taken, of those the one whose \
-             edges weigh least together, and in it the subcube that shares fewest \
-             nodes with other primes. What overlaps little goes first, so that large \
-             cubes stay whole. With `cubes = \"several\"` a count gets a connected set \
-             of subcubes.",
+        "Prime cubes are free subcubes that are part of no larger one; an edge joins two that \
+         share nodes, and weighs as many. Of the primes that are large enough, one of the least \
+         dimension is taken, of those the one whose edges weigh least together, and in it the \
+         subcube that shares fewest nodes with other primes. What overlaps little goes first, so \
+         that large cubes stay whole. With `cubes = \"several\"` a count gets a connected set of \
+         subcubes.",
     )
     .complexity(
         "All prime cubes are found when the free nodes have changed; a request \

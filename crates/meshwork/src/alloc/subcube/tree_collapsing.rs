@@ -17,10 +17,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "the first free subcube in order of its free dimensions and then of its base",
     )
     .definition(
-        "Of all free subcubes of dimension k, the one is taken whose set of \
-             dimensions is the lowest number when written as a mask, and of those the \
-             one with the lowest base. The first mask is that of the buddy system. No \
-             free subcube is missed.",
+        "Of all free subcubes of dimension k, the one is taken whose set of dimensions is the \
+         lowest number when written as a mask, and of those the one with the lowest base. The \
+         first mask is that of the buddy system. No free subcube is missed.",
     )
     .complexity(
         "One search over all masks together, at the worst O(2ⁿ / 64) words for \
@@ -51,8 +50,7 @@ struct TreeCollapsing {
 
 impl Allocator for TreeCollapsing {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let cube = self.search.first(site.free(), k)?;
         Some(cube.block(self.search.dimension()).into())
     }
