@@ -1,6 +1,4 @@
 //! Adaptive non-contiguous allocation: the requested block, or its halves, placed apart.
-//!
-//! Halves for which there is no room are halved again.
 
 use toml::{Table, Value};
 
@@ -74,7 +72,6 @@ static SEARCHES: Words<&'static AllocatorEntry, 4> = Words::new([
     ("boundary_search", &block::boundary::boundary_search::ENTRY),
 ]);
 
-/// Builds the allocator that places each block; the parameter `search` names this allocator.
 fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let entry = params.meaning("search", &SEARCHES);
     let declared: Vec<&Param> = entry.about.params.iter().collect();
@@ -92,7 +89,7 @@ impl AdaptiveNoncontiguous {
         now: Time,
         rng: &mut Stream,
     ) -> (Placement, Vec<bool>) {
-        // Each piece is claimed on copies of site and allocator, so that pieces do not overlap.
+        // Pieces are claimed on copies, so that they do not overlap.
         let (mut site, mut search) = (site.clone(), self.search.fork());
         let mut all = Placement::default();
         let mut has_place = |piece: &Dims| {
@@ -110,7 +107,7 @@ impl AdaptiveNoncontiguous {
     }
 }
 
-/// The halves of a block across its longest side, the larger one first; `None` for a single node.
+/// Halves of a block across its longest side, the larger first; `None` for a single node.
 fn halves(piece: &Dims) -> Option<[Dims; 2]> {
     let longest = (0..piece.len()).rev().max_by_key(|&d| piece[d]).filter(|&d| piece[d] > 1)?;
     let (mut larger, mut smaller) = (piece.clone(), piece.clone());
@@ -128,7 +125,7 @@ impl Allocator for AdaptiveNoncontiguous {
             _ => blocks_of(count, site.grid()),
         };
         for level in 0.. {
-            // The sort is stable: pieces of equal size stay in the order in which they were cut.
+            // Stable: pieces of equal size stay in the order in which they were cut.
             pieces.sort_by_key(|piece| std::cmp::Reverse(piece.iter().product::<u32>()));
             let (placement, placed) = self.place(&pieces, site, now, rng);
             if placed.iter().all(|&placed| placed) {
@@ -143,8 +140,7 @@ impl Allocator for AdaptiveNoncontiguous {
             };
             let before = pieces.len();
             pieces = pieces.into_iter().zip(placed).flat_map(cut).collect();
-            // Only single nodes are left without a place, which cannot happen if the search finds
-            // every free node.
+            // Only single nodes lack a place, which happens only if the search misses free nodes.
             if pieces.len() == before {
                 break;
             }

@@ -67,7 +67,6 @@ struct Curve {
     fit: Fit,
 }
 
-/// Rule for the stretch of the curve from which free nodes are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     First,
@@ -76,7 +75,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// The position on the curve of the first of the `count` free nodes to be taken.
+    /// Position of the first of the `count` free nodes to be taken.
     fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
         if self == Fit::FreeList {
             return free.first();

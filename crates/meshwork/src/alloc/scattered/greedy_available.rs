@@ -55,7 +55,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 struct GreedyAvailable {
     whole: FirstFit,
     largest: LargestBlock,
-    /// Set of the free nodes that are not yet taken for the request; overwritten by each request.
+    /// Free nodes that are not yet taken for the request.
     free: NodeSet,
 }
 

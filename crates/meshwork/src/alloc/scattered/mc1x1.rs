@@ -37,28 +37,26 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The MC1x1 strategy, on a grid of any number of dimensions.
+/// MC1x1, which adds up distances for all centres at once, radius by radius.
 ///
-/// It takes the centre whose nearest free nodes have the smallest sum of distances. The sums are
-/// computed for all centres at once, radius by radius. With each radius, the sum of a centre grows
-/// by the number of requested nodes that are not within the radius. The free nodes within a radius
-/// are counted by window sums along one dimension after another.
+/// With each radius, the sum of a centre grows by the number of requested nodes that are not within
+/// the radius. The free nodes within a radius are counted by window sums along one dimension after
+/// another.
 #[derive(Default)]
 struct Shells {
-    /// For each node, the number of free nodes within the current radius.
+    /// Free nodes within the current radius of each node.
     within: Vec<u32>,
-    /// Buffer for the values of `within` while they are summed along one more dimension.
+    /// Buffer for `within` while it is summed along one more dimension.
     before: Vec<u32>,
-    /// Buffer for [`slide`]: for each line of nodes, the window sum at the current position.
+    /// Buffer for [`slide`]: the current window sum of each line of nodes.
     window: Vec<u32>,
-    /// For each centre, the sum of distances to its nearest free nodes.
+    /// Sum of distances from each centre to its nearest free nodes.
     ///
-    /// Nodes beyond the current radius are counted as if their distance were this radius plus 1.
+    /// Nodes beyond the current radius count as just outside it.
     sums: Vec<u64>,
 }
 
 impl Shells {
-    /// For every node, counts the free nodes within a radius.
     fn reach(&mut self, site: &Site, radius: u32) {
         let grid = site.grid();
         self.within.clear();
@@ -75,9 +73,7 @@ impl Shells {
         }
     }
 
-    /// The centre with the smallest sum of distances to its `count` nearest free nodes.
-    ///
-    /// If there are several such centres, the first one.
+    /// The first centre with the smallest sum of distances to its `count` nearest free nodes.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         self.sums.clear();
         self.sums.resize(site.nodes() as usize, 0);
@@ -95,8 +91,7 @@ impl Shells {
                     best = Some((*sum, centre));
                 }
             }
-            // Unfinished sums never decrease, but may not grow at the next radius, so the
-            // comparison is strict.
+            // Unfinished sums may stay equal at the next radius, so the comparison is strict.
             if best.is_some_and(|(least, _)| least < least_open) {
                 return best.map(|(_, centre)| centre);
             }
@@ -105,11 +100,10 @@ impl Shells {
     }
 }
 
-/// Computes window sums along the lines of a grid in one dimension.
+/// Adds up the entries of `from` that are up to `radius` positions away on each line.
 ///
-/// Each entry of `to` becomes the sum of the entries of `from` that are up to `radius` positions
-/// away on its line. On a ring, positions continue around its end. Consecutive positions of a line
-/// are `stride` entries apart.
+/// On a ring, positions continue around its end. Consecutive positions of a line are `stride`
+/// entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],
@@ -162,7 +156,7 @@ impl Allocator for Shells {
         };
         let mut nodes: Vec<(u32, Node)> =
             site.free().iter().map(|node| (apart(node), node)).collect();
-        // Nodes are sorted by distance, and in row-major order within each shell.
+        // Row-major order within each shell.
         nodes.sort_unstable();
         Some(in_order(grid, nodes.iter().take(count as usize).map(|&(_, node)| node)))
     }

@@ -1,6 +1,4 @@
 //! Allocators whose placements may consist of several separate blocks.
-//!
-//! The allocators `mm` and `gen_alg` share the module `nearest`.
 
 mod nearest;
 pub mod naive;

@@ -36,16 +36,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The multiple buddy strategy, on a grid of any number of dimensions.
+/// The multiple buddy strategy. Cells are blocks whose sides are all the same power of two.
 ///
-/// A job gets cells, which are blocks whose sides are all the same power of two. On a hypercube
-/// such cells would be single nodes or the whole cube. A grid whose sides are all 2 is therefore
-/// treated as a line of nodes in order of address, whose repeated halving gives subcubes. On a
-/// hypercube, a job requests one subcube for each 1 among the binary digits of its number of nodes.
+/// On a hypercube such cells would be single nodes or the whole cube. A grid whose sides are all 2
+/// is therefore treated as a line of addresses, whose repeated halving gives subcubes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
-    /// Number of dimensions of a cell.
+    /// Dimensions of a cell.
     dimensions: usize,
     /// Base-2 logarithm of the side of the largest possible cell.
     highest: usize,
@@ -77,9 +75,6 @@ impl MultipleBuddy {
     }
 
     /// Calls `change` for the parts of a placement, none of which wraps around a ring.
-    ///
-    /// If the grid is treated as a line of addresses, the parts are runs of consecutive nodes.
-    /// Otherwise a part is a block, or a single node of a block that wraps around a ring.
     fn for_each_block(
         &mut self,
         placement: &Placement,
@@ -120,14 +115,13 @@ impl Allocator for MultipleBuddy {
                 wanted -= 1;
             }
             if level > 0 {
-                // Missing cells are replaced by cells of the next lower level.
                 wanted <<= self.dimensions;
             }
         }
         let grid = site.grid();
         let blocks = taken.iter().map(|&(level, corner)| self.block(level, corner, grid));
         let placement = Placement { blocks: blocks.collect(), parts: None };
-        // Undo the proposal. The lists depend only on the free nodes, so this restores the lists.
+        // The lists depend only on the free nodes, so this restores them.
         taken.iter().for_each(|&(level, corner)| self.cells.give(level, corner));
         Some(placement)
     }

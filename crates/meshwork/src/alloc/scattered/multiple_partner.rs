@@ -37,12 +37,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// The multiple partner strategy, on a grid of any number of dimensions.
 ///
 /// The partners of a block of *m* − 1 dimensions are the blocks at all other coordinates along one
-/// further dimension. The block and its partners form a subcube of *m* dimensions. Blocks are tried
-/// in ascending order, and for each block the lowest further dimension first. If the sides of the
-/// grid differ, the further dimension must have the same side as the grid's dimension *m* − 1.
+/// further dimension. If the sides of the grid differ, this dimension must have the same side as
+/// the grid's dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
-    /// Set of the free nodes that are not yet taken for the request; overwritten by each request.
+    /// Free nodes that are not yet taken for the request.
     free: NodeSet,
 }
 
@@ -59,7 +58,6 @@ impl Allocator for MultiplePartner {
             wanted += rest / nodes;
             rest %= nodes;
             wanted -= self.take(grid, m, wanted, &mut placement);
-            // Missing subcubes are replaced by subcubes of the next lower dimension.
             wanted *= grid.sides()[m - 1];
         }
         let singles = in_order(grid, self.free.iter().take((wanted + rest) as usize));
@@ -72,17 +70,15 @@ impl Allocator for MultiplePartner {
     }
 }
 
-/// Number of nodes of a subcube of dimension `m`.
 fn block_nodes(grid: &Grid, m: usize) -> u32 {
     grid.sides()[..m].iter().product()
 }
 
 impl MultiplePartner {
-    /// Takes up to `most` subcubes of dimension `m`; returns the number taken.
     fn take(&mut self, grid: &Grid, m: usize, most: u32, placement: &mut Placement) -> u32 {
         let length = block_nodes(grid, m - 1);
         let mut found = 0;
-        // Taking nodes frees none, so the search continues where the last subcube was found.
+        // Taking nodes frees none, so the search goes on behind the last subcube.
         let mut base = 0;
         while found < most && base < grid.nodes() {
             let partner = (m - 1..grid.dimensions()).find(|&d| self.is_free(grid, m, base, d));
@@ -102,11 +98,7 @@ impl MultiplePartner {
         found
     }
 
-    /// Whether a block of `m - 1` dimensions and its partners along dimension `d` are a free
-    /// subcube.
-    ///
-    /// The partners are the blocks at all other coordinates along `d`. The block must have
-    /// coordinate 0 along `d`, and it and all partners must be free.
+    /// Whether a block of `m - 1` dimensions begins, with partners along `d`, a free subcube.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

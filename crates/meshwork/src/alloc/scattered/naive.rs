@@ -23,8 +23,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |_, _| Ok(Box::new(Naive)),
 );
 
-/// Naive allocation of the lowest free nodes. It suffices on a flat machine, where all free
-/// processors suit a job equally.
 #[derive(Clone)]
 struct Naive;
 
@@ -38,7 +36,7 @@ impl Allocator for Naive {
         let mut from = 0;
         while wanted > 0 {
             let base = free.first_from(from)?;
-            // A block is a part of one row; on a flat machine the row is the whole machine.
+            // A block is a part of one row.
             let run = free.run_length(base).min(width - grid.coordinate(base, 0)).min(wanted);
             let mut sides = Dims::new();
             sides.push(run);

@@ -61,7 +61,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// Values of the parameter `pages`: `true` if pages are subcubes, `false` if they are blocks.
+/// `true` if pages are subcubes.
 static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);
 
 static ORDERS: Words<Order, 5> = Words::new([
@@ -72,21 +72,17 @@ static ORDERS: Words<Order, 5> = Words::new([
     ("hilbert", Order::Hilbert),
 ]);
 
-/// Paging, on a grid of any number of dimensions.
-///
-/// A page is free if all of its nodes are free. The job's ranks follow the order of the pages, and
-/// within each page dimension 0 runs fastest.
+/// Paging: a page is free if all of its nodes are free.
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,
     line: OrderedSet,
-    /// Number of held nodes of each page.
+    /// Held nodes of each page.
     held: Vec<u32>,
 }
 
-/// Division of a grid into pages.
 struct Pages {
-    /// Grid of pages, with one node for each page.
+    /// Grid with one node for each page.
     grid: Grid,
     /// Sides of a page; pages at the far edges of a mesh may be smaller.
     sides: Dims,
@@ -113,7 +109,6 @@ impl Paging {
     }
 }
 
-/// Reads the sides of a page, which must not be larger than the machine.
 fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let (grid, page) = (topology.grid(), params.integer("page") as u32);
     let are_cubes = topology.wiring() != Wiring::Mesh || grid.sides().iter().all(|&side| side == 2);
@@ -151,7 +146,7 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
 }
 
 impl Pages {
-    /// The page that contains a node of the machine, whose grid is `whole`.
+    /// Page that contains a node of the grid `whole`.
     fn holding(&self, node: Node, whole: &Grid) -> Node {
         if self.grid.nodes() == whole.nodes() {
             return node;
@@ -160,7 +155,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// The block of the machine that a page covers; `whole` is the grid of the machine.
+    /// Block of the grid `whole` that a page covers.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

@@ -24,17 +24,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 );
 
 /// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes.
-///
-/// Only the drawn positions are looked up. The job's ranks follow the order in which nodes are
-/// drawn.
 #[derive(Default)]
 struct Random {
-    /// Positions in the ascending list of free nodes. A request swaps some positions and then
-    /// undoes the swaps, so that the positions are ascending again.
+    /// Positions in the list of free nodes, ascending between requests.
     places: Vec<u32>,
-    /// For each draw, the position in the list that was picked and swapped to the front.
-    ///
-    /// Needed to undo the swaps at the end of the request.
+    /// Positions that were picked and swapped to the front, to undo the swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }
