@@ -44,9 +44,7 @@ impl Selector for BestFit {
     }
 }
 
-/// Site on which the job leaves the fewest processors free.
-///
-/// Ties go to the site of higher speed, then to the first.
+/// Site with the fewest processors left free; ties go to the faster, then to the first.
 #[must_use]
 pub(super) fn tightest(fits: &[SiteFit]) -> Option<SiteFit> {
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);

@@ -39,11 +39,9 @@ impl Selector for LeastLoaded {
     }
 }
 
-/// The site with the largest fraction of free processors.
-///
-/// Ties go to the site of higher speed, then to the first.
+/// Site with the largest fraction of free processors; ties go to the faster, then to the first.
 fn idlest(fits: &[SiteFit]) -> Option<SiteFit> {
-    // The fractions a.free / a.nodes and b.free / b.nodes, compared without a division.
+    // Compares a.free / a.nodes and b.free / b.nodes without a division.
     let share = |a: &SiteFit, b: &SiteFit| u64::from(a.free) * u64::from(b.nodes);
     let idler = |a: &SiteFit, b: &SiteFit| share(b, a).cmp(&share(a, b));
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);

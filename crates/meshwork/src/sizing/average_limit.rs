@@ -1,9 +1,7 @@
 //! Average limit allocation: jobs get at most an average number of processors.
 //!
-//! The average is the site's number of processors divided by the number of jobs, rounded down to a
-//! power of two. Alternatively, it is 2 to the power of the rounded mean dimension (base-2
-//! logarithm) of recent requests. Larger jobs are folded (halved) until they are no larger than the
-//! average.
+//! Larger jobs are folded (halved) until they are no larger than the average: the site's processors
+//! divided by the number of jobs, or the mean dimension (base-2 logarithm) of recent requests.
 
 use std::collections::VecDeque;
 
@@ -49,10 +47,8 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Number of recent requests over which the mean dimension is computed.
 const REMEMBERED: usize = 100;
 
-/// The sizing `average_limit`: a limit on the size of jobs that depends on the load.
 #[derive(Clone)]
 struct AverageLimit {
     average: Average,
@@ -63,7 +59,7 @@ struct AverageLimit {
 enum Average {
     AllJobs,
     RunningJobs,
-    /// Base-2 logarithms of the numbers of processors that the most recent jobs requested.
+    /// Base-2 logarithms of the processors that the most recent jobs requested.
     Requests(VecDeque<u32>),
 }
 
@@ -74,11 +70,11 @@ static AVERAGES: Words<Average, 3> = Words::new([
 ]);
 
 impl AverageLimit {
-    /// Base-2 logarithm of the maximum number of processors of a job; `u32::MAX` without a limit.
+    /// Base-2 logarithm of the limit; `u32::MAX` without a limit.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
-        // A single job has no limit: on a machine whose size is not a power of two, the share
-        // rounded down to one would be smaller than the machine.
+        // A single job has no limit, which would be less than a machine whose size is no power of
+        // two.
         let share = |jobs: u64| match jobs {
             0 | 1 => u32::MAX,
             _ => (u64::from(demand.nodes) / jobs).checked_ilog2().unwrap_or(0),

@@ -17,7 +17,6 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     |_, _| Ok(exact()),
 );
 
-/// Creates the sizing `exact`, which does not depend on the machine.
 pub(super) fn exact() -> Box<dyn Sizing> {
     Box::new(Exact)
 }

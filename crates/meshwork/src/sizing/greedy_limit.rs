@@ -29,8 +29,6 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
 );
 
-/// Greedy limit allocation: like the sizing `rsr`, without a limit on the number of folds
-/// (halvings).
 #[derive(Clone, Copy)]
 struct GreedyLimit {
     stretch: Stretch,

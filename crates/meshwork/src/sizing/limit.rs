@@ -45,9 +45,6 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Limit allocation: the requested size is folded (halved) until it is no larger than the limit.
-///
-/// A job can start only with the resulting size.
 #[derive(Clone, Copy)]
 struct Limit {
     dimension: u32,

@@ -15,7 +15,7 @@ impl CoreSet {
         set
     }
 
-    /// Whether the set has no core.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 8]
@@ -27,7 +27,7 @@ impl CoreSet {
         self.0.iter().map(|bits| bits.count_ones()).sum()
     }
 
-    /// Number of cores in the set whose indices are in `start..start + count`.
+    /// Number of cores of the set in `start..start + count`.
     #[must_use]
     pub fn count_range(&self, start: u32, count: u32) -> u32 {
         let mut total = 0;
@@ -58,7 +58,7 @@ impl CoreSet {
         self.0[core as usize / 64] &= !(1 << (core % 64));
     }
 
-    /// Removes the cores `start..start + count` from the set.
+    /// Removes the cores `start..start + count`.
     pub fn remove_range(&mut self, start: u32, count: u32) {
         let mut at = start;
         let end = start + count;
@@ -70,7 +70,7 @@ impl CoreSet {
         }
     }
 
-    /// Removes from the set the `count` highest cores whose indices are in `start..start + width`.
+    /// Removes the `count` highest cores of the set in `start..start + width`.
     pub fn remove_highest(&mut self, start: u32, width: u32, count: u32) {
         let mut left = count;
         for core in (start..start + width).rev() {

@@ -54,17 +54,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Free list strategy.
+/// Free subcubes in lists by dimension.
 ///
-/// Free subcubes are in lists by dimension. A subcube that is too large is halved: the lower half
-/// is kept, and the upper one is put into a list. The lists hold disjoint subcubes, so that a free
-/// subcube may extend over several listed subcubes. If no list can serve a request, all subcubes
-/// are searched in the order of `tree_collapsing`. If one of them is free, the lists are rebuilt
-/// around it.
-///
-/// # Complexity
-/// **O(n log c)** for *c* subcubes in the lists of a hypercube of *n* dimensions. If the lists are
-/// rebuilt, the cost of [`CubeSearch`] and [`form_anew`](CubeLists::form_anew).
+/// If no list can serve a request, all subcubes are searched in the order of `tree_collapsing`, and
+/// the lists are rebuilt around the one that is found.
 #[derive(Clone)]
 struct FreeList {
     strict: bool,
@@ -72,7 +65,6 @@ struct FreeList {
     search: CubeSearch,
 }
 
-/// Selects the highest dimension in the mask `among`, for halving a subcube.
 fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
     among.ilog2()
 }
@@ -90,7 +82,7 @@ impl Allocator for FreeList {
     }
 
     fn finds(&self) -> Option<Finds> {
-        // A free subcube may extend over several listed subcubes, and is then missed.
+        // A free subcube that extends over several listed ones is missed.
         self.strict.then_some(Finds::SomeBlocks)
     }
 

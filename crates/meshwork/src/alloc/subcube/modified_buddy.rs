@@ -59,8 +59,7 @@ impl Allocator for ModifiedBuddy {
         self.halves.clear();
         self.halves.extend_from_slice(site.free().words());
         keep_bases(&mut self.halves, mask);
-        // A block is represented by the bit of its base, so its partners are neighbours along the
-        // dimensions from `half` on.
+        // A block is the bit of its base, and its partners are neighbours from dimension `half` on.
         self.partners.clear();
         self.partners.resize(self.halves.len(), 0);
         neighbours(&self.halves, half..whole, &mut self.partners);

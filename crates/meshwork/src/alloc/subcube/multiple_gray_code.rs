@@ -1,6 +1,4 @@
 //! Multiple Gray codes: subcubes that are runs of nodes in one of several Gray codes.
-//!
-//! Together the codes contain every subcube as a run.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -58,25 +56,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Largest dimension of a supported hypercube; at this dimension 184,756 Gray codes are needed.
+/// Largest supported dimension, at which 184,756 Gray codes are needed.
 const MAX_DIMENSIONS: u32 = 20;
 
 /// Multiple Gray codes, which are tried in the order of [`symmetric_chains`].
 ///
-/// Each Gray code is given by an order of the dimensions. For every set of *k* dimensions, the
-/// order of some code begins with these dimensions, and this code finds all subcubes along them. So
-/// no subcube is missed. If the first code finds nothing, all sets of dimensions with a free
-/// subcube are found at once, and codes that contain none of these sets are skipped.
-///
-/// # Complexity
-/// **O(2ⁿ)** for *n* dimensions if the first code finds a free subcube. Otherwise the cost of a
-/// [`CubeSearch`] of all sets of *k* dimensions, and **O(n)** for each code before the chosen one.
-/// There are C(*n*, ⌊*n*/2⌋) codes.
+/// The order of some code begins with any *k* dimensions, so no subcube along them is missed. If
+/// the first code finds nothing, all sets of dimensions with a free subcube are found at once, and
+/// codes that contain none of these sets are skipped.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// Sets of dimensions (masks) along which some free subcube extends.
+    /// Masks of dimensions along which some free subcube extends.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }

@@ -57,41 +57,31 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `cubes`: `true` if a job may get several subcubes.
+/// `true` if a job may get several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
-/// The largest supported dimension of a hypercube.
-///
-/// If a random half of the nodes of so large a cube is free, there are some hundred thousand primes
-/// (free subcubes that lie in no larger free one).
+/// The largest supported dimension: about half a random cube has some hundred thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
 ///
-/// Of the primes of the smallest sufficient dimension, a request chooses the one whose nodes lie in
-/// the fewest other primes. Of this prime, it gets the part whose nodes lie in the fewest other
-/// primes. A node counts once for each other prime that contains it. Ties go to the lowest base,
-/// then to the lowest mask (the set of dimensions along which a subcube extends).
-///
-/// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
-/// is chosen by the rule for single subcubes, within those connected components of the free nodes
-/// that have at least *p* nodes. Its dimension is the largest one that is available and gives it at
-/// most *p* nodes. Each further subcube is the largest free one that is adjacent to the taken
-/// subcubes and has no more nodes than are still needed. Ties are broken by base and mask as above.
-/// The request succeeds whenever a connected component is large enough.
+/// With `cubes = "several"`, the first subcube lies in a connected component of the free nodes that
+/// is large enough, and is as large as possible. Each further one is the largest free subcube
+/// adjacent to those taken that has no more nodes than are still needed. The request succeeds
+/// whenever a component is large enough.
 ///
 /// # Complexity
-/// The primes depend only on the free nodes, and are recomputed when these have changed: see
-/// [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the smallest sufficient
-/// dimension *j*, and **O(3ʲ)** in the chosen prime.
+/// The primes are recomputed when the free nodes have changed: see [`CubeSearch::primes`]. A
+/// request then takes **O(2ʲ)** for each prime of the smallest sufficient dimension *j*, and
+/// **O(3ʲ)** in the chosen prime.
 #[derive(Clone)]
 struct PrimeCubeGraph {
     several: bool,
     search: CubeSearch,
-    /// Free nodes from which the field `primes` was computed.
+    /// Free nodes from which `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// For each node, the number of primes (free subcubes in no larger free one) that contain it.
+    /// Number of primes that contain each node.
     covering: Vec<u32>,
 }
 
@@ -115,14 +105,11 @@ impl PrimeCubeGraph {
         self.covering[node as usize] - 1
     }
 
-    /// The subcube of dimension `k` for a request, within one of the primes that `among` accepts.
-    ///
-    /// A prime is a free subcube that lies in no larger free one.
+    /// Subcube of dimension `k` for a request, in one of the primes that `among` accepts.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
         let smallest = eligible().filter(|prime| prime.dimension() == least);
-        // The total edge weight of a prime is the sum of `others` over its nodes.
         let edges = |prime: Subcube| prime.nodes().map(|node| self.others(node)).sum::<u32>();
         let prime = *smallest.min_by_key(|prime| (edges(**prime), **prime))?;
         Some(lightest(prime, k, |node| self.others(node)))
@@ -172,7 +159,7 @@ impl PrimeCubeGraph {
     }
 }
 
-/// The union of the connected components of `free` with at least `count` nodes.
+/// Union of the connected components of `free` with at least `count` nodes.
 fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     let mut rest = free.clone();
     let mut large = NodeSet::empty(free.universe());
@@ -196,9 +183,7 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// The nodes that are neighbours of some node in a set.
-///
-/// A node of the set is included if another node of the set is its neighbour.
+/// Nodes, in the set or not, that are neighbours of some node in a set.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

@@ -1,6 +1,6 @@
 //! Tree collapsing: tries subcubes in ascending order of mask, then of base.
 //!
-//! The mask of a subcube is the set of dimensions along which it extends, as bits.
+//! A mask has the dimensions along which a subcube extends, as bits.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -39,10 +39,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Tree collapsing, which keeps no state.
-///
-/// # Complexity
-/// The cost of [`CubeSearch::first`]. Testing subcubes one by one would take **O(C(n, k) 2ⁿ⁻ᵏ)**.
 #[derive(Clone)]
 struct TreeCollapsing {
     search: CubeSearch,

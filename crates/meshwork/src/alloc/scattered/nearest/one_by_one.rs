@@ -155,7 +155,6 @@ impl Half {
         }
     }
 
-    /// Hops over all pairs of taken nodes along this half; the counts become 0.
     fn hops_over_pairs(&mut self) -> u64 {
         let mut sum = 0;
         self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
