@@ -326,14 +326,12 @@ fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<()
     if dimension <= most {
         return Ok(());
     }
-    Err(Problem::new(
-        params.path(),
-        format!(
-            "`{}` works up to dimension {most}, beyond which an answer may take longer than a second, and this \
-             hypercube has dimension {dimension}",
-            params.name()
-        ),
-    ))
+    let name = params.name();
+    let says = format!(
+        "`{name}` works up to dimension {most}, beyond which an answer may take longer than a \
+         second, and this hypercube has dimension {dimension}"
+    );
+    Err(Problem::new(params.path(), says))
 }
 
 /// Rejects a larger machine, where one allocation could take more than a second.
@@ -342,15 +340,12 @@ fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Pr
     if nodes <= most {
         return Ok(());
     }
-    Err(Problem::new(
-        params.path(),
-        format!(
-            "`{}` works up to {most} nodes, beyond which an answer may take longer than a second, and this \
-             {} has {nodes}",
-            params.name(),
-            topology.wiring().name()
-        ),
-    ))
+    let (name, wiring) = (params.name(), topology.wiring().name());
+    let says = format!(
+        "`{name}` works up to {most} nodes, beyond which an answer may take longer than a second, \
+         and this {wiring} has {nodes}"
+    );
+    Err(Problem::new(params.path(), says))
 }
 
 /// All allocators of this crate.

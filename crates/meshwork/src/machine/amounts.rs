@@ -146,18 +146,16 @@ impl Amounts {
             nodes.push(sums(types.of(node), own));
             cells.extend_from_slice(own);
         }
-        let free_cores = types.cores();
-        let (log, spare) = (Vec::new(), Vec::new());
         Amounts {
+            free_cores: types.cores(),
             types,
             cells,
             sums: nodes,
-            free_cores,
-            log,
+            log: Vec::new(),
             logs: 0,
             trial: None,
             trials: 0,
-            spare,
+            spare: Vec::new(),
         }
     }
 
@@ -225,28 +223,12 @@ impl Amounts {
 
     /// Claims free amounts; calls `changed` with each node that was idle, and `false`.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
-        for part in &parts.parts {
-            self.change(
-                part.node,
-                changed,
-                |at| part.cells[at],
-                part.cells.len(),
-                |free, amount| free - amount,
-            );
-        }
+        self.change_parts(parts, changed, |free, amount| free - amount);
     }
 
     /// Releases amounts; calls `changed` with each node that becomes idle, and `true`.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
-        for part in &parts.parts {
-            self.change(
-                part.node,
-                changed,
-                |at| part.cells[at],
-                part.cells.len(),
-                |free, amount| free + amount,
-            );
-        }
+        self.change_parts(parts, changed, |free, amount| free + amount);
     }
 
     /// Claims as much of the given amounts of nodes as is free.
@@ -255,14 +237,18 @@ impl Amounts {
         parts: &Parts,
         changed: &mut impl FnMut(Node, bool),
     ) {
+        self.change_parts(parts, changed, u32::saturating_sub);
+    }
+
+    #[inline]
+    fn change_parts(
+        &mut self,
+        parts: &Parts,
+        changed: &mut impl FnMut(Node, bool),
+        new: impl Fn(u32, u32) -> u32,
+    ) {
         for part in &parts.parts {
-            self.change(
-                part.node,
-                changed,
-                |at| part.cells[at],
-                part.cells.len(),
-                u32::saturating_sub,
-            );
+            self.change(part.node, changed, |at| part.cells[at], part.cells.len(), &new);
         }
     }
 

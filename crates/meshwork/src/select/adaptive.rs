@@ -41,12 +41,7 @@ struct Adaptive {
 }
 
 impl Selector for Adaptive {
-    fn select(
-        &mut self,
-        job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
+    fn select(&mut self, job: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
         let fits = offers.fits();
         let (tight, fast) = (tightest(&fits)?, fastest(&fits)?);
         if tight.site == fast.site {

@@ -1,10 +1,8 @@
 //! Best-fit selector: the site on which the job leaves the fewest processors free.
 
-use super::{Selector, SelectorEntry};
-use crate::job::Job;
-use crate::offer::{Offers, Proposal, SiteFit};
+use super::{Best, SelectorEntry};
+use crate::offer::SiteFit;
 use crate::registry::About;
-use crate::rng::Stream;
 
 /// Registry entry of the selector `best_fit`.
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
@@ -23,26 +21,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
         "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
          through considering both speed heterogeneity and resource fragmentation, section 2",
     ),
-    |_| Ok(Box::new(BestFit)),
+    |_| Ok(Box::new(Best(tightest))),
 );
-
-struct BestFit;
-
-impl Selector for BestFit {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
-        let fit = tightest(&offers.fits())?;
-        offers.at(fit.site)
-    }
-
-    fn fork(&self) -> Box<dyn Selector> {
-        Box::new(BestFit)
-    }
-}
 
 /// Site with the fewest processors left free; ties go to the faster, then to the first.
 #[must_use]

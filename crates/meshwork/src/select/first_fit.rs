@@ -28,12 +28,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 struct FirstFit;
 
 impl Selector for FirstFit {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
+    fn select(&mut self, _: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
         (0..offers.sites()).find_map(|site| offers.at(site))
     }
 

@@ -42,12 +42,7 @@ struct Intelligent {
 }
 
 impl Selector for Intelligent {
-    fn select(
-        &mut self,
-        job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
+    fn select(&mut self, job: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
         let fits = offers.fits();
         let (tight, fast) = (tightest(&fits)?, fastest(&fits)?);
         let prefers_fast = if tight.site == fast.site {

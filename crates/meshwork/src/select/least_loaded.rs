@@ -1,10 +1,8 @@
 //! Least-loaded selector: the site with the smallest fraction of its processors held.
 
-use super::{Selector, SelectorEntry};
-use crate::job::Job;
-use crate::offer::{Offers, Proposal, SiteFit};
+use super::{Best, SelectorEntry};
+use crate::offer::SiteFit;
 use crate::registry::About;
-use crate::rng::Stream;
 
 /// Registry entry of the selector `least_loaded`.
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
@@ -18,26 +16,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     )
     .complexity("One question for each site.")
     .source("general: sharing load, for comparison"),
-    |_| Ok(Box::new(LeastLoaded)),
+    |_| Ok(Box::new(Best(idlest))),
 );
-
-struct LeastLoaded;
-
-impl Selector for LeastLoaded {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
-        let fit = idlest(&offers.fits())?;
-        offers.at(fit.site)
-    }
-
-    fn fork(&self) -> Box<dyn Selector> {
-        Box::new(LeastLoaded)
-    }
-}
 
 /// Site with the largest fraction of free processors; ties go to the faster, then to the first.
 fn idlest(fits: &[SiteFit]) -> Option<SiteFit> {

@@ -10,7 +10,7 @@ mod lookahead;
 pub mod random;
 
 use crate::job::Job;
-use crate::offer::{Offers, Proposal};
+use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
 
@@ -24,6 +24,21 @@ pub trait Selector: Send {
 
     /// Returns an independent copy of the selector, for look-ahead.
     fn fork(&self) -> Box<dyn Selector>;
+}
+
+/// Selector of the best of the sites on which the job fits, by a function.
+#[derive(Clone, Copy)]
+struct Best(fn(&[SiteFit]) -> Option<SiteFit>);
+
+impl Selector for Best {
+    fn select(&mut self, _: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
+        let fit = (self.0)(&offers.fits())?;
+        offers.at(fit.site)
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(*self)
+    }
 }
 
 /// Registry entry of a selector.

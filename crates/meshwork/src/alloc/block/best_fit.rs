@@ -3,9 +3,8 @@
 use super::boundary::boundary_search::BoundarySearch;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
-use crate::geometry::FreeBases;
-use crate::geometry::NodeSet;
 use crate::geometry::orientation::{Rotation, orientations};
+use crate::geometry::{FreeBases, NodeSet};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Kind, Param};

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
-use crate::geometry::FreeBases;
-use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::geometry::reversed::{Reversed, reversed};
+use crate::geometry::{FreeBases, NodeSet};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Param, Words};

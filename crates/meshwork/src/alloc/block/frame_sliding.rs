@@ -108,18 +108,9 @@ fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Bl
             }
             tried += 1;
         }
-        let mut d = 0;
-        loop {
-            if d == axes.len() {
-                return None;
-            }
-            at[d] += 1;
-            if at[d] < axes[d].frames {
-                break;
-            }
-            at[d] = 0;
-            d += 1;
-        }
+        let d = (0..axes.len()).find(|&d| at[d] + 1 < axes[d].frames)?;
+        at[d] += 1;
+        at[..d].fill(0);
     }
 }
 

@@ -51,18 +51,9 @@ impl Span {
         loop {
             let start = at.iter().zip(grid.strides()).map(|(at, stride)| at * stride).sum();
             visit(start, self.high[0] - self.low[0]);
-            let mut d = 1;
-            loop {
-                if d >= at.len() {
-                    return;
-                }
-                at[d] += 1;
-                if at[d] < self.high[d] {
-                    break;
-                }
-                at[d] = self.low[d];
-                d += 1;
-            }
+            let Some(d) = (1..at.len()).find(|&d| at[d] + 1 < self.high[d]) else { return };
+            at[d] += 1;
+            at[1..d].copy_from_slice(&self.low[1..d]);
         }
     }
 }

@@ -151,16 +151,13 @@ impl RuleAllocator {
         let segment = params.get_integer("segment").map(|size| size as u32);
         let common = NodeRequest { segment, ..NodeRequest::default() };
         let names = Names::read(params, machine.grid().nodes(), count)?;
-        let (rule, nodes, names) = (Arc::new(rule), Arc::new(nodes), Arc::new(names));
-        let sizes = Arc::new([]);
-        let grid = machine.grid().clone();
         Ok(RuleAllocator {
-            rule,
-            nodes,
-            grid,
+            rule: Arc::new(rule),
+            nodes: Arc::new(nodes),
+            grid: machine.grid().clone(),
             common,
-            sizes,
-            names,
+            sizes: Arc::new([]),
+            names: Arc::new(names),
             heeds_constraints: false,
             ends: None,
         })
@@ -399,7 +396,7 @@ pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     nodes
 }
 
-pub(super) fn set_of(nodes: &[Node], universe: u32) -> NodeSet {
+pub(crate) fn set_of(nodes: &[Node], universe: u32) -> NodeSet {
     let mut set = NodeSet::empty(universe);
     nodes.iter().for_each(|&node| set.insert(node));
     set

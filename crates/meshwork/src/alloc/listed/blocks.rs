@@ -242,8 +242,7 @@ impl Blocks {
         let free: Vec<u32> =
             self.blocks.iter().map(|block| block.count_shared(available)).collect();
         let mut best: Option<(u32, u32, std::ops::Range<usize>)> = None;
-        for (place, start) in (0..self.blocks.len()).step_by(level.per).enumerate() {
-            let inside = start..(start + level.per).min(self.blocks.len());
+        for (place, inside) in self.aggregated(level).enumerate() {
             if !may_be(place) {
                 continue;
             }
@@ -310,16 +309,17 @@ impl Rule for Blocks {
         }
         let level = self.level_for(size);
         let group = self.group(request, count, size, level);
+        let group_at = |block: usize, group: usize| {
+            let start = block / group * group;
+            self.union(start..(start + group).min(self.blocks.len()), nodes.count())
+        };
         let mut all = NodeSet::empty(nodes.count());
         let mut confined: Option<NodeSet> = None;
         for segment in 0..count {
             let may_be = |place: usize| match group.filter(|_| segment == 0) {
                 None => true,
                 Some(group) => {
-                    let start = place * level.per / group * group;
-                    let end = (start + group).min(self.blocks.len());
-                    let inside = self.union(start..end, nodes.count());
-                    inside.count_shared(&free) >= request.nodes
+                    group_at(place * level.per, group).count_shared(&free) >= request.nodes
                 }
             };
             let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
@@ -331,9 +331,7 @@ impl Rule for Blocks {
                 None => Err(Failure::of(no_unit)),
                 Some(inside) => {
                     if let (Some(group), 0) = (group, segment) {
-                        let start = inside.start / group * group;
-                        let end = (start + group).min(self.blocks.len());
-                        let group = self.union(start..end, nodes.count());
+                        let group = group_at(inside.start, group);
                         free.intersect(&group);
                         confined = Some(group);
                     }

@@ -15,6 +15,7 @@ mod spans;
 pub mod tree;
 mod request;
 
+pub(crate) use adapter::set_of;
 pub use decide::{Action, Decision, Failure, Rule, RuleResult, SlurmMessage, Wait, decide, find};
 pub use request::{Ends, NodeRequest, Nodes};
 pub use spans::{NodeSpans, SpanSearch};

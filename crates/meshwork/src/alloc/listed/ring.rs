@@ -1,6 +1,8 @@
 //! Rings of nodes: a job gets consecutive nodes of one ring.
 
-use super::adapter::{HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, units};
+use super::adapter::{
+    HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
+};
 use super::decide::{Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
@@ -77,12 +79,7 @@ impl Rings {
     /// Creates the rule for a machine of `count` nodes from its rings.
     #[must_use]
     pub fn new(count: u32, rings: Vec<Vec<Node>>) -> Rings {
-        let set = |ring: &Vec<Node>| {
-            let mut set = NodeSet::empty(count);
-            ring.iter().for_each(|&node| set.insert(node));
-            set
-        };
-        let sets: Vec<NodeSet> = rings.iter().map(set).collect();
+        let sets: Vec<NodeSet> = rings.iter().map(|ring| set_of(ring, count)).collect();
         let mut covered = NodeSet::empty(count);
         sets.iter().for_each(|set| covered.unite(set));
         Rings { rings, sets, covered }

@@ -1,5 +1,7 @@
 //! Distribution of a job's nodes over leaves or groups of a machine, and choice of nodes in each.
 
+use crate::alloc::parts::Domain;
+use crate::alloc::{Allocator, Ask};
 use crate::geometry::ranked::in_order;
 use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
@@ -8,17 +10,45 @@ use crate::topology::{Node, Tiers, Topology};
 /// Index of a leaf or group, and the number of its nodes that are free or to be taken.
 pub(crate) type Share = (u32, u32);
 
-/// Numbers of nodes of a leaf, of a group and of the whole machine.
+/// Allocator by a domain of leaves or groups, with the numbers of nodes of these and the machine.
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct Local {
     tiers: Tiers,
     nodes: u32,
+    domain: Domain,
 }
 
-impl Parts {
-    pub(super) fn of(topology: &Topology) -> Parts {
+impl Allocator for Local {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
+        let wanted = site.count_if_free(request)?;
+        if self.domain == Domain::Leaves {
+            return Some(self.on_few_leaves(site, wanted));
+        }
+        let groups = self.groups(site.free());
+        let is_spread =
+            self.domain == Domain::GroupOrSpread && groups.iter().all(|&(_, free)| free < wanted);
+        let shares = if is_spread { evenly(&groups, wanted) } else { on_few(groups, wanted) };
+        Some(self.in_groups(site, shares))
+    }
+
+    fn goes_by_free_nodes(&self) -> bool {
+        true
+    }
+
+    fn domain(&self) -> Option<Domain> {
+        Some(self.domain)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(*self)
+    }
+}
+
+impl Local {
+    pub(super) fn new(topology: &Topology, domain: Domain) -> Local {
         let tiers = topology.tiers().expect("only topologies with leaves are served");
-        Parts { tiers, nodes: topology.nodes() }
+        Local { tiers, nodes: topology.nodes(), domain }
     }
 
     /// Index and free nodes of each leaf in a range of nodes, which must consist of whole leaves.
@@ -28,19 +58,19 @@ impl Parts {
         (start / leaf..(start + count) / leaf).map(|at| (at, free(at))).collect()
     }
 
-    pub(super) fn groups(&self, free: &NodeSet) -> Vec<Share> {
+    fn groups(&self, free: &NodeSet) -> Vec<Share> {
         let group = self.tiers.group;
         (0..self.nodes / group).map(|at| (at, free.count_range(at * group, group))).collect()
     }
 
-    pub(super) fn on_few_leaves(&self, site: &Site, wanted: u32) -> Placement {
+    fn on_few_leaves(&self, site: &Site, wanted: u32) -> Placement {
         let mut nodes = Vec::with_capacity(wanted as usize);
         self.take_from_leaves(site.free(), 0, self.nodes, wanted, &mut nodes);
         in_order(site.grid(), nodes)
     }
 
     /// Selects a number of free nodes in each group, on as few of its leaves as possible.
-    pub(super) fn in_groups(&self, site: &Site, mut shares: Vec<Share>) -> Placement {
+    fn in_groups(&self, site: &Site, mut shares: Vec<Share>) -> Placement {
         shares.sort_unstable();
         let mut nodes = Vec::new();
         for (group, wanted) in shares {

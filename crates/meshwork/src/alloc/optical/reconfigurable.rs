@@ -2,6 +2,7 @@
 
 use super::cubes::{self, CUBE, Cubes};
 use crate::alloc::block::first_fit::FirstFit;
+use crate::alloc::listed::set_of;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
@@ -127,36 +128,27 @@ impl Reconfigurable {
             let there: Vec<u32> = parts.iter().map(|(sides, _)| volume(sides)).collect();
             if let Some(other) = wanted.iter().find(|wanted| !there.contains(wanted)) {
                 let there: Vec<String> = there.iter().rev().map(u32::to_string).collect();
-                return Err(params.problem(
-                    "parts",
-                    format!(
-                        "`{}.parts` has {other}, but the parts of a cube have {} nodes",
-                        params.path(),
-                        there.join(", ")
-                    ),
-                ));
+                let (path, there) = (params.path(), there.join(", "));
+                let says = format!(
+                    "`{path}.parts` has {other}, but the parts of a cube have {there} nodes"
+                );
+                return Err(params.problem("parts", says));
             }
             handed_out = there.iter().map(|own| wanted.contains(own)).collect();
             handed_out[0] = true;
         }
         let failed = params.get_integers("failed").map(|list| {
-            let mut failed = NodeSet::empty(grid.nodes());
-            match list.iter().find(|&&node| node >= grid.nodes()) {
-                None => list.iter().for_each(|&node| failed.insert(node)),
-                Some(beyond) => {
-                    return Err(params.problem(
-                        "failed",
-                        format!(
-                            "`{}.failed` has {beyond}, but the nodes of the machine are 0 to {}",
-                            params.path(),
-                            grid.nodes() - 1
-                        ),
-                    ));
-                }
+            if let Some(beyond) = list.iter().find(|&&node| node >= grid.nodes()) {
+                let (path, last) = (params.path(), grid.nodes() - 1);
+                let says = format!(
+                    "`{path}.failed` has {beyond}, but the nodes of the machine are 0 to {last}"
+                );
+                return Err(params.problem("failed", says));
             }
-            Ok(failed)
+            Ok(set_of(&list, grid.nodes()))
         });
         let is_static = params.meaning("joined", &JOINED);
+        let time = params.number("reconfiguration_time");
         Ok(Reconfigurable {
             cubes: Cubes::in_order(grid, side, &places),
             parts,
@@ -165,11 +157,7 @@ impl Reconfigurable {
             grid: cube_grid,
             is_rounded: params.meaning("shapes", &SHAPES),
             failed: failed.transpose()?,
-            reconfiguration_time: if is_static {
-                0.0
-            } else {
-                params.number("reconfiguration_time")
-            },
+            reconfiguration_time: if is_static { 0.0 } else { time },
         })
     }
 
@@ -349,10 +337,8 @@ impl Allocator for Reconfigurable {
             (1, _) => sides_text(&self.parts[0].1),
             (_, None) => format!("sides that are multiples of {side}, of at most {count} cubes"),
             (_, Some(_)) => {
-                format!(
-                    "sides that are multiples of {side}, of a block of {} cubes",
-                    sides_text(self.grid.sides())
-                )
+                let all = sides_text(self.grid.sides());
+                format!("sides that are multiples of {side}, of a block of {all} cubes")
             }
         };
         let or = if parts.is_empty() { "" } else { ", or " };

@@ -97,31 +97,21 @@ impl Partitions {
             "mira" => known::mira(),
             text => text.to_owned(),
         };
-        let list = List::read(&text).map_err(|what| {
-            params.problem(
-                "list",
-                format!("`{}.list` is no list of partitions: {what}", params.path()),
-            )
-        })?;
-        if list.nodes() != nodes {
-            return Err(params.problem(
-                "list",
-                format!(
-                    "the cards of `{}.list` have {} nodes together, but the machine has {nodes}",
-                    params.path(),
-                    list.nodes()
-                ),
-            ));
+        let path = params.path();
+        let wrong = |says: String| params.problem("list", says);
+        let list = List::read(&text)
+            .map_err(|what| wrong(format!("`{path}.list` is no list of partitions: {what}")))?;
+        let (has, count) = (list.nodes(), list.partitions.len());
+        if has != nodes {
+            return Err(wrong(format!(
+                "the cards of `{path}.list` have {has} nodes together, but the machine has {nodes}"
+            )));
         }
-        if list.partitions.len() > MAX_PARTITIONS {
-            return Err(params.problem(
-                "list",
-                format!(
-                    "`{}.list` has {} partitions, but at most {MAX_PARTITIONS} can be compared with one another",
-                    params.path(),
-                    list.partitions.len()
-                ),
-            ));
+        if count > MAX_PARTITIONS {
+            return Err(wrong(format!(
+                "`{path}.list` has {count} partitions, but at most {MAX_PARTITIONS} can be compared \
+                 with one another"
+            )));
         }
         let parents = |own: &list::Partition| {
             let contains = |other: &list::Partition| {
@@ -154,10 +144,7 @@ impl Partitions {
     }
 
     fn is_idle(&self, partition: &list::Partition) -> bool {
-        let clear = |one: &NodeSet, other: &NodeSet| {
-            one.words().iter().zip(other.words()).all(|(one, other)| one & other == 0)
-        };
-        clear(&partition.cards, &self.busy) && clear(&partition.switches, &self.wired)
+        !partition.cards.meets(&self.busy) && !partition.switches.meets(&self.wired)
     }
 
     fn nodes(&self, partition: usize) -> impl Iterator<Item = u32> + '_ {

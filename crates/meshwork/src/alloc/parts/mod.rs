@@ -138,17 +138,28 @@ impl PiecesAllocator {
             Some(domain) => Kept::Shares(domain),
             None => Kept::Asked(domain, Box::new(Site::new(topology.clone().without_types(), 1.0))),
         };
-        let topology = topology.clone();
+        PiecesAllocator::of(topology.clone(), types, domain, order, within)
+    }
+
+    fn of(
+        topology: Topology,
+        types: Arc<NodeTypes>,
+        domain: Kept,
+        order: Box<dyn NodeOrder>,
+        within: &'static dyn IslandRule,
+    ) -> PiecesAllocator {
+        let (ranked, taken) = (Vec::new(), Vec::new());
+        let (asked, within_part) = (0, None);
         PiecesAllocator {
             topology,
             types,
             domain,
             order,
             within,
-            ranked: Vec::new(),
-            asked: 0,
-            within_part: None,
-            taken: Vec::new(),
+            ranked,
+            asked,
+            within_part,
+            taken,
         }
     }
 
@@ -500,25 +511,11 @@ impl Allocator for PiecesAllocator {
         let domain = match &self.domain {
             Kept::Shares(domain) => Kept::Shares(*domain),
             Kept::Asked(own, site) => {
-                let NodeAllocator { allocator, form, finds } = own;
-                let own = NodeAllocator {
-                    allocator: allocator.fork(),
-                    form: Arc::clone(form),
-                    finds: *finds,
-                };
-                Kept::Asked(own, site.clone())
+                let (allocator, form) = (own.allocator.fork(), Arc::clone(&own.form));
+                Kept::Asked(NodeAllocator { allocator, form, finds: own.finds }, site.clone())
             }
         };
-        Box::new(PiecesAllocator {
-            topology: self.topology.clone(),
-            types: Arc::clone(&self.types),
-            domain,
-            order: self.order.fork(),
-            within: self.within,
-            ranked: Vec::new(),
-            asked: 0,
-            within_part: None,
-            taken: Vec::new(),
-        })
+        let (topology, types) = (self.topology.clone(), Arc::clone(&self.types));
+        Box::new(PiecesAllocator::of(topology, types, domain, self.order.fork(), self.within))
     }
 }

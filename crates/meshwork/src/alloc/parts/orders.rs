@@ -361,19 +361,8 @@ mod tests {
     use crate::topology::types::NodeType;
 
     fn kind(name: &str, cpu: u32, gpu: u32) -> NodeType {
-        let (mem, other, islands) = (1000, 0, 2);
-        let (gpu_type, features, weight) = (None, Vec::new(), 1);
-        NodeType {
-            name: name.to_owned(),
-            cpu,
-            mem,
-            gpu,
-            other,
-            islands,
-            gpu_type,
-            features,
-            weight,
-        }
+        let name = name.to_owned();
+        NodeType { name, cpu, mem: 1000, gpu, islands: 2, weight: 1, ..NodeType::default() }
     }
 
     #[test]

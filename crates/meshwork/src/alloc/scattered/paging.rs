@@ -113,17 +113,14 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let (grid, page) = (topology.grid(), params.integer("page") as u32);
     let are_cubes = topology.wiring() != Wiring::Mesh || grid.sides().iter().all(|&side| side == 2);
     let subcubes = params.get_meaning("pages", &PAGES).unwrap_or(are_cubes);
-    let dimensions = grid.dimensions();
+    let (dimensions, machine) = (grid.dimensions(), with_article(topology));
     if subcubes {
         if page as usize > dimensions {
-            return Err(params.problem(
-                "page",
-                format!(
-                    "a page of dimension {page} is larger than the machine, {}: `page` \
-                     is at most {dimensions} here",
-                    with_article(topology)
-                ),
-            ));
+            let says = format!(
+                "a page of dimension {page} is larger than the machine, {machine}: `page` is at \
+                 most {dimensions} here"
+            );
+            return Err(params.problem("page", says));
         }
         let side = |(d, &side)| if d < page as usize { side } else { 1 };
         return Ok(grid.sides().iter().enumerate().map(side).collect());
@@ -131,16 +128,12 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let shortest = grid.sides().iter().copied().min().unwrap_or(1);
     let side = 1 << page;
     if side > shortest {
-        return Err(params.problem(
-            "page",
-            format!(
-                "a page with a side of {side} is larger than the machine, {}: `page` is \
-                 at most {} here, a side of {}",
-                with_article(topology),
-                shortest.ilog2(),
-                1 << shortest.ilog2()
-            ),
-        ));
+        let (most, longest) = (shortest.ilog2(), 1 << shortest.ilog2());
+        let says = format!(
+            "a page with a side of {side} is larger than the machine, {machine}: `page` is at most \
+             {most} here, a side of {longest}"
+        );
+        return Err(params.problem("page", says));
     }
     Ok(Dims::from_elem(side, dimensions))
 }

@@ -30,16 +30,7 @@ impl CoreSet {
     /// Number of cores of the set in `start..start + count`.
     #[must_use]
     pub fn count_range(&self, start: u32, count: u32) -> u32 {
-        let mut total = 0;
-        let mut at = start;
-        let end = start + count;
-        while at < end {
-            let (word, bit) = (at / 64, at % 64);
-            let width = (64 - bit).min(end - at);
-            total += (self.0[word as usize] >> bit & low_bits(i64::from(width))).count_ones();
-            at += width;
-        }
-        total
+        masks(start, count).map(|(word, mask)| (self.0[word] & mask).count_ones()).sum()
     }
 
     /// Whether a core is in the set.
@@ -60,14 +51,7 @@ impl CoreSet {
 
     /// Removes the cores `start..start + count`.
     pub fn remove_range(&mut self, start: u32, count: u32) {
-        let mut at = start;
-        let end = start + count;
-        while at < end {
-            let (word, bit) = (at / 64, at % 64);
-            let width = (64 - bit).min(end - at);
-            self.0[word as usize] &= !(low_bits(i64::from(width)) << bit);
-            at += width;
-        }
+        masks(start, count).for_each(|(word, mask)| self.0[word] &= !mask);
     }
 
     /// Removes the `count` highest cores of the set in `start..start + width`.
@@ -103,6 +87,16 @@ impl CoreSet {
     pub fn subtract(&mut self, other: &CoreSet) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= !other);
     }
+}
+
+/// Words that contain the cores `start..start + count`, each with the bits of these cores.
+fn masks(start: u32, count: u32) -> impl Iterator<Item = (usize, u64)> {
+    let (from, to) = (i64::from(start), i64::from(start + count));
+    let bits = move |word: u32| {
+        let first = i64::from(word) * 64;
+        (word as usize, low_bits(to - first) & !low_bits(from - first))
+    };
+    (start / 64..(start + count).div_ceil(64)).map(bits)
 }
 
 const fn low_bits(count: i64) -> u64 {

@@ -101,23 +101,14 @@ fn pool(
         Memory::Cpu(memory) | Memory::Node(memory) => memory,
         Memory::Gpu => 0,
     };
-    let is_possible: Vec<bool> = machine
-        .types
-        .iter()
-        .map(|kind| {
-            let mut features = kind.features.iter();
-            request.feature.as_ref().is_none_or(|feature| features.any(|own| own == feature))
-                && kind.cpus() >= needs.node_cpus
-                && kind.memory >= memory
-        })
-        .collect();
     let mut pool = machine.whole.clone();
     if let Some(excluded) = &request.exclude {
         pool.subtract(excluded);
     }
-    for (kind, is_possible) in is_possible.iter().enumerate() {
-        if !is_possible {
-            pool.subtract(holdings.of_type(kind));
+    for (at, kind) in machine.types.iter().enumerate() {
+        let suits = request.feature.as_ref().is_none_or(|own| kind.features.contains(own));
+        if !suits || kind.cpus() < needs.node_cpus || kind.memory < memory {
+            pool.subtract(holdings.of_type(at));
         }
     }
     pool

@@ -108,17 +108,14 @@ impl Fit {
     ) -> Option<Fit> {
         let kind = machine.node(node);
         let threads = kind.threads;
-        let mut per_socket = [0; MAX_SOCKETS as usize];
         let mut cores = free.cores;
         if free.core_count == 0 {
             return None;
         }
-        for socket in 0..kind.sockets {
-            per_socket[socket as usize] = cores.count_range(socket * kind.cores, kind.cores) as u16;
-        }
+        let on_sockets = |cores: &CoreSet| kind.by_socket(cores).map(|count| count as u16);
         let mut gpus_found = None;
         if let Some(gpus) = &needs.gpus {
-            gpus_found = Some(free_gpus(kind, gpus, free, needs.enforce, &per_socket)?);
+            gpus_found = Some(free_gpus(kind, gpus, free, needs.enforce, &on_sockets(&cores))?);
         }
         let all = free.core_count * threads;
         if all < needs.node_cpus {
@@ -160,7 +157,7 @@ impl Fit {
             cpus,
             free_cpus: all,
             cores,
-            core_limits: [0; MAX_SOCKETS as usize],
+            core_limits: on_sockets(&cores),
             gpus: 0,
             gpus_before: None,
             gpu_cap: 0,
@@ -172,10 +169,6 @@ impl Fit {
             task_limit: 0,
             usable: 0,
         };
-        for socket in 0..kind.sockets {
-            fit.core_limits[socket as usize] =
-                cores.count_range(socket * kind.cores, kind.cores) as u16;
-        }
         let memory = machine.params.memory.then(|| kind.memory.saturating_sub(free.memory_used));
         if let (Some(gpus), Some(found)) = (&needs.gpus, &gpus_found) {
             fit.limit_gpus(kind, needs, gpus, found, memory)?;
@@ -392,10 +385,7 @@ struct Picking<'a> {
 impl Picking<'_> {
     fn run(mut self, taken: u64, nodes_left: i64) -> (u32, u32, u32) {
         let kind = self.kind;
-        for socket in 0..kind.sockets {
-            self.limits[socket as usize] =
-                self.fit.cores.count_range(socket * kind.cores, kind.cores) as u16;
-        }
+        self.limits = kind.by_socket(&self.fit.cores).map(|count| count as u16);
         if self.pick(taken, nodes_left).is_none() {
             self.hi = 0;
         }

@@ -190,10 +190,7 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
 fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     let mut cpus = share.cpus;
     let needed = cpus.div_ceil(kind.threads);
-    let mut free = [0; MAX_SOCKETS as usize];
-    for socket in 0..kind.sockets {
-        free[socket as usize] = share.cores.count_range(socket * kind.cores, kind.cores);
-    }
+    let mut free = kind.by_socket(&share.cores);
     let mut taken = CoreSet::default();
     while cpus > 0 {
         let better = |best: u32, other: u32| {
@@ -372,10 +369,7 @@ fn give_gpus(
             share.gpus = lowest_bits(free, share.gpu_count);
             continue;
         }
-        let mut cores = [0_u32; MAX_SOCKETS as usize];
-        for socket in 0..kind.sockets {
-            cores[socket as usize] = share.cores.count_range(socket * kind.cores, kind.cores);
-        }
+        let cores = kind.by_socket(&share.cores);
         if let Some(tasks) = &on_sockets {
             share.gpus = by_task(kind, needs, gpus, free, &tasks[i])?;
         } else if gpus.per_node > 0 {

@@ -4,6 +4,8 @@ use crate::alloc::listed::blocks::Blocks;
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
 
+use super::cores::CoreSet;
+
 /// Maximum number of cores of a node and of a [`CoreSet`](super::CoreSet).
 pub const MAX_CORES: u32 = 512;
 
@@ -47,6 +49,15 @@ impl SlurmNodeType {
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.all_cores() * self.threads
+    }
+
+    /// Number of cores of a set on each socket of a node.
+    pub(super) fn by_socket(&self, cores: &CoreSet) -> [u32; MAX_SOCKETS as usize] {
+        let mut counts = [0; MAX_SOCKETS as usize];
+        for socket in 0..self.sockets {
+            counts[socket as usize] = cores.count_range(socket * self.cores, self.cores);
+        }
+        counts
     }
 
     /// All GPUs of a node, as bits.

@@ -1,5 +1,6 @@
 //! Allocation of several nodes that jobs may share, below the switches of a tree.
 
+use crate::alloc::listed::set_of;
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
 
@@ -241,12 +242,6 @@ fn subtract(list: &Tree, leaf: usize, gone: i64, free: &mut [i64]) {
     for switch in list.up_from(leaf) {
         free[switch] = (free[switch] - gone).max(0);
     }
-}
-
-fn set_of(nodes: &[u32], count: u32) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.iter().for_each(|&node| set.insert(node));
-    set
 }
 
 #[cfg(test)]

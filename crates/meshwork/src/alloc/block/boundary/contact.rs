@@ -254,18 +254,9 @@ fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMu
             row += (at - around) * grid.strides()[d];
         }
         for_each_run(row, corner[0], sides[0], grid.sides()[0], &mut visit);
-        let mut d = 1;
-        loop {
-            if d >= sides.len() {
-                return;
-            }
-            offset[d] += 1;
-            if offset[d] < sides[d] {
-                break;
-            }
-            offset[d] = 0;
-            d += 1;
-        }
+        let Some(d) = (1..sides.len()).find(|&d| offset[d] + 1 < sides[d]) else { return };
+        offset[d] += 1;
+        offset[1..d].fill(0);
     }
 }
 

@@ -109,10 +109,8 @@ fn torus_of(
     let sides = three(params, "dims")?.unwrap_or([1; 3]);
     let count: u64 = sides.iter().copied().map(u64::from).product();
     if count > u64::from(MAX_NODES) {
-        return Err(params.problem(
-            "dims",
-            format!("a torus has at most {MAX_NODES} cells, this one has {count}"),
-        ));
+        let says = format!("a torus has at most {MAX_NODES} cells, this one has {count}");
+        return Err(params.problem("dims", says));
     }
     let count = count as u32;
     let given = nodes_of(params, universe);
@@ -130,10 +128,8 @@ fn torus_of(
     let mut cells: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     for hole in params.get_integers("holes").unwrap_or_default() {
         let cell = cells.get_mut(hole as usize).ok_or_else(|| {
-            params.problem(
-                "holes",
-                format!("there is no cell {hole}: this torus has {count}, from 0"),
-            )
+            let says = format!("there is no cell {hole}: this torus has {count}, from 0");
+            params.problem("holes", says)
         })?;
         *cell = None;
     }
@@ -179,10 +175,8 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     let Some(given) = params.get_integers(key) else { return Ok(None) };
     let three = <[u32; 3]>::try_from(given.as_slice());
     three.map(Some).map_err(|_| {
-        params.problem(
-            key,
-            format!("`{key}` has {} numbers, but must have 3: x, y and z", given.len()),
-        )
+        let says = format!("`{key}` has {} numbers, but must have 3: x, y and z", given.len());
+        params.problem(key, says)
     })
 }
 

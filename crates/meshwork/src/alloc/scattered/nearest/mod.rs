@@ -77,11 +77,7 @@ impl NearestNodes {
 
     fn best_one_by_one(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.one_by_one.look_at(site);
-        let scores = centres.iter().map(|centre| {
-            let score = self.one_by_one.score(site.grid(), centre, count);
-            (score, centre)
-        });
-        scores.min().map(|(_, centre)| centre)
+        centres.iter().min_by_key(|&centre| self.one_by_one.score(site.grid(), centre, count))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::job::Dims;
 use crate::machine::{Placement, Site};
 use crate::topology::{Grid, Node};
 
+use super::balls::Reached;
 use super::hops::hops_over_pairs;
 
 /// Free nodes and their distances from one centre at a time.
@@ -38,13 +39,6 @@ struct Half {
     apart: Vec<u32>,
     /// Taken nodes with each combination of coordinates.
     counts: Vec<u32>,
-}
-
-/// Extent of the nodes nearest to a centre: all below the distance `shell`, and `of_it` at it.
-#[derive(Clone, Copy)]
-struct Reach {
-    shell: u32,
-    of_it: u32,
 }
 
 impl OneByOne {
@@ -91,9 +85,9 @@ impl OneByOne {
 
     /// Computes the distance of every free node from a centre, and the extent of the `count`
     /// nearest.
-    fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
-        let centre = grid.coordinates(centre);
-        let (below, above) = centre.split_at(self.halves[0].sides.len());
+    fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reached {
+        let at = grid.coordinates(centre);
+        let (below, above) = at.split_at(self.halves[0].sides.len());
         let [lower, higher] = &mut self.halves;
         lower.look_from(below);
         higher.look_from(above);
@@ -108,10 +102,10 @@ impl OneByOne {
             nearer += self.shells[shell];
             shell += 1;
         }
-        Reach { shell: shell as u32, of_it: count - nearer }
+        Reached { centre, shell: shell as u32, of_it: count - nearer }
     }
 
-    fn hops(&mut self, reach: Reach) -> u64 {
+    fn hops(&mut self, reach: Reached) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
         higher.counts.fill(0);
