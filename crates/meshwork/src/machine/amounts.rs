@@ -268,9 +268,8 @@ impl Amounts {
         }
     }
 
-    /// Changes `cells` free amounts of a node to `new(former, amount)`.
-    ///
-    /// `cell` returns the index of a free amount and the other amount.
+    /// Changes `cells` free amounts of a node to `new(former, amount)`. `cell` returns the index of
+    /// a free amount and the other amount.
     #[inline]
     fn change(
         &mut self,

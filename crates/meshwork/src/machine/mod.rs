@@ -86,7 +86,6 @@ impl Site {
     }
 
     /// Amounts that would stay free of the resources of a placement, if it were claimed now.
-    ///
     /// Counters of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {

@@ -35,7 +35,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |params| Ok(Box::new(Intelligent { lookahead: LookAhead::of(params) })),
 );
 
-/// In the paper, the job to start is called FJ, and the other waiting jobs are the remaining jobs.
+/// Compares best fit and fastest first by the computing capacity that jobs would use.
 #[derive(Clone)]
 struct Intelligent {
     lookahead: LookAhead,

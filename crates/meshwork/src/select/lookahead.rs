@@ -36,8 +36,6 @@ impl LookAhead {
     }
 
     /// Counts the waiting jobs that could start by best fit if `job` started on the site of `fit`.
-    ///
-    /// # Complexity
     /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting
     /// jobs.
     pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, fit: &SiteFit) -> Beside {

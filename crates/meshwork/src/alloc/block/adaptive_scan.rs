@@ -66,9 +66,8 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// Places a block in the first orientation in which `search` finds a free base for it.
-///
-/// With [`Rotation::Best`], all orientations are searched, and the lowest base is taken.
+/// Places a block in the first orientation in which `search` finds a free base for it. With
+/// [`Rotation::Best`], all orientations are searched, and the lowest base is taken.
 pub(super) fn lowest(
     sides: &[u32],
     rotation: Rotation,
@@ -87,11 +86,10 @@ pub(super) fn lowest(
     found.map(|(base, sides)| Block { base, sides }.into())
 }
 
-/// First free base (lowest corner) for a block with these sides, row by row.
-///
-/// If held blocks cover a position, the scan jumps to the first position behind them. If a row has
-/// no free position, the scan jumps to the first row behind one of the blocks that obstruct it.
-/// `tried` is called with each position.
+/// First free base (lowest corner) for a block with these sides, row by row. If held blocks cover a
+/// position, the scan jumps to the first position behind them. If a row has no free position, the
+/// scan jumps to the first row behind one of the blocks that obstruct it. `tried` is called with
+/// each position.
 fn scan(
     grid: &Grid,
     held: &[Held],

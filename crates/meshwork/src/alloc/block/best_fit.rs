@@ -60,9 +60,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Variant of best fit that examines only the neighbours of a block's base, its lowest corner.
-///
-/// A neighbouring node is blocked if the requested block, with its base at this node, would overlap
+/// Variant of best fit that examines only the neighbours of a block's base, its lowest corner. A
+/// neighbouring node is blocked if the requested block, with its base at this node, would overlap
 /// held nodes or, if walls count, cross an edge of the mesh.
 #[derive(Clone)]
 struct BestBaseNode {

@@ -138,10 +138,9 @@ impl Allocator for FirstFit {
     }
 }
 
-/// The first free subcube among the orientations of a block whose sides are 1 or 2.
-///
-/// If `best` is set, the lowest base is taken, and ties go to the earlier orientation in the order
-/// of [`orientations`]; otherwise the first orientation with a free subcube is taken.
+/// The first free subcube among the orientations of a block whose sides are 1 or 2. If `best` is
+/// set, the lowest base is taken, and ties go to the earlier orientation in the order of
+/// [`orientations`]; otherwise the first orientation with a free subcube is taken.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,

@@ -60,9 +60,8 @@ pub(super) const NODES: Param = Param {
     help: "its nodes, by their numbers; one that the machine does not have is never free",
 };
 
-/// Adapter from a placement [`Rule`] to [`Allocator`].
-///
-/// Between requests it remembers only the estimated ends of running jobs.
+/// Adapter from a placement [`Rule`] to [`Allocator`]. Between requests it remembers only the
+/// estimated ends of running jobs.
 #[derive(Clone)]
 pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,

@@ -110,10 +110,9 @@ pub struct Blocks {
     covered: NodeSet,
 }
 
-/// Size of an aggregated block, and the limit on its lower blocks for a segment.
-///
-/// Lower blocks are the blocks of the next smaller listed size. A segment may use only as many of
-/// them as its size requires.
+/// Size of an aggregated block, and the limit on its lower blocks for a segment. Lower blocks are
+/// the blocks of the next smaller listed size. A segment may use only as many of them as its size
+/// requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Base blocks in an aggregated block.
@@ -512,10 +511,9 @@ impl Opened {
         block / self.level.per_lower
     }
 
-    /// Marks the base blocks that contain nodes of `set` as in use.
-    ///
-    /// `lower_left` falls by one for each lower block that comes into use. As in Slurm, it also
-    /// falls for one in use already if a newly marked base block precedes those that were in use.
+    /// Marks the base blocks that contain nodes of `set` as in use. `lower_left` falls by one for
+    /// each lower block that comes into use. As in Slurm, it also falls for one in use already if a
+    /// newly marked base block precedes those that were in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {

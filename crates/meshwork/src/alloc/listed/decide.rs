@@ -206,9 +206,8 @@ fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
     if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// Nodes that the job names: those required, or those to choose among.
-///
-/// If the job names more nodes than its maximum size, it chooses among them.
+/// Nodes that the job names: those required, or those to choose among. If the job names more nodes
+/// than its maximum size, it chooses among them.
 fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);

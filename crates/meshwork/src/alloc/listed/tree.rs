@@ -300,9 +300,8 @@ impl Tree {
         lightest
     }
 
-    /// Sum of the distances of each switch to all used switches, in links.
-    ///
-    /// `None` if a used switch is in another tree.
+    /// Sum of the distances of each switch to all used switches, in links. `None` if a used switch
+    /// is in another tree.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
@@ -369,7 +368,6 @@ impl Tree {
     }
 
     /// Compares switches `i` and `j` as sources of the missing nodes; the better one is greater.
-    ///
     /// `holds` tells whether a switch has enough free nodes. If neither has, the switches above
     /// them are compared, and so on upwards. The second result is whether the last switch on the
     /// path from `i` has enough.
@@ -405,9 +403,8 @@ impl Tree {
         (order, fits)
     }
 
-    /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
-    ///
-    /// `want` is `request.most` at first, and falls while the nodes lie on too many leaves. If the
+    /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available. `want`
+    /// is `request.most` at first, and falls while the nodes lie on too many leaves. If the
     /// required nodes alone suffice then, one more node is still taken, if available.
     fn gather(
         &self,

@@ -102,13 +102,9 @@ impl Local {
     }
 }
 
-/// Distributes `wanted` nodes over as few parts (leaves or groups) as possible.
-///
-/// The parts with most free nodes are filled until one part has enough for the rest; of these, the
-/// part with the fewest free nodes is taken. Ties go to the first part.
-///
-/// # Complexity
-/// **O(p log p)** for *p* parts.
+/// Distributes `wanted` nodes over as few parts (leaves or groups) as possible. The parts with most
+/// free nodes are filled until one part has enough for the rest; of these, the part with the fewest
+/// free nodes is taken. Ties go to the first part. **O(p log p)** for *p* parts.
 pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     // The filled parts are a prefix of this order.
     free.sort_unstable_by_key(|&(part, free)| (std::cmp::Reverse(free), part));
@@ -130,12 +126,9 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow.
-///
-/// If the division leaves a rest, the first parts with further free nodes get one node more.
-///
-/// # Complexity
-/// **O(p log p)** for *p* parts.
+/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow. If
+/// the division leaves a rest, the first parts with further free nodes get one node more. **O(p log
+/// p)** for *p* parts.
 pub(crate) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let mut counts: Vec<u32> = free.iter().map(|&(_, count)| count).collect();
     counts.sort_unstable();

@@ -36,9 +36,8 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
 /// Set of nodes of one cube, with one bit for each place (index of a node in its cube).
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
-/// Machine divided into equal cubes, in lexicographic order: the last dimension runs fastest.
-///
-/// The index of a node in its cube is its place, by default in the same order.
+/// Machine divided into equal cubes, in lexicographic order: the last dimension runs fastest. The
+/// index of a node in its cube is its place, by default in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
     side: u32,

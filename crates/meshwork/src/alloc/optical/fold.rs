@@ -23,13 +23,9 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes with as many nodes as the given shape, each with ascending sides.
-///
-/// With [`Ties::Listed`], the given shape comes first, and the others follow by smallest, then by
-/// second side. Otherwise the order is that of RFold's original program.
-///
-/// # Complexity
-/// **O(n^(2/3))** for *n* nodes.
+/// All shapes with as many nodes as the given shape, each with ascending sides. With
+/// [`Ties::Listed`], the given shape comes first, and the others follow by smallest, then by second
+/// side. Otherwise the order is that of RFold's original program. **O(n^(2/3))** for *n* nodes.
 fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     let nodes: u64 = shape.iter().map(|&side| u64::from(side)).product();
     let mut all = vec![sorted(shape)];

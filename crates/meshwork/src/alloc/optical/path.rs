@@ -16,9 +16,8 @@ pub struct PathSearch {
     pub axis: usize,
 }
 
-/// Places of the neighbours of each place of a cube, which is treated as a small torus.
-///
-/// Lower places come first, in order, then higher places, dimension by dimension.
+/// Places of the neighbours of each place of a cube, which is treated as a small torus. Lower
+/// places come first, in order, then higher places, dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -45,7 +44,6 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
 }
 
 /// The first path of free nodes, depth first, whose ends lie on faces of the cube across `axis`.
-///
 /// `None` if none is found within `budget` steps. One step is a search for the next node. Without a
 /// budget, the number of steps is exponential in the number of nodes of a cube.
 pub(super) fn find(

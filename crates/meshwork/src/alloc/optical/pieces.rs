@@ -32,9 +32,8 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// Corners at which a piece can lie in a cube, in the order tried.
-///
-/// If the shape also has whole cubes (`beside_cubes`), the piece must lie in a corner of the cube.
+/// Corners at which a piece can lie in a cube, in the order tried. If the shape also has whole
+/// cubes (`beside_cubes`), the piece must lie in a corner of the cube.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();
@@ -59,11 +58,8 @@ fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims
     }
 }
 
-/// Places the pieces of a shape on free nodes of cubes, in the first orientation that fits.
-///
-/// # Complexity
-/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* nodes of a
-/// cube.
+/// Places the pieces of a shape on free nodes of cubes, in the first orientation that fits. **O(p ·
+/// c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* nodes of a cube.
 pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
 }

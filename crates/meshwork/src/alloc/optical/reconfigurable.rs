@@ -255,10 +255,9 @@ impl Reconfigurable {
         })
     }
 
-    /// Place of the first node of the best free part of a cube.
-    ///
-    /// Each part lies in one larger part of each size. The free part that lies in the fewest free
-    /// larger parts is best, so that these are kept. Ties go to the first part.
+    /// Place of the first node of the best free part of a cube. Each part lies in one larger part
+    /// of each size. The free part that lies in the fewest free larger parts is best, so that these
+    /// are kept. Ties go to the first part.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);

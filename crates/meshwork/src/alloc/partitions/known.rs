@@ -113,7 +113,6 @@ pub(super) fn intrepid() -> String {
 }
 
 /// List of the partitions of Mira, of every size that was in production, from 1 to 96 midplanes.
-///
 /// Partitions begin at multiples of their size. Their actual positions and wires are not known.
 pub(super) fn mira() -> String {
     let mut text = "cards 512 M[00-95]\n".to_owned();

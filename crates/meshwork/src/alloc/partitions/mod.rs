@@ -54,9 +54,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Nodes of a machine up to which the list `halves` may be used.
-///
-/// It has about two partitions for each node, and all pairs of partitions are compared.
+/// Nodes of a machine up to which the list `halves` may be used. It has about two partitions for
+/// each node, and all pairs of partitions are compared.
 const MAX_HALVED: u32 = 4096;
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 

@@ -42,10 +42,9 @@ pub(super) fn carve(
     (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
-/// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node.
-///
-/// If all pieces must be on one island, the first piece determines it: the function returns the
-/// island, which the caller passes as `only` for further pieces.
+/// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node. If all
+/// pieces must be on one island, the first piece determines it: the function returns the island,
+/// which the caller passes as `only` for further pieces.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,

@@ -87,11 +87,10 @@ pub struct NodeAllocator {
 }
 
 impl NodeAllocator {
-    /// A placement of `count` nodes among the nodes in `free`; `None` if none is found.
-    ///
-    /// The answer depends only on the state of the machine. If the allocator goes by free nodes,
-    /// exactly those in `free` are made free on `site`. Otherwise a copy of the allocator is told
-    /// that all nodes outside `free` have just been claimed.
+    /// A placement of `count` nodes among the nodes in `free`; `None` if none is found. The answer
+    /// depends only on the state of the machine. If the allocator goes by free nodes, exactly those
+    /// in `free` are made free on `site`. Otherwise a copy of the allocator is told that all nodes
+    /// outside `free` have just been claimed.
     fn choose(
         &mut self,
         count: u32,

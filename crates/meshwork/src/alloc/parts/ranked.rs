@@ -13,9 +13,8 @@ pub(super) type Span = (Node, Node);
 
 const NONE: i64 = i64::MIN;
 
-/// Ranking of nodes for one role: room for pieces on each node, and the node to use first.
-///
-/// Only nodes whose free amounts have changed are read again.
+/// Ranking of nodes for one role: room for pieces on each node, and the node to use first. Only
+/// nodes whose free amounts have changed are read again.
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
@@ -43,10 +42,9 @@ pub(super) struct Ranked {
     room: u64,
 }
 
-/// Pieces of a role that fit on a node, at most all of them.
-///
-/// If all pieces must be on one node or island, the number is 0 unless all fit there. `suits` is
-/// whether pieces of the role may be on this type of node.
+/// Pieces of a role that fit on a node, at most all of them. If all pieces must be on one node or
+/// island, the number is 0 unless all fit there. `suits` is whether pieces of the role may be on
+/// this type of node.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
@@ -121,9 +119,8 @@ impl Ranked {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
-    /// Reads again the nodes that have changed, or all nodes if the changes are unknown.
-    ///
-    /// `taken` has the amounts left on nodes that other roles of the job use.
+    /// Reads again the nodes that have changed, or all nodes if the changes are unknown. `taken`
+    /// has the amounts left on nodes that other roles of the job use.
     pub(super) fn follow(
         &mut self,
         amounts: &Amounts,
@@ -287,10 +284,8 @@ impl Ranked {
         Some(first + at as u32)
     }
 
-    /// Pieces to place on a node with room for `fits` of the `left` pieces.
-    ///
-    /// The number is reduced, possibly to 0, so that the rest is not below the minimum for one
-    /// node.
+    /// Pieces to place on a node with room for `fits` of the `left` pieces. The number is reduced,
+    /// possibly to 0, so that the rest is not below the minimum for one node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);

@@ -37,11 +37,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// MC1x1, which adds up distances for all centres at once, radius by radius.
-///
-/// With each radius, the sum of a centre grows by the number of requested nodes that are not within
-/// the radius. The free nodes within a radius are counted by window sums along one dimension after
-/// another.
+/// MC1x1, which adds up distances for all centres at once, radius by radius. With each radius, the
+/// sum of a centre grows by the number of requested nodes that are not within the radius. The free
+/// nodes within a radius are counted by window sums along one dimension after another.
 #[derive(Default)]
 struct Shells {
     /// Free nodes within the current radius of each node.
@@ -50,9 +48,8 @@ struct Shells {
     before: Vec<u32>,
     /// Buffer for [`slide`]: the current window sum of each line of nodes.
     window: Vec<u32>,
-    /// Sum of distances from each centre to its nearest free nodes.
-    ///
-    /// Nodes beyond the current radius count as just outside it.
+    /// Sum of distances from each centre to its nearest free nodes. Nodes beyond the current radius
+    /// count as just outside it.
     sums: Vec<u64>,
 }
 
@@ -100,10 +97,8 @@ impl Shells {
     }
 }
 
-/// Adds up the entries of `from` that are up to `radius` positions away on each line.
-///
-/// On a ring, positions continue around its end. Consecutive positions of a line are `stride`
-/// entries apart.
+/// Adds up the entries of `from` that are up to `radius` positions away on each line. On a ring,
+/// positions continue around its end. Consecutive positions of a line are `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],

@@ -36,10 +36,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The multiple buddy strategy. Cells are blocks whose sides are all the same power of two.
-///
-/// On a hypercube such cells would be single nodes or the whole cube. A grid whose sides are all 2
-/// is therefore treated as a line of addresses, whose repeated halving gives subcubes.
+/// The multiple buddy strategy. Cells are blocks whose sides are all the same power of two. On a
+/// hypercube such cells would be single nodes or the whole cube. A grid whose sides are all 2 is
+/// therefore treated as a line of addresses, whose repeated halving gives subcubes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,

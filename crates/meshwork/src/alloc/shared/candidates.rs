@@ -53,9 +53,8 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes the forced candidates; returns the result if the attempt ends with them.
-    ///
-    /// Unusable nodes are removed from the forced candidates.
+    /// Takes the forced candidates; returns the result if the attempt ends with them. Unusable
+    /// nodes are removed from the forced candidates.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

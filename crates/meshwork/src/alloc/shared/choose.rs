@@ -127,10 +127,9 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Amounts that a job without nodes needs at the start of an attempt.
-    ///
-    /// The attempt aims at the minimum number of nodes if `always_least` is set, or if GPUs are
-    /// requested for the whole job.
+    /// Amounts that a job without nodes needs at the start of an attempt. The attempt aims at the
+    /// minimum number of nodes if `always_least` is set, or if GPUs are requested for the whole
+    /// job.
     pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
@@ -323,9 +322,8 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds.
-///
-/// If several nodes may be taken, `weigh` is called for each first, and can change its rank.
+/// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds. If several nodes
+/// may be taken, `weigh` is called for each first, and can change its rank.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
@@ -681,9 +679,8 @@ fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     }
 }
 
-/// Takes the nodes with the highest fraction of free CPUs first.
-///
-/// As in Slurm 26.05, a taken node counts with the CPUs of the node examined last.
+/// Takes the nodes with the highest fraction of free CPUs first. As in Slurm 26.05, a taken node
+/// counts with the CPUs of the node examined last.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

@@ -8,9 +8,8 @@ use super::request::{Gpus, Memory, Needs};
 /// One number for each socket of a node, such as the number of its free cores.
 pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
-/// Cores and GPUs of one node that a job could take.
-///
-/// Attempts to place the job change these values; some changes remain for the next attempt.
+/// Cores and GPUs of one node that a job could take. Attempts to place the job change these values;
+/// some changes remain for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     /// CPUs of the node that the job could use.
@@ -303,7 +302,6 @@ impl Fit {
     }
 
     /// Selects the cores that a job would take of this node; returns the number of their CPUs.
-    ///
     /// `taken` is the number of GPUs on other nodes, and `nodes_left` that of nodes still to be
     /// found. In the first pass, only cores near the GPUs are taken.
     pub(super) fn select_cores(
@@ -429,9 +427,8 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// CPUs that go with each GPU of the job; 0 if no such number is set.
-    ///
-    /// If neither the request nor the partition gives one, tasks are put near their GPUs.
+    /// CPUs that go with each GPU of the job; 0 if no such number is set. If neither the request
+    /// nor the partition gives one, tasks are put near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {
@@ -619,9 +616,8 @@ impl Picking<'_> {
         Some(())
     }
 
-    /// Subtracts `by` from the limit of a socket and from `cores`, the total.
-    ///
-    /// The cores are removed when the limit is 0, or at once, the highest first, as by Slurm 22.05.
+    /// Subtracts `by` from the limit of a socket and from `cores`, the total. The cores are removed
+    /// when the limit is 0, or at once, the highest first, as by Slurm 22.05.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

@@ -217,10 +217,9 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket.
-///
-/// The cores that remain are taken from all sockets in turn. Returns the number of cores, or `None`
-/// if the node has too few.
+/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket. The
+/// cores that remain are taken from all sockets in turn. Returns the number of cores, or `None` if
+/// the node has too few.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
     let (threads, cpt) = (kind.threads, needs.cpt);
     let mut cpus = share.cpus;
@@ -270,10 +269,8 @@ struct GpuPick<'a> {
     model: Option<u16>,
     picked: u64,
     /// GPUs in the order of selection, and the sum of the ratings of each GPU's links to selected
-    /// GPUs.
-    ///
-    /// As in Slurm, GPUs with the lowest sum come first, so a job gets the worst connected ones.
-    /// `None` if links do not count.
+    /// GPUs. As in Slurm, GPUs with the lowest sum come first, so a job gets the worst connected
+    /// ones. `None` if links do not count.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -505,9 +502,8 @@ fn on_node(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects GPUs near the job's cores on one node, if it requests a number of GPUs in total.
-///
-/// `given` is the number of GPUs on other nodes, and `nodes_left` that of nodes without GPUs yet.
+/// Selects GPUs near the job's cores on one node, if it requests a number of GPUs in total. `given`
+/// is the number of GPUs on other nodes, and `nodes_left` that of nodes without GPUs yet.
 #[allow(clippy::too_many_arguments)]
 fn of_job(
     kind: &SlurmNodeType,

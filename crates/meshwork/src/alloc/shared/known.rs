@@ -44,9 +44,8 @@ impl SingleTree {
     }
 }
 
-/// CPUs and GPUs that the job could take of a node in one pass.
-///
-/// The first pass selects only cores near the GPUs, the second any cores.
+/// CPUs and GPUs that the job could take of a node in one pass. The first pass selects only cores
+/// near the GPUs, the second any cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,

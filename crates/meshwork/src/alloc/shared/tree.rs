@@ -51,9 +51,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
 }
 
 /// Takes candidates below one switch, leaf by leaf, the forced ones first, until the job has
-/// enough.
-///
-/// `cpus` has the usable CPUs below each switch.
+/// enough. `cpus` has the usable CPUs below each switch.
 pub(super) fn fill(
     attempt: &mut Attempt<'_>,
     list: &Tree,
@@ -204,9 +202,8 @@ fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Opt
     best.map(|best| best.leaf)
 }
 
-/// Takes the lowest candidates of a leaf; returns the result if the attempt ends with them.
-///
-/// `taken` is increased by their number.
+/// Takes the lowest candidates of a leaf; returns the result if the attempt ends with them. `taken`
+/// is increased by their number.
 fn take_leaf(
     attempt: &mut Attempt<'_>,
     leaf: &NodeSet,

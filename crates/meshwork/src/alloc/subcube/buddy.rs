@@ -104,10 +104,9 @@ impl Allocator for Bitmap {
     }
 }
 
-/// Buddy system with a list of free blocks for each dimension.
-///
-/// The lists always hold the largest aligned free blocks. Nodes that are claimed without a proposal
-/// of this allocator are carved out of the block that contains them.
+/// Buddy system with a list of free blocks for each dimension. The lists always hold the largest
+/// aligned free blocks. Nodes that are claimed without a proposal of this allocator are carved out
+/// of the block that contains them.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,
@@ -208,9 +207,8 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 }
 
-/// Visits the aligned blocks of the subcubes of a placement, by first node and dimension.
-///
-/// Their dimension is the lowest one along which a subcube does not extend. There is one for each
+/// Visits the aligned blocks of the subcubes of a placement, by first node and dimension. Their
+/// dimension is the lowest one along which a subcube does not extend. There is one for each
 /// combination of coordinates in the higher dimensions of the subcube.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {

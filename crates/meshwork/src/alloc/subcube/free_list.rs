@@ -54,10 +54,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Free subcubes in lists by dimension.
-///
-/// If no list can serve a request, all subcubes are searched in the order of `tree_collapsing`, and
-/// the lists are rebuilt around the one that is found.
+/// Free subcubes in lists by dimension. If no list can serve a request, all subcubes are searched
+/// in the order of `tree_collapsing`, and the lists are rebuilt around the one that is found.
 #[derive(Clone)]
 struct FreeList {
     strict: bool,

@@ -8,15 +8,12 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
 
-/// Rule that selects the dimension along which a subcube is halved.
-///
-/// Its arguments are the subcube, the mask of eligible dimensions, and the number of listed
-/// subcubes for each mask (dimensions along which they extend).
+/// Rule that selects the dimension along which a subcube is halved. Its arguments are the subcube,
+/// the mask of eligible dimensions, and the number of listed subcubes for each mask (dimensions
+/// along which they extend).
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
 /// Free nodes of a hypercube as disjoint subcubes: one list for each dimension, ordered by base.
-///
-/// # Complexity
 /// **O(log c)** to insert or remove a subcube, with *c* subcubes in the lists.
 #[derive(Clone, Debug)]
 pub(crate) struct CubeLists {
@@ -102,10 +99,9 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a subcube that has become free, after merging it with listed neighbours.
-    ///
-    /// Neighbours extend along the same dimensions, and their bases differ in one bit. Lower bits
-    /// are tried first.
+    /// Lists a subcube that has become free, after merging it with listed neighbours. Neighbours
+    /// extend along the same dimensions, and their bases differ in one bit. Lower bits are tried
+    /// first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -131,10 +127,8 @@ impl CubeLists {
         }
     }
 
-    /// Lists the nodes of a released placement.
-    ///
-    /// The lists of an empty machine are reset, because subcubes that cannot be merged in pairs
-    /// would stay separate for ever.
+    /// Lists the nodes of a released placement. The lists of an empty machine are reset, because
+    /// subcubes that cannot be merged in pairs would stay separate for ever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);

@@ -53,10 +53,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 
 const MAX_DIMENSION: u32 = 20;
 
-/// Exact maximal set of disjoint free subcubes: see [`ExactPacking`].
-///
-/// The set always has a subcube of the largest free dimension, so a request fails only if no
-/// subcube of its dimension is free.
+/// Exact maximal set of disjoint free subcubes: see [`ExactPacking`]. The set always has a subcube
+/// of the largest free dimension, so a request fails only if no subcube of its dimension is free.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,
@@ -97,12 +95,9 @@ impl Allocator for Exact {
 /// dimension is taken repeatedly. A request gets the part of the smallest sufficient subcube with
 /// the fewest free neighbours outside, so that few larger free subcubes are broken. It fails only
 /// if no subcube of its dimension is free, because the first subcube taken is always one of the
-/// largest.
-///
-/// # Complexity
-/// For each dimension from the largest to the requested one, with *c* free subcubes, the smaller of
-/// **O(c²)** and the sum, over all nodes, of the squared number of these subcubes that contain the
-/// node.
+/// largest. For each dimension from the largest to the requested one, with *c* free subcubes, the
+/// smaller of **O(c²)** and the sum, over all nodes, of the squared number of these subcubes that
+/// contain the node.
 #[derive(Clone)]
 struct Greedy {
     search: CubeSearch,

@@ -59,11 +59,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// Largest supported dimension, at which 184,756 Gray codes are needed.
 const MAX_DIMENSIONS: u32 = 20;
 
-/// Multiple Gray codes, which are tried in the order of [`symmetric_chains`].
-///
-/// The order of some code begins with any *k* dimensions, so no subcube along them is missed. If
-/// the first code finds nothing, all sets of dimensions with a free subcube are found at once, and
-/// codes that contain none of these sets are skipped.
+/// Multiple Gray codes, which are tried in the order of [`symmetric_chains`]. The order of some
+/// code begins with any *k* dimensions, so no subcube along them is missed. If the first code finds
+/// nothing, all sets of dimensions with a free subcube are found at once, and codes that contain
+/// none of these sets are skipped.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,

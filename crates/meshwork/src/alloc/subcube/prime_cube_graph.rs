@@ -60,7 +60,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// `true` if a job may get several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
-/// The largest supported dimension: about half a random cube has some hundred thousand primes.
+/// At this dimension, a half-free cube has some hundred thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
@@ -68,12 +68,9 @@ const MAX_DIMENSION: u32 = 17;
 /// With `cubes = "several"`, the first subcube lies in a connected component of the free nodes that
 /// is large enough, and is as large as possible. Each further one is the largest free subcube
 /// adjacent to those taken that has no more nodes than are still needed. The request succeeds
-/// whenever a component is large enough.
-///
-/// # Complexity
-/// The primes are recomputed when the free nodes have changed: see [`CubeSearch::primes`]. A
-/// request then takes **O(2ʲ)** for each prime of the smallest sufficient dimension *j*, and
-/// **O(3ʲ)** in the chosen prime.
+/// whenever a component is large enough. The primes are recomputed when the free nodes have
+/// changed: see [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the
+/// smallest sufficient dimension *j*, and **O(3ʲ)** in the chosen prime.
 #[derive(Clone)]
 struct PrimeCubeGraph {
     several: bool,
@@ -98,9 +95,7 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of primes that contain `node`, minus one. `node` must be in a prime.
-    ///
-    /// A prime is a free subcube that lies in no larger free one.
+    /// Number of further primes that contain `node`, which must be in a prime.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }

@@ -38,7 +38,6 @@ impl BestBase {
     }
 
     /// The free block with the greatest contact with held nodes, in any allowed orientation.
-    ///
     /// `contact(corner, sides, blocked)` returns the contact of a block, where only the faces in
     /// `blocked` can touch held nodes. Each node of such a face adds at most `most`. `outline`,
     /// called at most once, marks the edges of held blocks.

@@ -9,11 +9,8 @@ use crate::topology::Grid;
 ///
 /// The held nodes beyond a face are its area minus its free nodes, which are counted 64 at a time
 /// along dimension 0. For the two faces perpendicular to dimension 0 there is a second set of free
-/// nodes, with dimensions 0 and 1 exchanged.
-///
-/// # Complexity
-/// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
-/// each of the 2 *d* faces.
+/// nodes, with dimensions 0 and 1 exchanged. In two dimensions **O(s / 64)** for sides up to *s*;
+/// in *d* dimensions **O(sᵈ⁻² · s / 64)** for each of the 2 *d* faces.
 #[derive(Clone, Debug)]
 pub(super) struct Contact {
     /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
@@ -59,10 +56,9 @@ impl Contact {
         }
     }
 
-    /// Number of links between nodes of a free block and held neighbours outside the block.
-    ///
-    /// If a block covers all but one node of a ring, this node counts on both sides. Only the faces
-    /// in `blocked` are examined.
+    /// Number of links between nodes of a free block and held neighbours outside the block. If a
+    /// block covers all but one node of a ring, this node counts on both sides. Only the faces in
+    /// `blocked` are examined.
     pub(super) fn boundary(
         &self,
         grid: &Grid,
@@ -179,13 +175,9 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
     }
 }
 
-/// Number of held nodes around the corners of a block.
-///
-/// Around each corner are 2ᵈ − 1 nodes outside the block, some of them diagonally across. Nodes off
-/// the mesh count as held. Rings wrap around, so one node may count at several corners.
-///
-/// # Complexity
-/// **O(4ᵈ · d)** in *d* dimensions.
+/// Number of held nodes around the corners of a block. Around each corner are 2ᵈ − 1 nodes outside
+/// the block, some of them diagonally across. Nodes off the mesh count as held. Rings wrap around,
+/// so one node may count at several corners. **O(4ᵈ · d)** in *d* dimensions.
 pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &[u32]) -> u32 {
     let d = sides.len();
     let mut held = 0;
@@ -233,10 +225,9 @@ fn exchanged(numbers: &[u32]) -> Dims {
     numbers
 }
 
-/// Visits the rows of a block as runs of consecutive nodes, in any order.
-///
-/// Unlike [`Block::for_each_run`](crate::machine::Block::for_each_run), it needs no divisions,
-/// because the coordinates of the corner are given.
+/// Visits the rows of a block as runs of consecutive nodes, in any order. Unlike
+/// [`Block::for_each_run`](crate::machine::Block::for_each_run), it needs no divisions, because the
+/// coordinates of the corner are given.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
     if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
         for at in y..y + h {
@@ -275,7 +266,7 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// Checks the contact of two blocks in the example of docs/weighted-boundary-search.md.
+    /// The example of docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

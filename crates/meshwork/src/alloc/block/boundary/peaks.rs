@@ -5,10 +5,9 @@ use crate::alloc::block::held::Span;
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Held nodes at the low and the high end of their block, for each dimension.
-///
-/// The function that fills the sets determines whether borders between touching blocks are edges.
-/// Both sets may contain further held nodes.
+/// Held nodes at the low and the high end of their block, for each dimension. The function that
+/// fills the sets determines whether borders between touching blocks are edges. Both sets may
+/// contain further held nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
@@ -35,7 +34,6 @@ impl Edges {
     }
 
     /// Finds the edges between held and free nodes; the borders between held blocks are no edges.
-    ///
     /// **O(d · n / 64)** for *n* nodes in *d* dimensions.
     pub(super) fn of_held(&mut self, grid: &Grid, free: &NodeSet) {
         self.held.assign_complement(free);
@@ -52,9 +50,8 @@ impl Edges {
         }
     }
 
-    /// Finds the edges of each held span, whose neighbours may have another weight.
-    ///
-    /// **O(n / 64)** for *n* nodes, plus the number of nodes on the surfaces of the spans.
+    /// Finds the edges of each held span, whose neighbours may have another weight. **O(n / 64)**
+    /// for *n* nodes, plus the number of nodes on the surfaces of the spans.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
         self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
         for span in spans {
@@ -93,7 +90,6 @@ impl Edges {
 /// edge of a held block is level with the back or the front of the moving block, one step before
 /// its back, or one step beyond its front. Bases with such an edge are candidates too.
 ///
-/// # Complexity
 /// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d* dimensions, for *n*
 /// nodes and sides up to *s*.
 #[derive(Clone, Debug)]
@@ -101,10 +97,8 @@ pub(super) struct Peaks {
     peaks: NodeSet,
     /// Indices of the nonzero words of `peaks`.
     words: Vec<usize>,
-    /// Bases from which the block cannot move one step down, for each dimension.
-    ///
-    /// The sets also contain nodes that are not bases and, around a ring, bases from which it can
-    /// move.
+    /// Bases from which the block cannot move one step down, for each dimension. The sets also
+    /// contain nodes that are not bases and, around a ring, bases from which it can move.
     low: Vec<NodeSet>,
     /// Counterpart of `low` for one step up.
     high: Vec<NodeSet>,
@@ -168,10 +162,9 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak, lowest first, with the faces at which its block is stopped.
-    ///
-    /// The block touches held nodes only at these faces. `all_sides` selects the peaks whose block
-    /// is stopped at all faces, or the other peaks.
+    /// Calls `visit` for each peak, lowest first, with the faces at which its block is stopped. The
+    /// block touches held nodes only at these faces. `all_sides` selects the peaks whose block is
+    /// stopped at all faces, or the other peaks.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
@@ -192,9 +185,8 @@ impl Peaks {
         }
     }
 
-    /// Stores in `level` the bases at which a block begins or ends at an edge along `d`.
-    ///
-    /// If `corners` is set, blocks that are off by one step are included.
+    /// Stores in `level` the bases at which a block begins or ends at an edge along `d`. If
+    /// `corners` is set, blocks that are off by one step are included.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -223,10 +215,9 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension.
-    ///
-    /// If `corners` is set, blocks that end one step before the node or begin one step after it
-    /// count too.
+    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension. If
+    /// `corners` is set, blocks that end one step before the node or begin one step after it count
+    /// too.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {

@@ -147,10 +147,9 @@ impl Allocator for WeightedBoundarySearch {
     }
 }
 
-/// Held blocks with a positive weight, sorted by begin and by end along each dimension.
-///
-/// A held block that touches a free block from above begins exactly where the free block ends, so
-/// only a few held blocks are compared with each face.
+/// Held blocks with a positive weight, sorted by begin and by end along each dimension. A held
+/// block that touches a free block from above begins exactly where the free block ends, so only a
+/// few held blocks are compared with each face.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,

@@ -4,9 +4,8 @@ use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether boxes of a listed shape overlap one another or boxes of another listed shape.
-///
-/// A shape that is listed twice overlaps its duplicate.
+/// Whether boxes of a listed shape overlap one another or boxes of another listed shape. A shape
+/// that is listed twice overlaps its duplicate.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -39,9 +38,8 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Unsigned integer that counts boxes.
-///
-/// 16 bits suffice for a torus of fewer than 2¹⁶ cells, and are added twice as fast as 32.
+/// Unsigned integer that counts boxes. 16 bits suffice for a torus of fewer than 2¹⁶ cells, and are
+/// added twice as fast as 32.
 pub(super) trait Count: Copy + Ord + Into<u32> {
     const ZERO: Self;
     const MOST: Self;
@@ -90,7 +88,6 @@ impl Count for u32 {
 }
 
 /// Counts, for each box with the sides `own`, the overlapping boxes with the corners `others`.
-///
 /// Boxes overlap if the corner of one lies in a window around the corner of the other. The corners
 /// in each window are counted by sums along one axis after another, in **O(n)** for *n* cells of
 /// the torus.
@@ -133,10 +130,9 @@ pub(super) fn count_meeting<C: Count>(
 /// Maximum length of a row of bits for which two copies of the row fit in a word of 64 bits.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
-/// Counts the members of a set in a window around each position of each row of `length` nodes.
-///
-/// The window of a position begins `before` positions before it. Full and empty rows, the most
-/// frequent ones, are not examined bit by bit.
+/// Counts the members of a set in a window around each position of each row of `length` nodes. The
+/// window of a position begins `before` positions before it. Full and empty rows, the most frequent
+/// ones, are not examined bit by bit.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -233,10 +229,8 @@ fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     numbers
 }
 
-/// For each row of numbers in `from`, adds up the `window` rows around it.
-///
-/// There are `length` rows of `stride` numbers. The window of a row begins `before` rows earlier
-/// and wraps around.
+/// For each row of numbers in `from`, adds up the `window` rows around it. There are `length` rows
+/// of `stride` numbers. The window of a row begins `before` rows earlier and wraps around.
 fn slide<C: Count>(
     from: &[C],
     to: &mut [C],

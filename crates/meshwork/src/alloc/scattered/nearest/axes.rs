@@ -58,11 +58,10 @@ impl Axis {
     }
 }
 
-/// Takes the first free nodes of a shell, at most `left`, and returns the number taken.
-///
-/// The shell has the nodes at `distance` from the centre `here` along the dimensions of `axes`, and
-/// otherwise the coordinates of the node `row`. `count` is called with each dimension, coordinate
-/// and number of nodes taken there.
+/// Takes the first free nodes of a shell, at most `left`, and returns the number taken. The shell
+/// has the nodes at `distance` from the centre `here` along the dimensions of `axes`, and otherwise
+/// the coordinates of the node `row`. `count` is called with each dimension, coordinate and number
+/// of nodes taken there.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],

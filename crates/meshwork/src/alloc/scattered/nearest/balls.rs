@@ -10,13 +10,9 @@ use crate::topology::{Grid, Node};
 /// its dimensions: each adds the count of a ball over one dimension fewer, with the radius reduced
 /// by the distance from the centre. Both sides of the centre have a part in the sum. If the radius
 /// grows by 1, the new part is the old part of the adjacent centre on that side, plus the count of
-/// one ball.
-///
-/// The balls over all but one dimension are kept for each dimension. They tell how many nodes of a
-/// ball have a given coordinate in it: the centre is moved there, and the radius reduced by that
-/// distance.
-///
-/// Balls within planes are kept too. A plane extends along the lower dimensions.
+/// one ball. The balls over all but one dimension are kept for each dimension. They tell how many
+/// nodes of a ball have a given coordinate in it: the centre is moved there, and the radius reduced
+/// by that distance. Balls within planes are kept too. A plane extends along the lower dimensions.
 pub(super) struct Balls {
     /// 1 for each free node, 0 for each held node.
     free: Vec<u16>,
@@ -204,10 +200,8 @@ impl Balls {
 }
 
 /// Counts of balls over one dimension fewer, from which a [`Sum`] computes those of the next
-/// radius.
-///
-/// `here` has the next radius, and `before` the radius before it. On a ring, the counts of the
-/// smaller radii are subtracted, so that no node is counted on both sides of a centre.
+/// radius. `here` has the next radius, and `before` the radius before it. On a ring, the counts of
+/// the smaller radii are subtracted, so that no node is counted on both sides of a centre.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,

@@ -32,7 +32,6 @@ impl BestOfAll {
     }
 
     /// The first centre with the fewest hops over all pairs of its `count` nearest free nodes.
-    ///
     /// `None` if [`Balls::reach`] exceeds its limits.
     pub(super) fn best(
         &mut self,

@@ -6,7 +6,6 @@ pub(super) const LANES: usize = 32;
 pub(super) type Lanes<T> = [T; LANES];
 
 /// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) for the centre in each vector lane.
-///
 /// `all` has the sum of `counts` for each centre.
 pub(super) fn hops_side_by_side(
     counts: &[Lanes<u16>],

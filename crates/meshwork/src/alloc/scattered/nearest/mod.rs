@@ -28,7 +28,6 @@ pub(super) enum Centres {
 /// Allocator of the free nodes nearest to the best centre, the first with fewest hops over all
 /// pairs.
 ///
-/// # Complexity
 /// There are *c* centres, and *n* nodes in *d* dimensions of side *s*; *r* is the radius of the
 /// nearest nodes. The grid has *p* planes along the lowest *l* dimensions. Counting the nodes
 /// around all centres takes **O(d · log d · n · r)**, counting those at the largest distance **O(n
@@ -45,7 +44,6 @@ pub(super) struct NearestNodes {
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
 /// Distances from centres to free nodes, for each node and dimension, that are computed one by one.
-///
 /// With more distances, counting nodes around all centres at once is faster.
 const LOOKS: u64 = 16;
 

@@ -14,7 +14,6 @@ use super::hops::hops_over_pairs;
 
 /// Free nodes and their distances from one centre at a time.
 ///
-/// # Complexity
 /// **O(F + h)** for each centre, with *F* free nodes, and *h* combinations of coordinates in the
 /// lower and in the higher dimensions: about twice the square root of the number of nodes. A
 /// distance is the sum of two table entries. Hops over all pairs are computed in each dimension
@@ -156,7 +155,6 @@ impl Half {
     }
 
     /// Calls `visit` with the taken nodes of each coordinate of each dimension, the last one first.
-    ///
     /// The counts become 0.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();

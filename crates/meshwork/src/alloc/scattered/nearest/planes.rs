@@ -18,7 +18,6 @@ use super::lanes::{LANES, Lanes};
 /// centres of a plane, and for each number of planes in which the whole last shell is taken. Single
 /// nodes are examined only in the plane that is partly taken.
 ///
-/// # Complexity
 /// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each pair of a node and a plane,
 /// up to a radius *r*, because eight nodes are counted in a step. The values for a centre are
 /// summed in [stretches](super::stretch).
@@ -29,25 +28,21 @@ pub(super) struct Planes {
     nodes: usize,
     /// Nodes of the grid.
     all: usize,
-    /// Free nodes of the plane at each distance from each node, for each lower dimension.
-    ///
-    /// Only nodes with the same coordinate in the lower dimension count. Indexed by distance, then
-    /// by node of the grid.
+    /// Free nodes of the plane at each distance from each node, for each lower dimension. Only
+    /// nodes with the same coordinate in the lower dimension count. Indexed by distance, then by
+    /// node of the grid.
     rings: Vec<Vec<u16>>,
-    /// Free nodes in balls over all other dimensions, for each lower dimension.
-    ///
-    /// Indexed by the number of planes from which the whole last shell is taken, then by radius
-    /// plus 1, then by the centre in the current plane. The first row has only zeros, for
-    /// coordinates out of reach.
+    /// Free nodes in balls over all other dimensions, for each lower dimension. Indexed by the
+    /// number of planes from which the whole last shell is taken, then by radius plus 1, then by
+    /// the centre in the current plane. The first row has only zeros, for coordinates out of reach.
     taken: Vec<Vec<u16>>,
     /// Radii in `taken`.
     radii: usize,
     /// Distance of each plane from the plane of the centres.
     away: Vec<u32>,
-    /// Free nodes within each radius in the plane of each node.
-    ///
-    /// Indexed by radius plus 1, then by node of the grid. The first row has only zeros. After the
-    /// last row come [`LANES`] zeros, so that a whole stretch can be read anywhere.
+    /// Free nodes within each radius in the plane of each node. Indexed by radius plus 1, then by
+    /// node of the grid. The first row has only zeros. After the last row come [`LANES`] zeros, so
+    /// that a whole stretch can be read anywhere.
     within: Vec<u16>,
 }
 

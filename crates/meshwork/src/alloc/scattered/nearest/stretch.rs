@@ -11,7 +11,6 @@ use super::planes::Planes;
 
 /// Up to [`LANES`] adjacent nodes of a plane as centres, and counts of the nearest nodes of each.
 ///
-/// # Complexity
 /// **O(p)** for each centre with *p* planes, and one lookup for each coordinate of the lower
 /// dimensions. The nodes of all planes are counted once for each distinct largest distance. One
 /// plane is examined for each centre that may be the best.
@@ -20,9 +19,8 @@ pub(super) struct Stretch {
     by_plane: Vec<Lanes<u16>>,
     /// Nearest nodes of each centre with each coordinate of the current upper dimension.
     along: Vec<Lanes<u16>>,
-    /// Nearest nodes of each centre with each coordinate of each lower dimension.
-    ///
-    /// Nodes of the partly taken shell in one plane are not counted.
+    /// Nearest nodes of each centre with each coordinate of each lower dimension. Nodes of the
+    /// partly taken shell in one plane are not counted.
     lower: Vec<Vec<Lanes<u16>>>,
     /// Planes in which all nodes at the largest distance are taken.
     whole: Lanes<u16>,
@@ -65,7 +63,6 @@ impl Stretch {
     }
 
     /// Counts the `count` nearest nodes around each centre of one [stretch](Planes::stretch).
-    ///
     /// `planes` must have been computed for their plane.
     pub(super) fn look_at(
         &mut self,
@@ -97,10 +94,8 @@ impl Stretch {
         }
     }
 
-    /// Hops over all pairs of the nodes nearest to one of the centres.
-    ///
-    /// `None` if `may_be` rejects a lower bound of the hops: then another centre is known to be
-    /// better.
+    /// Hops over all pairs of the nodes nearest to one centre; `None` if `may_be` rejects a lower
+    /// bound.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
