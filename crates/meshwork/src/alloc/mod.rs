@@ -15,7 +15,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::orientation::Rotation;
 use crate::job::{Inside, JobId, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
@@ -53,8 +53,7 @@ pub trait Allocator: Send {
 
     /// Returns the reason why the rules of the machine never permit a request.
     ///
-    /// The text is one sentence without a full stop. `None` if no rule beyond the size of the
-    /// machine forbids the request.
+    /// One sentence without a full stop; `None` if only the size of the machine limits it.
     fn never(&self, _request: &Request) -> Option<String> {
         None
     }
@@ -189,8 +188,7 @@ pub enum Holder {
     Job(JobId),
     /// Nodes kept for a later use, only on a copy of a site for look-ahead.
     ///
-    /// They are kept for a job that starts later, an advance reservation, or a job whose start is
-    /// only being examined.
+    /// They are kept for a later job, an advance reservation, or a start that is being examined.
     Reservation,
     /// Nodes out of service.
     Outage,
@@ -234,8 +232,7 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that serves node counts with any free nodes, on every
-    /// wiring.
+    /// Creates the entry of an allocator of any free nodes for a node count, on every wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -303,9 +300,7 @@ impl AllocatorEntry {
         self.contiguous = contiguous;
         self
     }
-}
 
-impl AllocatorEntry {
     /// Whether the allocator supports machines of the given topology.
     #[must_use]
     pub fn works_on(&self, topology: &Topology) -> bool {
@@ -346,6 +341,11 @@ fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Pr
          and this {wiring} has {nodes}"
     );
     Err(Problem::new(params.path(), says))
+}
+
+/// Parameter that is `true` or `false`, by default `false`.
+const fn flag(name: &'static str, help: &'static str) -> Param {
+    Param { name, kind: Kind::Flag, default: DefaultValue::Is("false"), help }
 }
 
 /// All allocators of this crate.

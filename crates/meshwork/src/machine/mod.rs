@@ -276,8 +276,7 @@ impl Site {
         Ok(())
     }
 
-    /// Fast path of [`claim`](Site::claim) for one dimension; `false`, without a claim, if it
-    /// fails.
+    /// Fast path of [`claim`](Site::claim) for one dimension; if it is `false`, nothing is claimed.
     #[inline]
     fn claim_row(&mut self, placement: &Placement) -> bool {
         let grid = self.topology.grid();

@@ -73,8 +73,7 @@ impl AverageLimit {
     /// Base-2 logarithm of the limit; `u32::MAX` without a limit.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
-        // A single job has no limit, which would be less than a machine whose size is no power of
-        // two.
+        // A single job gets the whole machine, even if its size is no power of two.
         let share = |jobs: u64| match jobs {
             0 | 1 => u32::MAX,
             _ => (u64::from(demand.nodes) / jobs).checked_ilog2().unwrap_or(0),

@@ -55,8 +55,7 @@ pub trait Sizing: Send {
 
     /// Returns the fewest processors with which a job of this request could ever be started.
     ///
-    /// The bound holds for any queue. While fewer processors are free, the allocator is not asked.
-    /// Called once for each job.
+    /// The bound holds for any queue. With fewer free processors, the allocator is not asked.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
     /// Whether jobs start only with the size that they requested, so that every `stretch` is 1.
@@ -124,7 +123,7 @@ pub static SIZINGS: &[&SizingEntry] =
 
 /// The default sizing, by which every job gets its requested size or waits.
 pub(crate) fn as_asked() -> Box<dyn Sizing> {
-    exact::exact()
+    Box::new(exact::Exact)
 }
 
 /// Registry family of all sizings. A study selects a sizing by name.

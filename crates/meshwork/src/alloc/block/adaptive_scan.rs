@@ -86,10 +86,9 @@ pub(super) fn lowest(
     found.map(|(base, sides)| Block { base, sides }.into())
 }
 
-/// First free base (lowest corner) for a block with these sides, row by row. If held blocks cover a
-/// position, the scan jumps to the first position behind them. If a row has no free position, the
-/// scan jumps to the first row behind one of the blocks that obstruct it. `tried` is called with
-/// each position.
+/// First free base (lowest corner) for a block, row by row. If held blocks cover a position, the
+/// scan jumps behind them. If a row has no free position, it jumps to the first row behind one of
+/// the blocks that obstruct it. `tried` is called with each position.
 fn scan(
     grid: &Grid,
     held: &[Held],

@@ -1,13 +1,13 @@
 //! Best fit: the free block with the most held neighbours. Walls do not count as neighbours.
 
 use super::boundary::boundary_search::BoundarySearch;
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, flag};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
 /// Registry entry of the allocator `best_fit`.
@@ -30,18 +30,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         )
         .params(&[
             Rotation::PARAM,
-            Param {
-                name: "count_walls",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether the edges of a mesh count as held",
-            },
-            Param {
-                name: "base_only",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "count only the neighbours of the base at which the block would not be free",
-            },
+            flag("count_walls", "whether the edges of a mesh count as held"),
+            flag(
+                "base_only",
+                "count only the neighbours of the base at which the block would not be free",
+            ),
         ]),
     |params, topology| {
         let count_walls = params.flag("count_walls");

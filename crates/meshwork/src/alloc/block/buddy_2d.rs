@@ -75,10 +75,9 @@ impl Allocator for Bitmap {
     }
 }
 
-/// Two-dimensional buddy with lists of free squares, on a mesh of any sides. The first square of
-/// the smallest sufficient side is quartered until it has the requested side. Each time, the
-/// quarter at the base is kept. Lists find a square whenever a bitmap does, but possibly another
-/// one.
+/// Two-dimensional buddy with lists of free squares. The first square of the smallest sufficient
+/// side is quartered until it has the requested side, and the quarter at the base is kept. Lists
+/// find a square whenever a bitmap does, but possibly another one.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,

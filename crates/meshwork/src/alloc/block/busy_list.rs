@@ -76,8 +76,7 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     if !fits {
         return None;
     }
-    // `whole`: bases at which the block stays on the mesh; `prohibited`: bases that a held block
-    // rules out.
+    // `whole`: bases of blocks on the mesh; `prohibited`: bases that a held block rules out.
     let bases: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
     let whole = Span { low: Dims::from_elem(0, sides.len()), high: bases.clone() };
     let prohibited: Vec<Span> = held

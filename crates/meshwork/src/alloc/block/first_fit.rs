@@ -81,9 +81,7 @@ impl FirstFit {
         let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
         FirstFit { rotation, bases: FreeBases::new(grid), cubes, reversed: None }
     }
-}
 
-impl FirstFit {
     /// The first free block; `is_reversed` tells whether the dimensions of `grid` are reversed.
     pub(crate) fn first(
         &mut self,
@@ -152,8 +150,7 @@ fn first_turned(
         return None;
     }
     let requested = Subcube::of(&Block { base: 0, sides: sides.clone() });
-    // The order of `orientations` is lexicographic, dimension 0 first, starting with the requested
-    // side of that dimension.
+    // `orientations` is lexicographic, dimension 0 first, and starts with its requested side.
     let lexicographic = |mask: u32| if is_reversed { mask } else { mask.reverse_bits() };
     let leading = if is_reversed { sides.last() } else { sides.first() };
     let place = |mask: u32| match leading {

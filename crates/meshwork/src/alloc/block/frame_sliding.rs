@@ -54,9 +54,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
 /// Along each dimension, frames are spaced by their width *w* and aligned with the coordinate x₀ of
-/// the start node. On a mesh, each later row begins with the frame at `x₀ mod w` and ends where a
-/// frame would cross an edge. On a ring, frames go once around from x₀, as long as they do not
-/// overlap the first frame.
+/// the start node. On a mesh, later rows begin with the frame at `x₀ mod w`. On a ring, frames go
+/// once around from x₀, as long as they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,

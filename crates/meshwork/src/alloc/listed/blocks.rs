@@ -5,7 +5,7 @@ use super::adapter::{
 };
 use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
-use crate::alloc::AllocatorEntry;
+use crate::alloc::{AllocatorEntry, flag};
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 
@@ -47,18 +47,8 @@ pub static ENTRY: AllocatorEntry = entry(
                 help: "the base blocks, each with its nodes",
             },
             SEGMENT,
-            Param {
-                name: "spread",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether each segment has base blocks of its own",
-            },
-            Param {
-                name: "consolidate",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether all segments lie in one block of a listed size",
-            },
+            flag("spread", "whether each segment has base blocks of its own"),
+            flag("consolidate", "whether all segments lie in one block of a listed size"),
             WEIGHTS,
             HOSTS,
             PARTITIONS,
@@ -110,23 +100,16 @@ pub struct Blocks {
     covered: NodeSet,
 }
 
-/// Size of an aggregated block, and the limit on its lower blocks for a segment. Lower blocks are
-/// the blocks of the next smaller listed size. A segment may use only as many of them as its size
-/// requires.
+/// Size of an aggregated block. Of its lower blocks, which have the next smaller listed size, a
+/// segment may use only as many as its size requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Base blocks in an aggregated block.
     per: usize,
     /// Base blocks in a lower block.
-    per_lower: usize,
+    pub(crate) per_lower: usize,
     /// Maximum number of lower blocks for a segment; `None` without a limit.
     most_lower: Option<i64>,
-}
-
-impl Level {
-    pub(crate) fn per_lower(self) -> usize {
-        self.per_lower
-    }
 }
 
 /// Base blocks and lower blocks of an aggregated block from which a segment has nodes.
@@ -208,8 +191,7 @@ impl Blocks {
         (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
     }
 
-    /// Free nodes that a segment may use in the aggregated block `inside`, from those of each base
-    /// block.
+    /// Free nodes that a segment may use in `inside`, from those of each base block.
     pub(crate) fn capacity(
         &self,
         level: Level,
@@ -279,6 +261,36 @@ impl Blocks {
             request.nodes
         };
         Some(self.joined(self.listed_from(self.needed(all))).max(level.per))
+    }
+
+    /// Selects nodes for one segment, and flags the base blocks that they come from.
+    fn place(
+        &self,
+        nodes: &Nodes,
+        level: Level,
+        size: u32,
+        inside: std::ops::Range<usize>,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> Result<(NodeSet, Vec<bool>), Failure> {
+        let mut placing = Placing {
+            blocks: self,
+            nodes,
+            opened: Opened::new(self, level, inside),
+            chosen: NodeSet::empty(nodes.count()),
+        };
+        if let Some(list) = required {
+            placing.chosen.unite(list);
+            // Without a limit on lower blocks, base blocks with required nodes are not preferred.
+            if level.most_lower.is_some() {
+                placing.opened.open_blocks_of(self, list);
+            }
+            if placing.opened.lower_left < 0 {
+                return Err(Failure::Never(SlurmMessage::TopologyConfiguration));
+            }
+        }
+        placing.fill(size, available)?;
+        Ok((placing.chosen, placing.opened.taken))
     }
 }
 
@@ -368,45 +380,12 @@ impl Rule for Blocks {
     }
 }
 
-impl Blocks {
-    /// Selects nodes for one segment, and flags the base blocks that they come from.
-    fn place(
-        &self,
-        nodes: &Nodes,
-        level: Level,
-        size: u32,
-        inside: std::ops::Range<usize>,
-        required: Option<&NodeSet>,
-        available: &NodeSet,
-    ) -> Result<(NodeSet, Vec<bool>), Failure> {
-        let mut placing = Placing {
-            blocks: self,
-            nodes,
-            opened: Opened::new(self, level, inside),
-            chosen: NodeSet::empty(nodes.count()),
-        };
-        if let Some(list) = required {
-            placing.chosen.unite(list);
-            // Without a limit on lower blocks, base blocks with required nodes are not preferred.
-            if level.most_lower.is_some() {
-                placing.opened.open_blocks_of(self, list);
-            }
-            if placing.opened.lower_left < 0 {
-                return Err(Failure::Never(SlurmMessage::TopologyConfiguration));
-            }
-        }
-        placing.fill(size, available)?;
-        Ok((placing.chosen, placing.opened.taken))
-    }
-}
-
 impl Placing<'_> {
     fn missing(&self, size: u32) -> u32 {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Moves the lowest nodes of a base block from `best` to the chosen ones, until the segment is
-    /// full.
+    /// Moves the lowest nodes of a base block from `best` to `chosen`, until the segment is full.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {

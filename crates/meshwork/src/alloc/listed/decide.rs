@@ -133,8 +133,7 @@ pub trait Rule: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Listed leaves or base blocks, of which one may have to hold a job that requests parts of
-    /// nodes.
+    /// Listed leaves or base blocks, of which one may have to hold all parts of a job.
     fn parts(&self, inside: Inside) -> Vec<NodeSet> {
         if inside == Inside::Block { self.base_blocks().to_vec() } else { Vec::new() }
     }

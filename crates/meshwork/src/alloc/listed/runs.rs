@@ -3,9 +3,9 @@
 use super::adapter::{HOSTS, PARTITIONS, RuleAllocator, WEIGHTS};
 use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
-use crate::alloc::AllocatorEntry;
+use crate::alloc::{AllocatorEntry, flag};
 use crate::geometry::NodeSet;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::About;
 use crate::topology::{Node, Wiring};
 
 /// Registry entry of the allocator `runs`.
@@ -27,13 +27,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         WEIGHTS,
         HOSTS,
         PARTITIONS,
-        Param {
-            name: "wants",
-            kind: Kind::Flag,
-            default: DefaultValue::Is("false"),
-            help: "whether what jobs want beside a count is honoured; then whether one \
+        flag(
+            "wants",
+            "whether what jobs want beside a count is honoured; then whether one \
              starts is no longer known from a count, which takes longer",
-        },
+        ),
     ]),
     |params, topology| {
         let allocator = RuleAllocator::new(Runs, params, topology, 0)?;
@@ -151,8 +149,8 @@ fn runs(
 ///
 /// A later run is preferred if only it has required nodes, if it is lighter, or if it fits better
 /// at equal weight: it suffices and is shorter, or neither suffices and it is longer. If
-/// `contiguous` is set, a run must contain all required nodes, and a later run that alone suffices
-/// is preferred.
+/// `contiguous` is set, a run must contain all required nodes, and a later one that alone suffices
+/// wins.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

@@ -40,8 +40,7 @@ impl NodeSpans {
         NodeSpans { spans: vec![Span { begin, end, free, count, adds: false }] }
     }
 
-    /// Reserves nodes from `begin` to `end`, in **O(s)** for *s* spans, and a set operation for
-    /// each.
+    /// Reserves nodes from `begin` to `end`, in **O(s)** for *s* spans and one set operation each.
     pub fn reserve(&mut self, begin: i64, end: i64, nodes: &NodeSet) {
         self.cut(begin);
         self.cut(end);
@@ -107,8 +106,7 @@ impl SpanSearch {
         spans.spans.get(self.first).map(|span| &span.free)
     }
 
-    /// Removes the nodes that are reserved at any time from the examined start to `until`,
-    /// inclusive.
+    /// Removes nodes reserved at any time from the examined start to `until`, inclusive.
     pub fn keep_unreserved(&self, spans: &NodeSpans, until: i64, nodes: &mut NodeSet) {
         spans.keep_from(self.first, until, nodes);
     }

@@ -100,8 +100,7 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     let mut is_known = vec![false; list.len()];
     upwards(&list).into_iter().for_each(|i| is_known[i] = true);
     let Some(mut place) = is_known.iter().position(|known| !known) else { return Ok(list) };
-    // Every unknown switch has an unknown child, so a path as long as the list ends at a switch
-    // that is below itself.
+    // Unknown switches have an unknown child, so a path this long ends at one below itself.
     for _ in 0..list.len() {
         if let Below::Switches(children) = &list[place] {
             place = children.iter().copied().find(|child| !is_known[*child]).unwrap_or(place);
@@ -300,8 +299,7 @@ impl Tree {
         lightest
     }
 
-    /// Sum of the distances of each switch to all used switches, in links. `None` if a used switch
-    /// is in another tree.
+    /// Sum of the distances of each switch to all used ones, in links; `None` across trees.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
@@ -313,8 +311,7 @@ impl Tree {
                 below[parent] += below[i];
             }
         }
-        // Links that the path of each switch to the root shares with those of used switches,
-        // summed.
+        // Links that the path of each switch to the root shares with those of used ones.
         let mut shared = vec![0; used.len()];
         let mut distances = vec![None; used.len()];
         for &i in self.upwards.iter().rev() {

@@ -126,9 +126,8 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow. If
-/// the division leaves a rest, the first parts with further free nodes get one node more. **O(p log
-/// p)** for *p* parts.
+/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow. The
+/// first parts with further free nodes get one more of the rest. **O(p log p)** for *p* parts.
 pub(crate) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let mut counts: Vec<u32> = free.iter().map(|&(_, count)| count).collect();
     counts.sort_unstable();

@@ -40,12 +40,12 @@ pub(super) type Bits = SmallVec<[u64; 1]>;
 /// index of a node in its cube is its place, by default in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
-    side: u32,
-    dimensions: usize,
+    pub(super) side: u32,
+    pub(super) dimensions: usize,
     nodes: Vec<Node>,
     free: Vec<Bits>,
     /// Free nodes of each cube.
-    idle: Vec<u32>,
+    pub(super) idle: Vec<u32>,
 }
 
 impl Cubes {
@@ -85,24 +85,12 @@ impl Cubes {
         }
     }
 
-    pub(super) fn side(&self) -> u32 {
-        self.side
-    }
-
-    pub(super) fn dimensions(&self) -> usize {
-        self.dimensions
-    }
-
     pub(super) fn len(&self) -> usize {
         self.free.len()
     }
 
     pub(super) fn volume(&self) -> u32 {
         self.side.pow(self.dimensions as u32)
-    }
-
-    pub(super) fn idle(&self, cube: usize) -> u32 {
-        self.idle[cube]
     }
 
     pub(super) fn is_free(&self, cube: usize, place: usize) -> bool {

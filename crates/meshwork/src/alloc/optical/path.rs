@@ -57,9 +57,9 @@ pub(super) fn find(
         return None;
     }
     let on_face = |place: usize| {
-        let below = cubes.dimensions() - 1 - axis;
-        let at = place / (cubes.side() as usize).pow(below as u32) % cubes.side() as usize;
-        at == 0 || at + 1 == cubes.side() as usize
+        let below = cubes.dimensions - 1 - axis;
+        let at = place / (cubes.side as usize).pow(below as u32) % cubes.side as usize;
+        at == 0 || at + 1 == cubes.side as usize
     };
     let is_free: Vec<bool> =
         (0..neighbours.len()).map(|place| cubes.is_free(cube, place)).collect();

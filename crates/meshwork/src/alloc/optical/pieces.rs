@@ -65,7 +65,7 @@ pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placemen
 }
 
 fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
-    let (side, kinds) = (cubes.side(), kinds(shape, cubes.side()));
+    let (side, kinds) = (cubes.side, kinds(shape, cubes.side));
     // Most shapes that do not fit need more cubes than there are.
     if kinds.iter().map(|(number, _)| number).sum::<usize>() > cubes.len() {
         return None;
@@ -76,7 +76,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     for (number, piece) in kinds {
         let nodes = piece.iter().product();
         let open: Vec<usize> =
-            (0..cubes.len()).filter(|&cube| !taken[cube] && cubes.idle(cube) >= nodes).collect();
+            (0..cubes.len()).filter(|&cube| !taken[cube] && cubes.idle[cube] >= nodes).collect();
         if open.len() < number {
             return None;
         }

@@ -167,7 +167,7 @@ impl Reconfigurable {
 
     /// `None` if the machine has no slice that is large enough.
     fn slice(&self, request: &Request) -> Option<Slice> {
-        let side = self.cubes.side();
+        let side = self.cubes.side;
         match request {
             Request::Block(sides) => {
                 let mut ascending = sides.clone();
@@ -220,8 +220,8 @@ impl Reconfigurable {
 
     fn of_cubes(&mut self, counts: &Dims, grid: &Grid) -> Option<Placement> {
         let volume = self.cubes.volume();
-        let side = self.cubes.side();
-        let is_free = |&cube: &usize| self.cubes.idle(cube) == volume;
+        let side = self.cubes.side;
+        let is_free = |&cube: &usize| self.cubes.idle[cube] == volume;
         let whole = Dims::from_elem(side, self.grid.dimensions());
         let corner = |cube: usize| self.cubes.node(cube, 0);
         let Some(search) = &mut self.blocks else {
@@ -246,8 +246,8 @@ impl Reconfigurable {
     fn of_one(&self, part: usize) -> Option<Placement> {
         let volume = self.volume(part);
         let mut cubes: Vec<usize> =
-            (0..self.cubes.len()).filter(|&cube| self.cubes.idle(cube) >= volume).collect();
-        cubes.sort_by_key(|&cube| self.cubes.idle(cube)); // stable
+            (0..self.cubes.len()).filter(|&cube| self.cubes.idle[cube] >= volume).collect();
+        cubes.sort_by_key(|&cube| self.cubes.idle[cube]); // stable
         cubes.into_iter().find_map(|cube| {
             let first = self.first_place(cube, part)?;
             let (base, sides) = (self.cubes.node(cube, first as usize), self.parts[part].0.clone());
@@ -331,7 +331,7 @@ impl Allocator for Reconfigurable {
         }
         let smaller = (1..self.parts.len()).rev().filter(|&part| self.handed_out[part]);
         let parts: Vec<String> = smaller.map(|part| sides_text(&self.parts[part].1)).collect();
-        let (side, count) = (self.cubes.side(), self.cubes.len());
+        let (side, count) = (self.cubes.side, self.cubes.len());
         let multiples = match (count, &self.blocks) {
             (1, _) => sides_text(&self.parts[0].1),
             (_, None) => format!("sides that are multiples of {side}, of at most {count} cubes"),

@@ -120,15 +120,10 @@ impl Rfold {
                 return Some(placed);
             }
         }
-        pieces::place(
-            &self.cubes,
-            &folded_for_cubes(shape, self.cubes.side(), self.ties),
-            self.ties,
-        )
+        pieces::place(&self.cubes, &folded_for_cubes(shape, self.cubes.side, self.ties), self.ties)
     }
 
-    /// Places a line wound through cubes; entirely free ones only if partly held ones do not
-    /// suffice.
+    /// Places a line wound through cubes, free ones only if partly held ones do not suffice.
     fn wound(
         &self,
         nodes: u32,
@@ -136,7 +131,7 @@ impl Rfold {
         budget: &mut dyn FnMut(PathSearch) -> u64,
     ) -> Option<Placement> {
         let volume = self.cubes.volume();
-        let idle = |&cube: &usize| self.cubes.idle(cube);
+        let idle = |&cube: &usize| self.cubes.idle[cube];
         let all = 0..self.cubes.len();
         let (mut used, mut empty) = (Vec::new(), Vec::new());
         for cube in all {

@@ -1,9 +1,4 @@
-//! Allocation of parts of nodes, in three steps: a domain, an order of nodes, a choice in each
-//! node.
-//!
-//! A job consists of pieces, each on one node. The domain divides pieces among leaves or groups of
-//! the machine, like one of the allocators of whole nodes. In each leaf or group, pieces are placed
-//! on nodes in a given order. In each node, the cores and GPUs are chosen.
+//! Allocation of parts of nodes: a domain, an order of nodes, and a choice in each node.
 
 pub mod nodes;
 pub mod orders;
@@ -35,8 +30,7 @@ use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
 use within::IslandRule;
 
-/// Stored rankings of nodes, one for each kind of request, before the least recently used is
-/// dropped.
+/// Stored rankings, one for each kind of request, before the least recently used is dropped.
 const MOST_RANKED: usize = 48;
 
 /// Rule that divides the nodes or pieces of a job among leaves or groups.
@@ -115,8 +109,7 @@ impl NodeAllocator {
 
 enum Kept {
     Shares(Domain),
-    /// An allocator of whole nodes, and its separate site, where nodes with room for pieces are
-    /// free.
+    /// Allocator of whole nodes, and its own site, where nodes with room for pieces are free.
     Asked(NodeAllocator, Box<Site>),
 }
 
@@ -358,8 +351,7 @@ impl PiecesAllocator {
                     }
                     left == 0
                 };
-                // Equally many pieces are put on each node, as many as the allocator finds enough
-                // nodes for.
+                // Equally many pieces are put on each node, as many as nodes are found for.
                 let most = one.most_on_a_node(span).min(wanted);
                 let mut any = NodeSet::empty(site.grid().nodes());
                 for each in (1..=most).rev() {
@@ -372,8 +364,7 @@ impl PiecesAllocator {
                         return true;
                     }
                 }
-                // Then different numbers: the fewest nodes that could hold all pieces first, all
-                // nodes last.
+                // Then different numbers: the fewest sufficient nodes first, all nodes last.
                 let mut rooms: Vec<u32> = any.iter().map(|node| one.fits_on(node)).collect();
                 rooms.sort_unstable_by_key(|&room| std::cmp::Reverse(room));
                 let mut sum = 0_u64;

@@ -30,8 +30,7 @@ pub(super) struct Ranked {
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// Tournament tree of the best nodes: entry 1 is the best of all, those from `leaves` on are
-    /// nodes.
+    /// Tournament tree: entry 1 is the best of all nodes, and nodes stand from `leaves` on.
     winners: Vec<Node>,
     leaves: usize,
     /// Nodes of each leaf of the machine.
@@ -42,9 +41,8 @@ pub(super) struct Ranked {
     room: u64,
 }
 
-/// Pieces of a role that fit on a node, at most all of them. If all pieces must be on one node or
-/// island, the number is 0 unless all fit there. `suits` is whether pieces of the role may be on
-/// this type of node.
+/// Pieces of a role that fit on a node, at most all of them; 0 if all must be on one node or
+/// island, but do not fit. `suits` is whether pieces of the role may be on this type of node.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;

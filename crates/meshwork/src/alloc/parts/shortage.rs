@@ -61,8 +61,7 @@ pub fn too_few_nodes(count: u64, free: u64) -> String {
 
 /// Reason why `count` pieces do not fit, if enough of each resource is free in total.
 ///
-/// `piece` is in words, `room` is the number of pieces that fit, and `is_alone` means that each
-/// needs a node of its own.
+/// `piece` is in words, `room` is how many fit, and `is_alone` tells whether each needs a node.
 #[must_use]
 pub fn too_few_rooms(count: u64, piece: &str, is_alone: bool, room: u64) -> String {
     let has = match room {

@@ -48,8 +48,8 @@ struct Shells {
     before: Vec<u32>,
     /// Buffer for [`slide`]: the current window sum of each line of nodes.
     window: Vec<u32>,
-    /// Sum of distances from each centre to its nearest free nodes. Nodes beyond the current radius
-    /// count as just outside it.
+    /// Distances from each centre to its nearest free nodes, those beyond the radius as just
+    /// outside.
     sums: Vec<u64>,
 }
 

@@ -35,9 +35,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
 /// The multiple partner strategy, on a grid of any number of dimensions. The partners of a block of
-/// *m* − 1 dimensions are the blocks at all other coordinates along one further dimension. If the
-/// sides of the grid differ, this dimension must have the same side as the grid's dimension *m* −
-/// 1.
+/// *m* − 1 dimensions are the blocks at all other coordinates along one further dimension, whose
+/// side must equal that of the grid's dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
     /// Free nodes that are not yet taken for the request.

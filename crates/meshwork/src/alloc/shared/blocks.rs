@@ -65,7 +65,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
         false => blocks[block].count_shared(&found.all),
     };
     let free: Vec<u32> = inside.map(left).collect();
-    let lower: Vec<u32> = free.chunks(level.per_lower()).map(|part| part.iter().sum()).collect();
+    let lower: Vec<u32> = free.chunks(level.per_lower).map(|part| part.iter().sum()).collect();
     let mut last_nodes = missing.nodes + 1;
     while last_nodes != missing.nodes {
         last_nodes = missing.nodes;

@@ -127,9 +127,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Amounts that a job without nodes needs at the start of an attempt. The attempt aims at the
-    /// minimum number of nodes if `always_least` is set, or if GPUs are requested for the whole
-    /// job.
+    /// Amounts needed at the start of an attempt. It aims at the minimum number of nodes if
+    /// `always_least` is set, or if GPUs are requested for the whole job.
     pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
@@ -188,8 +187,7 @@ impl<'a> Attempt<'a> {
         self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass, is_older)
     }
 
-    /// Takes a node with `cpus` usable CPUs; returns the CPUs that are used, 0 if it cannot be
-    /// used.
+    /// Takes a node with `cpus` usable CPUs; returns those used, 0 if it cannot be used.
     pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
         let used = self.cpus_to_use(node, cpus, missing);
         if used > 0 {

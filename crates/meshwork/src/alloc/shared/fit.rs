@@ -28,8 +28,7 @@ pub(super) struct Fit {
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Rank by which nodes are taken: by weight, then first those with more GPUs near the job's
-    /// cores.
+    /// Rank by which nodes are taken: by weight, then by GPUs near the job's cores.
     pub weight: u64,
     /// Usable CPUs times usable GPUs, by which nodes are left out of attempts.
     pub product: u64,

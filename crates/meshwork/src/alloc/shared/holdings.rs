@@ -190,9 +190,8 @@ impl Index {
         }
     }
 
-    /// The first position from `from` on of a node with at least these amounts free. **O(log n)**
-    /// for each visited group. A group is visited if its maxima suffice, even if no single node of
-    /// it has enough.
+    /// The first position from `from` on with at least these amounts free. **O(log n)** for each
+    /// group whose maxima suffice, even if no single node of it has enough.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))

@@ -130,8 +130,7 @@ impl Known {
         known
     }
 
-    /// Examines a changed node anew, in **O(h + log w)** for *h* levels of switches and *w*
-    /// weights.
+    /// Examines a changed node, in **O(h + log w)** for *h* levels of switches and *w* weights.
     pub(super) fn update(
         &mut self,
         machine: &SharedMachine,

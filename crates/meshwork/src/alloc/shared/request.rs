@@ -9,8 +9,7 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type; `None` if every type is accepted. An unknown index matches no
-    /// GPU.
+    /// Index of the required type; `None` for any. No GPU matches an unknown index.
     pub model: Option<u16>,
 }
 
@@ -92,6 +91,11 @@ impl Gpus {
     /// CPUs for each GPU, as requested or by default.
     pub(super) fn any_cpus(&self) -> u32 {
         if self.cpus > 0 { self.cpus } else { self.default_cpus }
+    }
+
+    /// GPUs of the whole job if it has `nodes` nodes.
+    pub(super) fn for_job(&self, nodes: u64) -> u64 {
+        if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }
 }
 
@@ -306,13 +310,6 @@ impl SharedRequest {
             *cpt = Some(clip(per_task.saturating_mul(u64::from(gpus.cpus))));
         }
         Ok(())
-    }
-}
-
-impl Gpus {
-    /// GPUs of the whole job if it has `nodes` nodes.
-    pub(super) fn for_job(&self, nodes: u64) -> u64 {
-        if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }
 }
 

@@ -130,8 +130,7 @@ impl Used<'_> {
         self.list.up_from(switch).for_each(|above| self.below[above] += 1);
     }
 
-    /// Sum of the distances from a switch to all used ones, like [`Tree::distances`] for one
-    /// switch.
+    /// Distances from a switch to all used ones, summed like [`Tree::distances`] for one switch.
     fn distance(&self, switch: usize) -> Option<u32> {
         let (mut shared, mut root) = (0, switch);
         for above in self.list.up_from(switch) {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError, flag};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::Request;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::About;
 use crate::topology::Wiring;
 
 /// Registry entry of the allocator `free_list`.
@@ -33,13 +33,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "Kim, Das & Lin, A top-down processor allocation scheme for hypercube \
              computers, IEEE TPDS 2(1), 1991",
     )
-    .params(&[Param {
-        name: "strict_lists",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether a request that no listed cube can serve waits; otherwise every \
+    .params(&[flag(
+        "strict_lists",
+        "whether a request that no listed cube can serve waits; otherwise every \
              subcube is looked at, and the lists are formed anew if one is free",
-    }]),
+    )]),
     |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(FreeList {

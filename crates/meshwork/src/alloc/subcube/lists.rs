@@ -84,8 +84,7 @@ impl CubeLists {
         }
     }
 
-    /// Halves an unlisted subcube along a dimension in `among`; returns the kept and the listed
-    /// half.
+    /// Halves an unlisted subcube along one of `among`; returns the kept and the listed half.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -99,9 +98,8 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a subcube that has become free, after merging it with listed neighbours. Neighbours
-    /// extend along the same dimensions, and their bases differ in one bit. Lower bits are tried
-    /// first.
+    /// Lists a subcube that has become free, after merging it with listed neighbours, which extend
+    /// along the same dimensions and whose bases differ in one bit. Lower bits are tried first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -115,8 +113,7 @@ impl CubeLists {
         self.insert(cube);
     }
 
-    /// Carves a claimed placement out of the lists, or rebuilds them if a block is in no single
-    /// subcube.
+    /// Carves a placement out of the lists, or rebuilds them if a block is in no single subcube.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -139,8 +136,7 @@ impl CubeLists {
         }
     }
 
-    /// Listed subcubes as numbers, to be saved, since they depend on all claims and releases so
-    /// far.
+    /// Listed subcubes, to be saved, because they depend on all claims and releases so far.
     pub(super) fn memory(&self) -> Vec<u64> {
         self.lists.iter().flatten().copied().map(number).collect()
     }
@@ -157,8 +153,7 @@ impl CubeLists {
         Ok(())
     }
 
-    /// Rebuilds the lists from the free nodes, the largest subcube first, then by base, then by
-    /// mask.
+    /// Rebuilds the lists from the free nodes, the largest subcube first, then by base and mask.
     pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();

@@ -174,8 +174,7 @@ struct Neighbours<'a> {
 
 impl<'a> Neighbours<'a> {
     fn new(cubes: &'a [Subcube], nodes: u32) -> Neighbours<'a> {
-        // c subcubes of 2ᵏ nodes, spread evenly over N nodes: (c 2ᵏ)² / N pairs by node, c²
-        // directly.
+        // c subcubes of 2ᵏ among N nodes make (c 2ᵏ)² / N pairs by node, c² directly.
         let by_node = |cube: &Subcube| 2 * cube.dimension() < nodes.ilog2();
         let at_node = cubes.first().is_some_and(by_node).then(|| {
             let mut at_node = vec![Vec::new(); nodes as usize];

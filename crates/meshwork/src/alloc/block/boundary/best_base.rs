@@ -93,8 +93,7 @@ impl BestBase {
                 // position is as good as any; the last position mirrors the first.
                 weigh(0, Faces::all(sides.len()));
             } else {
-                // Bases blocked on all sides come first, because their contact rules out most
-                // others.
+                // Bases blocked on all sides come first: their contact rules out most others.
                 scratch.peaks.for_each(true, &mut weigh);
                 scratch.peaks.for_each(false, &mut weigh);
             }

@@ -203,8 +203,7 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// The coordinate `at`, or its neighbour in direction `high` if `beyond` is set; `None` past a
-/// wall.
+/// `at`, or its neighbour in direction `high` if `beyond` is set; `None` past a wall.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };

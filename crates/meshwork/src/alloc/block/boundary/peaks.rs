@@ -5,9 +5,8 @@ use crate::alloc::block::held::Span;
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Held nodes at the low and the high end of their block, for each dimension. The function that
-/// fills the sets determines whether borders between touching blocks are edges. Both sets may
-/// contain further held nodes.
+/// Held nodes at the low and the high end of their block, for each dimension, and possibly more.
+/// The function that fills the sets determines whether borders between touching blocks are edges.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
@@ -41,8 +40,7 @@ impl Edges {
             let stride = grid.strides()[d];
             self.low[d].assign_shifted_up(free, stride);
             self.high[d].assign_shifted_down(free, stride);
-            // Shifts cross rows, so all held nodes at the first and last coordinates count as
-            // edges.
+            // Shifts cross rows, so held nodes at the first and last coordinates are edges.
             self.low[d].unite(&self.first[d]);
             self.high[d].unite(&self.last[d]);
             self.low[d].intersect(&self.held);
@@ -69,8 +67,7 @@ impl Edges {
 
 /// Finds the positions of a free block that may have the most contact with held nodes.
 ///
-/// A position is given by its base, the lowest corner of the block. The lowest position of most
-/// contact is always found.
+/// A position is the lowest corner of the block. The lowest one of most contact is always found.
 ///
 /// Consider a block that moves up along one dimension as far as its nodes stay free. It touches
 /// held nodes ahead of it or behind it only at the two ends of this range. In between, contact
@@ -90,8 +87,7 @@ impl Edges {
 /// edge of a held block is level with the back or the front of the moving block, one step before
 /// its back, or one step beyond its front. Bases with such an edge are candidates too.
 ///
-/// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d* dimensions, for *n*
-/// nodes and sides up to *s*.
+/// **O(d² · n / 64)** in two dimensions, otherwise **O(d³ · log s · n / 64)**, for sides up to *s*.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
@@ -215,9 +211,8 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension. If
-    /// `corners` is set, blocks that end one step before the node or begin one step after it count
-    /// too.
+    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension or,
+    /// if `corners` is set, end one step before it or begin one step after it.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {

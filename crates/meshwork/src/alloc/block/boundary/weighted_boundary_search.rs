@@ -8,7 +8,7 @@ use super::best_base::BestBase;
 use super::contact::{Beside, Faces, beside};
 use super::peaks::Edges;
 use crate::alloc::block::held::{Held, HeldBlocks, Span, spans};
-use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, flag};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Dims, Request};
@@ -50,12 +50,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
             help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
              `alpha`, or by a factor of e in each `alpha`",
         },
-        Param {
-            name: "corners",
-            kind: Kind::Flag,
-            default: DefaultValue::Is("false"),
-            help: "whether ties go to the block with the most held nodes about its corners",
-        },
+        flag("corners", "whether ties go to the block with the most held nodes about its corners"),
     ]),
     |params, topology| {
         let corners = params.flag("corners");

@@ -114,8 +114,7 @@ impl Anchors {
     /// The total size, in nodes, of the listed boxes with at least one node outside `available`.
     ///
     /// # Complexity
-    /// **O(p · log s · n / 64)** for *p* listed shapes (boxes with their positions) with sides up
-    /// to *s* on *n* nodes.
+    /// **O(p · log s · n / 64)** for *p* listed shapes with sides up to *s* on *n* nodes.
     #[must_use]
     pub fn fragmentation(&self, available: &NodeSet) -> u64 {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
@@ -127,8 +126,7 @@ impl Anchors {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The best free box of `size` nodes, and whether boxes of its shape overlap other listed
-    /// boxes.
+    /// The best free box of `size` nodes, and whether boxes of its shape overlap other boxes.
     fn best(
         &self,
         nodes: &Nodes,
@@ -137,8 +135,7 @@ impl Anchors {
         required: Option<&NodeSet>,
         ends: Option<&Ends>,
     ) -> Option<(NodeSet, bool)> {
-        // Criteria that compare shapes are evaluated for each shape, the others for the chosen
-        // shape only.
+        // Criteria that compare shapes are evaluated for each, others for the chosen shape only.
         let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
         let early = self.criteria.iter().rposition(decides_entries).map_or(0, |last| last + 1);
         let mut best: Option<(Found, View)> = None;

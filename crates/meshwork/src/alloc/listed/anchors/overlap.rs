@@ -38,8 +38,7 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Unsigned integer that counts boxes. 16 bits suffice for a torus of fewer than 2¹⁶ cells, and are
-/// added twice as fast as 32.
+/// Counter of boxes: 16 bits suffice below 2¹⁶ cells, and are added twice as fast as 32.
 pub(super) trait Count: Copy + Ord + Into<u32> {
     const ZERO: Self;
     const MOST: Self;
@@ -302,8 +301,6 @@ mod tests {
                 let mut others = NodeSet::empty(grid.nodes());
                 (0..grid.nodes())
                     .filter(|_| rng.below(10) >= share_held)
-                    .collect::<Vec<u32>>()
-                    .into_iter()
                     .for_each(|node| others.insert(node));
                 let mut side = |axis: usize| 1 + rng.below(u64::from(sides[axis])) as u32;
                 let own = [side(0), side(1), side(2)];

@@ -60,8 +60,7 @@ impl Axis {
 
 /// Takes the first free nodes of a shell, at most `left`, and returns the number taken. The shell
 /// has the nodes at `distance` from the centre `here` along the dimensions of `axes`, and otherwise
-/// the coordinates of the node `row`. `count` is called with each dimension, coordinate and number
-/// of nodes taken there.
+/// the coordinates of `row`. `count` gets each dimension, coordinate and number of nodes taken.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],

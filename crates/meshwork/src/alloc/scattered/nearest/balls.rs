@@ -128,8 +128,7 @@ impl Balls {
         self.free.resize(grid.nodes() as usize, 0);
         free.iter().for_each(|node| self.free[node as usize] = 1);
         self.sums.iter_mut().for_each(|sum| sum.layers.clear());
-        // The radii within which fewer than `count` nodes lie, and the nodes within the largest of
-        // these.
+        // Radii with fewer than `count` nodes within, and the nodes within the largest.
         let (mut shells, mut nearer) = (vec![0_u16; self.free.len()], vec![0_u16; self.free.len()]);
         let mut is_centre = vec![0_u16; self.free.len()];
         centres.iter().for_each(|centre| is_centre[centre as usize] = u16::MAX);
@@ -137,7 +136,7 @@ impl Balls {
             if (radius + 1) * self.sums.len() * self.free.len() > MAX_COUNTS {
                 return None;
             }
-            // Then the volume of a ball must not exceed 16 bits.
+            // With more free nodes than 16 bits can count, the volume of a ball is limited.
             let across = 2 * radius as u64 + 1;
             let most = across.saturating_pow(grid.dimensions() as u32);
             if may_be_more && most > u64::from(u16::MAX) {

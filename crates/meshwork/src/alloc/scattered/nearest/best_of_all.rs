@@ -44,7 +44,7 @@ impl BestOfAll {
         let reached = balls.reach(grid, free, centres, count)?;
         planes.look_at(balls, reached.iter().map(|reached| reached.shell + 1).max()?);
         let mut best = (u64::MAX, Node::MAX);
-        let nodes = planes.nodes();
+        let nodes = planes.nodes;
         let plane = |reached: &Reached| reached.centre as usize / nodes;
         for group in reached.chunk_by(|a, b| plane(a) == plane(b)) {
             let shells = group.iter().map(|reached| reached.shell + 1).max().unwrap_or(0);

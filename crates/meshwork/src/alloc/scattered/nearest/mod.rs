@@ -25,15 +25,7 @@ pub(super) enum Centres {
     Crossings,
 }
 
-/// Allocator of the free nodes nearest to the best centre, the first with fewest hops over all
-/// pairs.
-///
-/// There are *c* centres, and *n* nodes in *d* dimensions of side *s*; *r* is the radius of the
-/// nearest nodes. The grid has *p* planes along the lowest *l* dimensions. Counting the nodes
-/// around all centres takes **O(d · log d · n · r)**, counting those at the largest distance **O(n
-/// · p · r · l)**, and comparing the centres **O(c · (p + l · s))**; one plane is examined for each
-/// centre that may be the best. Centres are handled [one by one](OneByOne) if there are few, or if
-/// the machine is so long that the counts need too much memory.
+/// Allocator of the free nodes around the first centre with the fewest hops over all pairs.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
@@ -189,7 +181,7 @@ mod tests {
                     let shells = reached.iter().map(|reached| reached.shell + 1).max().unwrap();
                     planes.look_at(&balls, shells);
                     let mut plane = None;
-                    let nodes = planes.nodes();
+                    let nodes = planes.nodes;
                     let of = |reached: &Reached| (reached.centre as usize / nodes, reached.centre as usize % nodes / LANES);
                     // Check all centres of a stretch, and then a subset of them with gaps.
                     for side_by_side in reached.chunk_by(|a, b| of(a) == of(b)) {

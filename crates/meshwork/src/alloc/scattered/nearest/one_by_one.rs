@@ -154,8 +154,7 @@ impl Half {
         sum
     }
 
-    /// Calls `visit` with the taken nodes of each coordinate of each dimension, the last one first.
-    /// The counts become 0.
+    /// Calls `visit` with the taken nodes by coordinate for each dimension, and zeroes the counts.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
         for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {

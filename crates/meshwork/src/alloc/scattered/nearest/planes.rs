@@ -23,14 +23,13 @@ use super::lanes::{LANES, Lanes};
 /// summed in [stretches](super::stretch).
 pub(super) struct Planes {
     /// Dimensions of a plane.
-    lower: usize,
+    pub(super) lower: usize,
     /// Nodes of a plane.
-    nodes: usize,
+    pub(super) nodes: usize,
     /// Nodes of the grid.
     all: usize,
-    /// Free nodes of the plane at each distance from each node, for each lower dimension. Only
-    /// nodes with the same coordinate in the lower dimension count. Indexed by distance, then by
-    /// node of the grid.
+    /// Free nodes of the plane at each distance from each node, for each lower dimension, with the
+    /// same coordinate in it. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
     /// Free nodes in balls over all other dimensions, for each lower dimension. Indexed by the
     /// number of planes from which the whole last shell is taken, then by radius plus 1, then by
@@ -72,14 +71,6 @@ impl Planes {
         let (rings, taken) = (vec![Vec::new(); lower], vec![Vec::new(); lower]);
         let (away, within) = (Vec::new(), Vec::new());
         Planes { lower, nodes, all: 0, rings, taken, radii: 0, away, within }
-    }
-
-    pub(super) fn dimensions(&self) -> usize {
-        self.lower
-    }
-
-    pub(super) fn nodes(&self) -> usize {
-        self.nodes
     }
 
     pub(super) fn lane(&self, node: Node) -> usize {

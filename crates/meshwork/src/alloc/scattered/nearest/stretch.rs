@@ -75,7 +75,7 @@ impl Stretch {
         self.counted = self.rest.map(|rest| (count as u16).wrapping_sub(rest));
         self.above = self.hops_above(planes, axes, &[count as u16; LANES]);
         self.below = [0; LANES];
-        let nodes = planes.nodes();
+        let nodes = planes.nodes;
         for (d, rows) in self.lower.iter_mut().enumerate() {
             let axis = &axes.axes[d];
             for reached in centres {
@@ -94,8 +94,7 @@ impl Stretch {
         }
     }
 
-    /// Hops over all pairs of the nodes nearest to one centre; `None` if `may_be` rejects a lower
-    /// bound.
+    /// Hops over all pairs of nodes nearest to a centre; `None` if `may_be` rejects a lower bound.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -167,7 +166,7 @@ impl Stretch {
     /// Hops along the upper dimensions, from the counts in each plane, which are overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
-        for axis in axes.axes[planes.dimensions()..].iter().rev() {
+        for axis in axes.axes[planes.lower..].iter().rev() {
             let length = by_plane.len() / axis.side;
             let along = &mut self.along[..axis.side];
             for (count, planes) in along.iter_mut().zip(by_plane.chunks_exact(length)) {

@@ -6,8 +6,7 @@ use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
 
 impl Torus {
-    /// Keeps the free boxes that are best by one criterion, and returns their cost; lower is
-    /// better.
+    /// Keeps the free boxes that are best by a criterion; returns their cost, where less is better.
     pub(in super::super) fn narrow(
         &self,
         view: &View,
@@ -93,8 +92,7 @@ impl Torus {
         counts
     }
 
-    /// Keeps the boxes whose neighbours have the longest total remaining run time; longer costs
-    /// less.
+    /// Keeps the boxes whose neighbours have the longest remaining run time; longer costs less.
     fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
         let Some(ends) = &view.ends else { return 0 };
         let lasting = |base: u32| -> f64 {
