@@ -23,11 +23,10 @@ use crate::topology::{Topology, Wiring};
 pub trait Allocator: Send {
     /// Returns free nodes for a request, or `None` if this allocator finds none now.
     ///
-    /// The request has the form (such as a node count or a block) that the registry entry
-    /// [asks](AllocatorEntry::asks) for. The result is a proposal: the engine either claims it and
-    /// then calls [`claimed`](Allocator::claimed), or drops it. A repeated call with an equal
-    /// random stream gives an equal result. Whether a placement is found depends neither on `now`
-    /// nor on the stream.
+    /// The request has the form that the registry entry [asks](AllocatorEntry::asks) for. The
+    /// result is a proposal: the engine either [claims](Allocator::claimed) it or drops it. A
+    /// repeated call with an equal random stream gives an equal result. Neither `now` nor the
+    /// stream determines whether a placement is found.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
     /// The form of requests, if a parameter changes it; `None` for the form of the registry entry.

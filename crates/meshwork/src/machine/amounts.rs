@@ -119,6 +119,12 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
     Sums { cores, gpus: gpus.count() as u32 }
 }
 
+/// The amounts above 0, without tallies, each with its index.
+fn positive<C: FromIterator<(u16, u32)>>(kind: &NodeType, cells: &[u32]) -> C {
+    let own = (0..).zip(&cells[..kind.tallies_from()]);
+    own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell, amount)).collect()
+}
+
 /// Nodes whose amounts have changed, in order of the changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
@@ -339,9 +345,7 @@ impl Amounts {
     /// All free amounts of a node, in the form in which they can be claimed.
     pub(crate) fn rest(&self, node: Node) -> Parts {
         let of = self.of(node);
-        let left = of.cells[..of.kind.tallies_from()].iter().enumerate();
-        let cells = left.filter(|(_, amount)| **amount > 0);
-        let cells = cells.map(|(cell, &amount)| (cell as u16, amount)).collect();
+        let cells = positive(of.kind, of.cells);
         Parts { parts: vec![NodePart { node, pieces: 0, cells }], cores: of.cores }
     }
 
@@ -359,10 +363,6 @@ impl Amounts {
     #[must_use]
     pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);
-        let cells = kind.idle();
-        let own = cells[..kind.tallies_from()].iter().enumerate();
-        let cells =
-            own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell as u16, amount));
-        NodePart { node, pieces: 1, cells: cells.collect() }
+        NodePart { node, pieces: 1, cells: positive(kind, &kind.idle()) }
     }
 }

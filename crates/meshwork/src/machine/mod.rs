@@ -99,11 +99,8 @@ impl Site {
                 match known {
                     Some((_, _, left)) => *left -= amount.min(*left),
                     None if (cell as usize) < of.kind.tallies_from() => {
-                        left.push((
-                            part.node,
-                            cell,
-                            of.cells[cell as usize].saturating_sub(amount),
-                        ));
+                        let rest = of.cells[cell as usize].saturating_sub(amount);
+                        left.push((part.node, cell, rest));
                     }
                     None => {}
                 }

@@ -1,6 +1,6 @@
 //! Best-fit selector: the site on which the job leaves the fewest processors free.
 
-use super::{Best, SelectorEntry};
+use super::{Best, SHIH, SelectorEntry};
 use crate::offer::SiteFit;
 use crate::registry::About;
 
@@ -17,10 +17,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
          left free beside it; of equal ones to the fastest, then to the first.",
     )
     .complexity("One question for each site.")
-    .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
-         through considering both speed heterogeneity and resource fragmentation, section 2",
-    ),
+    .source(SHIH),
     |_| Ok(Box::new(Best(tightest))),
 );
 

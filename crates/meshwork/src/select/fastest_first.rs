@@ -1,6 +1,6 @@
 //! Fastest-first selector: the fastest site on which the job fits.
 
-use super::{Best, SelectorEntry};
+use super::{Best, SHIH, SelectorEntry};
 use crate::offer::SiteFit;
 use crate::registry::About;
 
@@ -13,10 +13,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
              ones to the first.",
         )
         .complexity("One question for each site.")
-        .source(
-            "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
-             through considering both speed heterogeneity and resource fragmentation, section 2",
-        ),
+        .source(SHIH),
     |_| Ok(Box::new(Best(fastest))),
 );
 

@@ -3,7 +3,7 @@
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
 use super::lookahead::{LOOKAHEAD, LookAhead};
-use super::{Selector, SelectorEntry};
+use super::{SHIH, Selector, SelectorEntry};
 use crate::job::Job;
 use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::About;
@@ -27,10 +27,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
         "Where the choices differ and some job waited before, twice a walk along \
              the queue: O(q) looks at each site for q waiting jobs.",
     )
-    .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
-         through considering both speed heterogeneity and resource fragmentation, section 2",
-    )
+    .source(SHIH)
     .params(&[LOOKAHEAD]),
     |params| Ok(Box::new(Intelligent { lookahead: LookAhead::of(params) })),
 );

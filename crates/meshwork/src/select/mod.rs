@@ -41,6 +41,10 @@ impl Selector for Best {
     }
 }
 
+const SHIH: &str = "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
+                    grid through considering both speed heterogeneity and resource fragmentation, \
+                    section 2";
+
 /// Registry entry of a selector.
 #[derive(Clone, Copy)]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use smallvec::{SmallVec, smallvec};
 
 use super::folding::{Stretch, within};
-use super::{Demand, Size, Sizing, SizingEntry};
+use super::{Demand, Size, Sizing, SizingEntry, YU};
 use crate::alloc::{RecallError, nothing_to_recall};
 use crate::job::Request;
 use crate::registry::{About, DefaultValue, Param, Words};
@@ -26,10 +26,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
          mean dimension of the last 100 requests, to the nearest. A job alone has no limit.",
     )
     .complexity("One question to the allocator for each attempt.")
-    .source(
-        "Yu & Das, Limit allocation: an efficient processor management scheme for \
-             hypercubes, ICPP 1994",
-    )
+    .source(YU)
     .params(&[
         Param {
             name: "average",

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::folding::{Stretch, all_folds};
-use super::{Demand, Size, Sizing, SizingEntry};
+use super::{Demand, Size, Sizing, SizingEntry, YU};
 use crate::registry::About;
 
 /// Registry entry of the sizing `greedy_limit`.
@@ -21,10 +21,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
         "At most one question to the allocator for each fold, and one more: O(log \
              p) for p processors.",
     )
-    .source(
-        "Yu & Das, Limit allocation: an efficient processor management scheme for \
-             hypercubes, ICPP 1994",
-    )
+    .source(YU)
     .params(&[Stretch::PARAM]),
     |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
 );

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::folding::{Stretch, within};
-use super::{Demand, Size, Sizing, SizingEntry};
+use super::{Demand, Size, Sizing, SizingEntry, YU};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Registry entry of the sizing `limit`.
@@ -14,10 +14,7 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
              until it has no more, and always runs in that size, however empty the machine is.",
         )
         .complexity("One question to the allocator for each attempt.")
-        .source(
-            "Yu & Das, Limit allocation: an efficient processor management scheme for \
-             hypercubes, ICPP 1994",
-        )
+        .source(YU)
         .params(&[
             Param {
                 name: "dimension",

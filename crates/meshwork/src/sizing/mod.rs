@@ -83,6 +83,9 @@ pub trait Sizing: Send {
     fn fork(&self) -> Box<dyn Sizing>;
 }
 
+const YU: &str = "Yu & Das, Limit allocation: an efficient processor management scheme for \
+                  hypercubes, ICPP 1994";
+
 /// Registry entry of a sizing.
 #[derive(Clone, Copy)]
 #[non_exhaustive]

@@ -79,19 +79,11 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     // `whole`: bases of blocks on the mesh; `prohibited`: bases that a held block rules out.
     let bases: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
     let whole = Span { low: Dims::from_elem(0, sides.len()), high: bases.clone() };
-    let prohibited: Vec<Span> = held
-        .iter()
-        .map(|held| Span {
-            low: held
-                .span
-                .low
-                .iter()
-                .zip(sides)
-                .map(|(at, side)| at.saturating_sub(side - 1))
-                .collect(),
-            high: held.span.high.iter().zip(&bases).map(|(end, bases)| *end.min(bases)).collect(),
-        })
-        .collect();
+    let prohibited = |Held { span: Span { low, high }, .. }: &Held| Span {
+        low: low.iter().zip(sides).map(|(at, side)| at.saturating_sub(side - 1)).collect(),
+        high: high.iter().zip(&bases).map(|(end, bases)| *end.min(bases)).collect(),
+    };
+    let prohibited: Vec<Span> = held.iter().map(prohibited).collect();
     let mut planes: Vec<(u32, u64, Span)> = vec![(0, 0, at_coordinate(&whole, 0))];
     for (held, prohibited) in held.iter().zip(&prohibited) {
         let behind = held.span.high[0];

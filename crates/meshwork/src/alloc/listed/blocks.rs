@@ -335,10 +335,9 @@ impl Rule for Blocks {
             };
             let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
             let placed = match chosen {
-                None if free.is_empty() => Err(Failure::Now {
-                    message: no_unit,
-                    action: Action::WithoutOneOf(NodeSet::empty(nodes.count())),
-                }),
+                None if free.is_empty() => {
+                    Err(Failure::now(no_unit, Action::WithoutOneOf(NodeSet::empty(nodes.count()))))
+                }
                 None => Err(Failure::of(no_unit)),
                 Some(inside) => {
                     if let (Some(group), 0) = (group, segment) {
@@ -353,7 +352,7 @@ impl Rule for Blocks {
                 (Ok(placed), _) => placed,
                 (Err(_), Some(group)) => {
                     let action = Action::Without(group.clone());
-                    return Err(Failure::Now { message: SlurmMessage::NoUnitForSegment, action });
+                    return Err(Failure::now(SlurmMessage::NoUnitForSegment, action));
                 }
                 (Err(Failure::Now { message, action: Action::WithoutOneOf(mut selected) }), _) => {
                     selected.unite(&all);
@@ -417,16 +416,13 @@ impl Placing<'_> {
             class.intersect(&candidates);
             best.unite(&class);
         }
-        let too_full =
-            Failure::Now { message: SlurmMessage::UnitTooFull, action: Action::WithoutNext };
         if best.count() < missing {
-            return Err(too_full);
+            return Err(Failure::now(SlurmMessage::UnitTooFull, Action::WithoutNext));
         }
         if !forced.is_empty() {
             self.opened.open_blocks_of(self.blocks, &forced);
             if self.opened.lower_left < 0 {
-                let (message, action) = (SlurmMessage::Weights, Action::WithoutNext);
-                return Err(Failure::Now { message, action });
+                return Err(Failure::now(SlurmMessage::Weights, Action::WithoutNext));
             }
             self.chosen.unite(&forced);
             best.subtract(&forced);
@@ -461,7 +457,7 @@ impl Placing<'_> {
             }
             if self.missing(size) == missing {
                 let action = Action::WithoutOneOf(self.chosen.clone());
-                return Err(Failure::Now { message: SlurmMessage::UnitTooFull, action });
+                return Err(Failure::now(SlurmMessage::UnitTooFull, action));
             }
         }
     }

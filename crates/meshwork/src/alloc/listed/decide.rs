@@ -91,7 +91,11 @@ pub enum Failure {
 
 impl Failure {
     pub(super) fn of(message: SlurmMessage) -> Failure {
-        Failure::Now { message, action: Action::Break }
+        Failure::now(message, Action::Break)
+    }
+
+    pub(super) fn now(message: SlurmMessage, action: Action) -> Failure {
+        Failure::Now { message, action }
     }
 }
 

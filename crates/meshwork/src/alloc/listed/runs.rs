@@ -63,7 +63,7 @@ impl Rule for Runs {
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> RuleResult {
-        let busy = || Failure::Now { message: SlurmMessage::Busy, action: Action::WithoutNext };
+        let busy = || Failure::now(SlurmMessage::Busy, Action::WithoutNext);
         let want = request.most.max(request.nodes);
         let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
         let mut missing = want.saturating_sub(chosen.count());

@@ -180,14 +180,14 @@ impl Tree {
         }
         let upwards = upwards(list);
         assert_eq!(upwards.len(), list.len(), "no switch is below itself");
-        let mut switches: Vec<Switch> = Vec::new();
-        for (below, &parent) in list.iter().zip(&parent) {
+        let switch = |(below, parent): (&Below, Option<usize>)| {
             let nodes = match below {
                 Below::Nodes(nodes) => nodes.clone(),
                 Below::Switches(_) => NodeSet::empty(count),
             };
-            switches.push(Switch { level: 0, parent, depth: 0, nodes, words: 0..0, parts: None });
-        }
+            Switch { level: 0, parent, depth: 0, nodes, words: 0..0, parts: None }
+        };
+        let mut switches: Vec<Switch> = list.iter().zip(parent).map(switch).collect();
         for &i in &upwards {
             if let Below::Switches(children) = &list[i] {
                 let mut all = NodeSet::empty(count);
@@ -440,10 +440,7 @@ impl Tree {
             (missing, spare) = (1, spare + 1);
         }
         if found + spare < missing {
-            return Err(Failure::Now {
-                message: SlurmMessage::UnitTooFull,
-                action: Action::Without(inside),
-            });
+            return Err(Failure::now(SlurmMessage::UnitTooFull, Action::Without(inside)));
         }
         missing = missing.saturating_sub(forced.count() - chosen.count());
         chosen.unite(&forced);
@@ -486,10 +483,7 @@ impl Tree {
             }
         }
         if missing > spare {
-            return Err(Failure::Now {
-                message: SlurmMessage::UnitTooFull,
-                action: Action::WithoutOneOf(chosen),
-            });
+            return Err(Failure::now(SlurmMessage::UnitTooFull, Action::WithoutOneOf(chosen)));
         }
         Ok(chosen)
     }

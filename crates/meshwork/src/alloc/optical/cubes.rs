@@ -114,10 +114,8 @@ impl Cubes {
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
-            let place = at
-                .iter()
-                .zip(corner)
-                .fold(0, |place, (at, corner)| place * self.side as usize + (at + corner) as usize);
+            let at: Dims = at.iter().zip(corner).map(|(at, corner)| at + corner).collect();
+            let place = self.place(&at);
             bits[place / 64] |= 1 << (place % 64);
         });
         bits

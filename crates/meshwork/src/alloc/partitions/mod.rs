@@ -108,8 +108,8 @@ impl Partitions {
         }
         if count > MAX_PARTITIONS {
             return Err(wrong(format!(
-                "`{path}.list` has {count} partitions, but at most {MAX_PARTITIONS} can be compared \
-                 with one another"
+                "`{path}.list` has {count} partitions, but at most {MAX_PARTITIONS} can be \
+                 compared with one another"
             )));
         }
         let parents = |own: &list::Partition| {
@@ -216,11 +216,9 @@ impl Allocator for Partitions {
     fn never(&self, request: &Request) -> Option<String> {
         let sizes = self.machine.list.sizes();
         let largest = sizes.last()?;
-        (request.nodes() > u64::from(largest)).then(|| {
-            format!(
-                "{} nodes are more than the largest partition has, which is {largest}",
-                request.nodes()
-            )
+        let asked = request.nodes();
+        (asked > u64::from(largest)).then(|| {
+            format!("{asked} nodes are more than the largest partition has, which is {largest}")
         })
     }
 

@@ -357,6 +357,7 @@ impl NodeOrder for ByRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alloc::parts::ranked::fits;
     use crate::rng::Stream;
     use crate::topology::types::NodeType;
 
@@ -389,9 +390,7 @@ mod tests {
             }
             let view = NodeAmounts::new(node, kind, &cells);
             let piece = &pieces[draws.below(5) as usize];
-            if crate::alloc::parts::ranked::fits(&view, piece, &Pieces::of(piece.clone()), true)
-                == 0
-            {
+            if fits(&view, piece, &Pieces::of(piece.clone()), true) == 0 {
                 continue;
             }
             let score = order.score(&view, piece);

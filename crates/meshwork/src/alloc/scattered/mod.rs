@@ -12,3 +12,6 @@ pub mod curve;
 pub mod mc1x1;
 pub mod mm;
 pub mod gen_alg;
+
+const LO: &str = "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
+                  mesh-connected multicomputers, TPDS 8(7), 1997";

@@ -1,5 +1,6 @@
 //! Multiple buddy: one job gets blocks of several sizes, which add up to its number of nodes.
 
+use super::LO;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::geometry::cells::FreeCells;
 use crate::job::Dims;
@@ -28,10 +29,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "O(b · l · 2ᵈ · log c) for b blocks handed out or given back, l sizes, d \
              dimensions and c free blocks of a size.",
     )
-    .source(
-        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
-    ),
+    .source(LO),
     |_, topology| Ok(Box::new(MultipleBuddy::new(topology.grid()))),
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);

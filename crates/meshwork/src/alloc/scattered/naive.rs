@@ -1,5 +1,6 @@
 //! Naive allocation: the free nodes with the lowest numbers, whether adjacent or not.
 
+use super::LO;
 use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::job::Dims;
@@ -16,10 +17,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              machine, where any processors will do, it is all that is needed.",
         )
         .complexity("O(n / 64 + b) for n nodes and b pieces handed out.")
-        .source(
-            "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
-        ),
+        .source(LO),
     |_, _| Ok(Box::new(Naive)),
 );
 
@@ -38,9 +36,8 @@ impl Allocator for Naive {
             let base = free.first_from(from)?;
             // A block is a part of one row.
             let run = free.run_length(base).min(width - grid.coordinate(base, 0)).min(wanted);
-            let mut sides = Dims::new();
-            sides.push(run);
-            sides.resize(grid.dimensions(), 1);
+            let mut sides = Dims::from_elem(1, grid.dimensions());
+            sides[0] = run;
             placement.blocks.push(Block { base, sides });
             wanted -= run;
             from = base + run;

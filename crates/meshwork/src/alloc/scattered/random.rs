@@ -1,5 +1,6 @@
 //! Random allocation: every set of free nodes of the requested size is equally likely.
 
+use super::LO;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::ranked::in_order;
 use crate::geometry::ranks::Ranks;
@@ -16,10 +17,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              its ranks lie in the order in which their nodes are drawn.",
         )
         .complexity("O(n / 64 + r log n) for r nodes of n, and r random numbers.")
-        .source(
-            "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
-        ),
+        .source(LO),
     |_, _| Ok(Box::new(Random::default())),
 );
 

@@ -420,29 +420,23 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     attempt.first_pass = true;
     let mut is_placed = evaluate(&mut attempt).is_ok();
     attempt.first_pass = false;
-    if attempt.machine.params.is_older && !is_placed {
-        is_placed = leave_out_small(&mut attempt, left, &cores, most_nodes);
-        return is_placed.then(|| {
-            attempt.leave_out_empty();
-            attempt.chosen()
-        });
+    let is_older = attempt.machine.params.is_older;
+    if is_older && !is_placed {
+        is_placed = leave_out_small(&mut attempt, left.clone(), &cores, most_nodes);
     }
     let mut order: Option<Vec<u32>> = None;
     let mut at = 0;
     let mut skips = false;
     let mut count = left.count();
-    while !is_placed {
+    while !is_placed && !is_older {
         attempt.nodes_left = most_nodes;
         attempt.map.copy_from(&left);
         for (node, cores) in &cores {
             attempt.fit_mut(*node).cores = *cores;
         }
-        let leave = match evaluate(&mut attempt) {
-            Ok(()) => {
-                is_placed = true;
-                break;
-            }
-            Err(leave) => leave,
+        let Err(leave) = evaluate(&mut attempt) else {
+            is_placed = true;
+            break;
         };
         if leave == Leave::Stop || count <= attempt.min_nodes {
             break;

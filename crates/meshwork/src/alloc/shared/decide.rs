@@ -158,13 +158,23 @@ impl NearGpus {
         nodes.iter().for_each(|node| self.0[node as usize] = 0);
     }
 
-    /// Counts the GPUs near the cores of a job, as if all cores of the node were free.
-    fn note(&mut self, machine: &SharedMachine, needs: &Needs, node: u32, free: &Free) {
-        let kind = machine.node(node);
-        let count = kind.all_cores();
-        let free = Free { cores: CoreSet::full(count), core_count: count, ..*free };
-        if let Some(fit) = Fit::new(machine, needs, node, &free) {
-            self.0[node as usize] = fit.near();
+    /// Counts the GPUs near the cores of a job as Slurm 22.05 does, as if all cores were free.
+    fn note(
+        &mut self,
+        machine: &SharedMachine,
+        needs: &Needs,
+        holdings: &Holdings,
+        nodes: impl Iterator<Item = u32>,
+    ) {
+        if !machine.params.is_older || needs.gpus.is_none() {
+            return;
+        }
+        for node in nodes {
+            let core_count = machine.node(node).all_cores();
+            let free = Free { cores: CoreSet::full(core_count), core_count, ..*holdings.of(node) };
+            if let Some(fit) = Fit::new(machine, needs, node, &free) {
+                self.0[node as usize] = fit.near();
+            }
         }
     }
 }
@@ -237,12 +247,8 @@ impl SharedLookup {
                 && machine.up.contains(node)
                 && is_available(machine, needs, holdings, node)
         };
-        if machine.params.is_older && needs.gpus.is_some() {
-            // Slurm 22.05 first checks whether all cores would suffice.
-            for node in pool.iter().filter(|&node| is_open(node)) {
-                near.note(machine, needs, node, holdings.of(node));
-            }
-        }
+        // Slurm 22.05 first checks whether all cores would suffice.
+        near.note(machine, needs, holdings, pool.iter().filter(|&node| is_open(node)));
         let mut weigh = |node: u32, fit: &mut Fit| match needs.gpus {
             Some(_) => near.0[node as usize] = fit.near(),
             None => fit.set_near(near.0[node as usize]),
@@ -263,12 +269,8 @@ impl SharedLookup {
         near: &mut NearGpus,
     ) {
         let Wanted { needs, pool } = &self.wanted;
-        let idle = holdings.without_jobs();
-        if machine.params.is_older && needs.gpus.is_some() {
-            for node in pool.iter().filter(|&node| open.contains(node)) {
-                near.note(machine, needs, node, idle.of(node));
-            }
-        }
+        let nodes = pool.iter().filter(|&node| open.contains(node));
+        near.note(machine, needs, holdings.without_jobs(), nodes);
     }
 
     /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, if free.

@@ -321,11 +321,7 @@ impl<'a> GpuPick<'a> {
                 i += 1;
             }
         } else {
-            for _ in 0..count.min(64) {
-                let lowest = here & here.wrapping_neg();
-                self.picked |= lowest;
-                here &= !lowest;
-            }
+            self.picked |= lowest_bits(here, count);
         }
         self.count() - before
     }

@@ -254,20 +254,16 @@ impl SharedRequest {
         let mut models = all.iter().flatten().map(|gpus| gpus.model);
         let Some(model) = models.next() else {
             if self.cpus_per_gpu.is_some() || self.mem_per_gpu.is_some() {
-                return Err(
-                    "--cpus-per-gpu and --mem-per-gpu need a number of GPUs: give --gpus, \
-                            --gpus-per-node or --gpus-per-task"
-                        .to_owned(),
-                );
+                let says = "--cpus-per-gpu and --mem-per-gpu need a number of GPUs: give --gpus, \
+                            --gpus-per-node or --gpus-per-task";
+                return Err(says.to_owned());
             }
             return Ok(None);
         };
         if all.iter().flatten().count() > 1 {
-            return Err(
-                "more than one number of GPUs in one request is not modelled: give one of \
-                        --gpus, --gpus-per-node (--gres) and --gpus-per-task"
-                    .to_owned(),
-            );
+            let says = "more than one number of GPUs in one request is not modelled: give one of \
+                        --gpus, --gpus-per-node (--gres) and --gpus-per-task";
+            return Err(says.to_owned());
         }
         let count = |gpus: Option<GpuCount>| gpus.map_or(0, |gpus| gpus.count);
         Ok(Some(Gpus {

@@ -92,12 +92,10 @@ impl Allocator for Exact {
 /// Greedy approximation of the maximal set of disjoint free subcubes.
 ///
 /// From the largest dimension down, the free subcube that overlaps the fewest others of its
-/// dimension is taken repeatedly. A request gets the part of the smallest sufficient subcube with
-/// the fewest free neighbours outside, so that few larger free subcubes are broken. It fails only
-/// if no subcube of its dimension is free, because the first subcube taken is always one of the
-/// largest. For each dimension from the largest to the requested one, with *c* free subcubes, the
-/// smaller of **O(c²)** and the sum, over all nodes, of the squared number of these subcubes that
-/// contain the node.
+/// dimension is taken repeatedly, so no request fails if a subcube of its dimension is free. A
+/// request gets the part of the smallest sufficient subcube with the fewest free neighbours
+/// outside. With *c* free subcubes of a dimension, the cost is the smaller of **O(c²)** and the
+/// sum, over all nodes, of the squared number of these subcubes that contain the node.
 #[derive(Clone)]
 struct Greedy {
     search: CubeSearch,

@@ -35,13 +35,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         if dimension > MAX_DIMENSIONS {
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "`multiple_gray_code` has C(n, n/2) codes and works up to dimension \
-                     {MAX_DIMENSIONS}, this hypercube has dimension {dimension}"
-                ),
-            ));
+            let says = format!(
+                "`multiple_gray_code` has C(n, n/2) codes and works up to dimension \
+                 {MAX_DIMENSIONS}, this hypercube has dimension {dimension}"
+            );
+            return Err(Problem::new(params.path(), says));
         }
         Ok(Box::new(MultipleGrayCode {
             codes: symmetric_chains(dimension).into(),

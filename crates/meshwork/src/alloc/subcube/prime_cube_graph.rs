@@ -65,12 +65,10 @@ const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
 ///
-/// With `cubes = "several"`, the first subcube lies in a connected component of the free nodes that
-/// is large enough, and is as large as possible. Each further one is the largest free subcube
-/// adjacent to those taken that has no more nodes than are still needed. The request succeeds
-/// whenever a component is large enough. The primes are recomputed when the free nodes have
-/// changed: see [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the
-/// smallest sufficient dimension *j*, and **O(3ʲ)** in the chosen prime.
+/// With `cubes = "several"`, the first subcube lies in a large enough connected component of the
+/// free nodes, and is as large as possible. Each further one is the largest free subcube adjacent
+/// to those taken that has no more nodes than are needed. The request succeeds whenever a component
+/// is large enough. Primes are recomputed when the free nodes have changed.
 #[derive(Clone)]
 struct PrimeCubeGraph {
     several: bool,

@@ -29,11 +29,8 @@ struct Scratch {
 
 impl BestBase {
     pub(super) fn new(grid: &Grid, rotation: Rotation, corners: bool) -> BestBase {
-        let scratch = Scratch {
-            bases: FreeBases::new(grid),
-            edges: Edges::new(grid),
-            peaks: Peaks::new(grid),
-        };
+        let (bases, edges, peaks) = (FreeBases::new(grid), Edges::new(grid), Peaks::new(grid));
+        let scratch = Scratch { bases, edges, peaks };
         BestBase { rotation, corners, scratch: Arc::new(Mutex::new(scratch)) }
     }
 

@@ -186,14 +186,9 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
             held += u32::from(
                 !(0..d)
                     .try_fold(0, |node, k| {
-                        let last = if high >> k & 1 == 1 { sides[k] - 1 } else { 0 };
-                        let at = step(
-                            grid,
-                            k,
-                            corner[k] + last,
-                            high >> k & 1 == 1,
-                            beyond >> k & 1 == 1,
-                        )?;
+                        let bit = |mask: u32| mask >> k & 1 == 1;
+                        let last = if bit(high) { sides[k] - 1 } else { 0 };
+                        let at = step(grid, k, corner[k] + last, bit(high), bit(beyond))?;
                         Some(node + at * grid.strides()[k])
                     })
                     .is_some_and(|node| free.contains(node)),

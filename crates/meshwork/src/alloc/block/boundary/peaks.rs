@@ -69,23 +69,19 @@ impl Edges {
 ///
 /// A position is the lowest corner of the block. The lowest one of most contact is always found.
 ///
-/// Consider a block that moves up along one dimension as far as its nodes stay free. It touches
-/// held nodes ahead of it or behind it only at the two ends of this range. In between, contact
-/// changes only at the faces across other dimensions. Each step adds the neighbours beside the new
-/// front of the block and subtracts those beside its old back. If one step raises contact and the
-/// next does not, a held block beside the moving block has an edge level with it: its low edge is
-/// level with the back, or its high edge with the front. So a base is a candidate, called a peak,
-/// only if one of two conditions holds for each dimension: the base is an end of its range, or a
-/// held block beside another face has such an edge.
+/// A block that moves up along one dimension, while its nodes stay free, touches held nodes ahead
+/// or behind only at the two ends of its range. In between, each step adds the neighbours beside
+/// its new front and subtracts those beside its old back. If one step raises contact and the next
+/// does not, a held block beside the moving block has its low edge level with the back, or its high
+/// edge with the front. So a base is a candidate, called a peak, only if for each dimension it is
+/// an end of its range, or a held block beside another face has such an edge.
 ///
-/// Das Sharma & Pradhan show with a similar argument, for lists of blocks, that the best place lies
-/// at the corners of held blocks. Here the argument is for sets of nodes. It requires only that no
-/// contact is negative, so that held blocks may have different weights.
+/// Das Sharma & Pradhan show this for lists of blocks. Here it holds for sets of nodes, as long as
+/// no contact is negative, so that held blocks may have different weights.
 ///
-/// If `corners` is set, ties in contact go to the block with more held nodes around its corners. As
-/// the block moves, this number can rise while contact stays equal. It can rise only if the low
-/// edge of a held block is level with the back or the front of the moving block, one step before
-/// its back, or one step beyond its front. Bases with such an edge are candidates too.
+/// If `corners` is set, ties go to the block with more held nodes around its corners. While contact
+/// stays equal, this number can rise only if the low edge of a held block is level with the back or
+/// the front of the block, or one step beyond. Bases with such an edge are candidates too.
 ///
 /// **O(d² · n / 64)** in two dimensions, otherwise **O(d³ · log s · n / 64)**, for sides up to *s*.
 #[derive(Clone, Debug)]

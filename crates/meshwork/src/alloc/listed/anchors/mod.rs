@@ -213,10 +213,7 @@ impl Rule for Anchors {
             else {
                 // If boxes overlap, another choice for an earlier segment may help.
                 return Err(match others_overlap {
-                    true => Failure::Now {
-                        message: SlurmMessage::NoUnitForSegment,
-                        action: Action::WithoutOneOf(all),
-                    },
+                    true => Failure::now(SlurmMessage::NoUnitForSegment, Action::WithoutOneOf(all)),
                     false => Failure::of(SlurmMessage::NoUnit),
                 });
             };

@@ -7,12 +7,11 @@ use crate::topology::{Grid, Node};
 ///
 /// A ball has the nodes within a radius of a centre. A ball *over* some dimensions has only the
 /// nodes that agree with the centre in all others. Its count is a sum over positions along one of
-/// its dimensions: each adds the count of a ball over one dimension fewer, with the radius reduced
-/// by the distance from the centre. Both sides of the centre have a part in the sum. If the radius
-/// grows by 1, the new part is the old part of the adjacent centre on that side, plus the count of
-/// one ball. The balls over all but one dimension are kept for each dimension. They tell how many
+/// its dimensions, of balls over one dimension fewer, with the radius reduced by the distance from
+/// the centre. On each side of the centre, the part for the next radius is the old part of the
+/// adjacent centre, plus the count of one ball. The balls over all but one dimension tell how many
 /// nodes of a ball have a given coordinate in it: the centre is moved there, and the radius reduced
-/// by that distance. Balls within planes are kept too. A plane extends along the lower dimensions.
+/// by that distance. Balls within planes, which extend along the lower dimensions, are kept too.
 pub(super) struct Balls {
     /// 1 for each free node, 0 for each held node.
     free: Vec<u16>,
@@ -222,20 +221,20 @@ impl Sum {
         spare.clear();
         spare.extend_from_slice(sources.here);
         if sources.before.is_some() {
-            lines.ahead(spare, ahead, 1, |to, from| *to += from);
+            lines.shifted(spare, ahead, 1, false, |to, from| *to += from);
             // On a ring, positions further ahead are nearer from behind.
             if let Some(past) = sources.past_ahead.filter(|_| lines.is_ring) {
-                lines.ahead(spare, past, side / 2 + 1, |to, from| *to -= from);
+                lines.shifted(spare, past, side / 2 + 1, false, |to, from| *to -= from);
             }
         }
         std::mem::swap(ahead, spare);
         spare.clear();
         spare.resize(ahead.len(), 0);
         if let Some(before) = sources.before {
-            lines.behind(spare, behind, 1, |to, from| *to += from);
-            lines.behind(spare, before, 1, |to, from| *to += from);
+            lines.shifted(spare, behind, 1, true, |to, from| *to += from);
+            lines.shifted(spare, before, 1, true, |to, from| *to += from);
             if let Some(past) = sources.past_behind.filter(|_| lines.is_ring) {
-                lines.behind(spare, past, (side - 1) / 2 + 1, |to, from| *to -= from);
+                lines.shifted(spare, past, (side - 1) / 2 + 1, true, |to, from| *to -= from);
             }
         }
         std::mem::swap(behind, spare);
@@ -251,37 +250,33 @@ struct Lines {
 }
 
 impl Lines {
-    /// Calls `change` on each entry of `to` and that of `from` which is `places` ahead on its line.
+    /// Calls `change` on each entry of `to` and that of `from` which is `places` ahead on its line,
+    /// or behind.
     #[inline]
-    fn ahead(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
+    fn shifted(
+        &self,
+        to: &mut [u16],
+        from: &[u16],
+        places: usize,
+        is_behind: bool,
+        change: impl Fn(&mut u16, u16),
+    ) {
         let by = places * self.stride % self.length;
-        let gone = !self.is_ring && places * self.stride >= self.length;
-        for (to, from) in to.chunks_exact_mut(self.length).zip(from.chunks_exact(self.length)) {
-            if gone {
-                continue;
-            }
-            let (near, around) = to.split_at_mut(self.length - by);
-            near.iter_mut().zip(&from[by..]).for_each(|(to, &from)| change(to, from));
-            if self.is_ring {
-                around.iter_mut().zip(&from[..by]).for_each(|(to, &from)| change(to, from));
-            }
+        if !self.is_ring && places * self.stride >= self.length {
+            return;
         }
-    }
-
-    /// Counterpart of [`ahead`](Lines::ahead) for entries behind.
-    #[inline]
-    fn behind(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
-        let by = places * self.stride % self.length;
-        let gone = !self.is_ring && places * self.stride >= self.length;
+        let cut = if is_behind { self.length - by } else { by };
         for (to, from) in to.chunks_exact_mut(self.length).zip(from.chunks_exact(self.length)) {
-            if gone {
-                continue;
-            }
-            let (around, near) = to.split_at_mut(by);
-            let (first, last) = from.split_at(self.length - by);
-            near.iter_mut().zip(first).for_each(|(to, &from)| change(to, from));
+            let ((first, last), (start, end)) =
+                (from.split_at(cut), to.split_at_mut(self.length - cut));
+            let (near, around) = if is_behind {
+                ((end, first), (start, last))
+            } else {
+                ((start, last), (end, first))
+            };
+            near.0.iter_mut().zip(near.1).for_each(|(to, &from)| change(to, from));
             if self.is_ring {
-                around.iter_mut().zip(last).for_each(|(to, &from)| change(to, from));
+                around.0.iter_mut().zip(around.1).for_each(|(to, &from)| change(to, from));
             }
         }
     }

@@ -18,9 +18,8 @@ use super::lanes::{LANES, Lanes};
 /// centres of a plane, and for each number of planes in which the whole last shell is taken. Single
 /// nodes are examined only in the plane that is partly taken.
 ///
-/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each pair of a node and a plane,
-/// up to a radius *r*, because eight nodes are counted in a step. The values for a centre are
-/// summed in [stretches](super::stretch).
+/// **O(l · r / 8)** for each pair of a node and a plane up to a radius *r*, with *l* lower
+/// dimensions.
 pub(super) struct Planes {
     /// Dimensions of a plane.
     pub(super) lower: usize,
