@@ -35,8 +35,8 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// Counts the waiting jobs that could start by best fit if `job` started on the site of `fit`,
-    /// with one evaluation of each site for each job that is tried.
+    /// Counts the waiting jobs that could start by best fit if `job` started on the site of `fit`.
+    /// The cost is one evaluation of each site for each job that is tried.
     pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, fit: &SiteFit) -> Beside {
         let queue = offers.queue();
         let mut ahead = offers.ahead();

@@ -53,9 +53,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 /// `true` if the first frame lies at node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
-/// Along each dimension, frames are spaced by their width *w* and aligned with the coordinate x₀ of
-/// the start node. On a mesh, later rows begin with the frame at `x₀ mod w`. On a ring, frames go
-/// once around from x₀, as long as they do not overlap the first frame.
+/// Frames in steps of their width *w* along each dimension, aligned with the start node at x₀. On a
+/// mesh, later rows begin with the frame at `x₀ mod w`. On a ring, frames go once around from x₀,
+/// as long as they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,

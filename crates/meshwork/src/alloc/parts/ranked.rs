@@ -41,8 +41,8 @@ pub(super) struct Ranked {
     room: u64,
 }
 
-/// Pieces of a role that fit on a node, at most all of them; 0 if all must be on one node or
-/// island, but do not fit. `suits` is whether pieces of the role may be on this type of node.
+/// Pieces of a role that fit on a node, at most all of them. If all must be on one node or island,
+/// but do not fit, the number is 0. `suits` is whether pieces may be on this type of node.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;

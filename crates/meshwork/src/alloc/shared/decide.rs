@@ -17,7 +17,7 @@ pub enum SharedDecision {
     Start {
         /// Number of tasks of the job.
         tasks: u32,
-        /// What the job gets of each node, in ascending order of the nodes.
+        /// Grants of the job, in ascending order of the nodes.
         grants: Vec<SharedGrant>,
     },
     /// The job may start later.

@@ -217,8 +217,8 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket, others
-/// from all sockets in turn. Returns their number, or `None` if the node has too few.
+/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket. Others
+/// come from all sockets in turn. Returns their number, or `None` if the node has too few.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
     let (threads, cpt) = (kind.threads, needs.cpt);
     let mut cpus = share.cpus;

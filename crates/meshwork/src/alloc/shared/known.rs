@@ -52,7 +52,7 @@ struct Pass {
     gpus: u64,
 }
 
-/// What the job could take of a node.
+/// Stored amounts that the job could take of a node.
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
@@ -81,7 +81,7 @@ struct KnownClass {
     below: Vec<i64>,
 }
 
-/// What the job of one request could take of each node, with sums over nodes.
+/// Stored amounts that the job of one request could take of each node, with sums over nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     least: Least,

@@ -98,8 +98,8 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a subcube that has become free, after merging it with listed neighbours, which extend
-    /// along the same dimensions and whose bases differ in one bit. Lower bits are tried first.
+    /// Lists a subcube that has become free, after merging it with listed neighbours. These extend
+    /// along the same dimensions, and their bases differ in one bit. Lower bits are tried first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)

@@ -207,8 +207,8 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension or,
-    /// if `corners` is set, end one step before it or begin one step after it.
+    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension. If
+    /// `corners` is set, blocks that end just before it or begin just after it count too.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {

@@ -250,8 +250,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Calls `change` on each entry of `to` and that of `from` which is `places` ahead on its line,
-    /// or behind.
+    /// Calls `change` on each entry of `to` and that of `from` which is `places` ahead or behind.
     #[inline]
     fn shifted(
         &self,

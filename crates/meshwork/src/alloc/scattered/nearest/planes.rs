@@ -27,8 +27,8 @@ pub(super) struct Planes {
     pub(super) nodes: usize,
     /// Nodes of the grid.
     all: usize,
-    /// Free nodes of the plane at each distance from each node, for each lower dimension, with the
-    /// same coordinate in it. Indexed by distance, then by node of the grid.
+    /// Free nodes of the plane at each distance from each node, for each lower dimension. Only
+    /// nodes with the same coordinate in it count. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
     /// Free nodes in balls over all other dimensions, for each lower dimension. Indexed by the
     /// number of planes from which the whole last shell is taken, then by radius plus 1, then by
