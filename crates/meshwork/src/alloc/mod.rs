@@ -15,7 +15,7 @@ use crate::geometry::NodeSet;
 use crate::geometry::orientation::Rotation;
 use crate::job::{Inside, JobId, Request, Time};
 use crate::machine::{Placement, Site};
-use crate::registry::{About, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, DefaultValue, Family, Kind, Named, Param, Params, Problem, abouts};
 use crate::rng::Stream;
 use crate::topology::{Topology, Wiring};
 
@@ -23,11 +23,10 @@ use crate::topology::{Topology, Wiring};
 pub trait Allocator: Send {
     /// Returns free nodes for a request, or `None` if this allocator finds none now.
     ///
-    /// The request has the form (such as a node count or a block) that the registry entry
-    /// [asks](AllocatorEntry::asks) for. The result is a proposal: the engine either claims it and
-    /// then calls [`claimed`](Allocator::claimed), or drops it. A repeated call with an equal
-    /// random stream gives an equal result. Whether a placement is found depends neither on `now`
-    /// nor on the stream.
+    /// The request has the form that the registry entry [asks](AllocatorEntry::asks) for. The
+    /// result is a proposal: the engine either [claims](Allocator::claimed) it or drops it. A
+    /// repeated call with an equal random stream gives an equal result. Neither `now` nor the
+    /// stream determines whether a placement is found.
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement>;
 
     /// The form of requests, if a parameter changes it; `None` for the form of the registry entry.
@@ -35,27 +34,25 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Which requests are sure to get a placement, if a parameter makes them fewer than usual.
+    /// Requests that are sure to get a placement, if a parameter makes them fewer than usual.
     ///
-    /// Otherwise `None`, and the registry entry tells which ([`finds`](AllocatorEntry::finds)).
+    /// Otherwise `None`: then [`finds`](AllocatorEntry::finds) of the registry entry holds.
     fn finds(&self) -> Option<Finds> {
         None
     }
 
     /// Leaves or blocks of the machine that the allocator's parameters list.
     ///
-    /// A job that requests pieces (parts of nodes) can require all of them inside one such leaf or
-    /// block. The result is empty for every allocator with a [`domain`](Allocator::domain). It is
-    /// also empty if the parameters list no leaves or blocks, for instance because the topology has
-    /// leaves and groups of its own.
+    /// A job that requests pieces (parts of nodes) can require all of them inside one of these. The
+    /// result is empty without such parameters, and for every allocator with a
+    /// [`domain`](Allocator::domain).
     fn parts(&self, _inside: Inside) -> Vec<NodeSet> {
         Vec::new()
     }
 
     /// Returns the reason why the rules of the machine never permit a request.
     ///
-    /// The request has the form that the allocator asks for. `None` if no rule beyond the size of
-    /// the machine forbids it. The text is one sentence without a full stop.
+    /// One sentence without a full stop; `None` if only the size of the machine limits it.
     fn never(&self, _request: &Request) -> Option<String> {
         None
     }
@@ -67,21 +64,16 @@ pub trait Allocator: Send {
         0.0
     }
 
-    /// The orientations in which a block is tried if the parameter `rotation` is not set.
-    ///
-    /// An orientation is an order of the block's sides.
+    /// Orientations (orders of sides) in which a block is tried without the parameter `rotation`.
     fn rotation(&self) -> Rotation {
         Rotation::Never
     }
 
     /// Tells the allocator that free nodes have been claimed; `site` already shows them held.
     ///
-    /// The claim gives the time and the holder. The nodes may be any free nodes, for instance a
-    /// placement reserved earlier, not only the last proposal.
-    ///
-    /// If decisions depend on the holder, the allocator must save the holder in its
-    /// [memory](Allocator::memory), because a saved state records only which nodes are held and
-    /// since when.
+    /// The nodes may be any free nodes, not only the last proposal. If decisions depend on the
+    /// holder, the allocator must save it in its [memory](Allocator::memory), because a saved state
+    /// records only which nodes are held and since when.
     fn claimed(&mut self, _placement: &Placement, _site: &Site, _claim: Claim) {}
 
     /// Tells the allocator the estimated end of the job on the nodes that were claimed last.
@@ -94,41 +86,37 @@ pub trait Allocator: Send {
     /// The nodes may be only some nodes of a claimed placement.
     fn released(&mut self, _placement: &Placement, _site: &Site) {}
 
-    /// Returns the state to be saved in addition to the held placements and the times of their
-    /// claims.
+    /// Returns the state to be saved in addition to held placements and the times of their claims.
     ///
-    /// To restore an allocator, the held placements are first [claimed](Allocator::claimed) again
-    /// in their original order, each at its instant. Then [`recall`](Allocator::recall) restores
-    /// the state from the numbers that this function returned. Most allocators return no numbers.
+    /// To restore an allocator, the placements are first [claimed](Allocator::claimed) again in
+    /// their original order, each at its instant. Then [`recall`](Allocator::recall) restores this
+    /// state.
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
 
     /// Restores the [memory](Allocator::memory) that an allocator with equal parameters returned.
     ///
-    /// `site` must be as it was when the memory was saved. Afterwards both allocators give equal
-    /// answers.
+    /// `site` must be as it was then. Afterwards both allocators give equal answers.
     ///
     /// # Errors
-    /// If the numbers are not the memory of an allocator with equal parameters on this site. After
-    /// an error the allocator must not be used.
+    /// If the numbers are no such memory. After an error the allocator must not be used.
     fn recall(&mut self, memory: &[u64], _site: &Site) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
 
     /// Whether answers depend only on the request and on which nodes are free.
     ///
-    /// If `true`, answers depend neither on holders, nor on times, nor on the order of claims.
+    /// Otherwise they depend on holders, times or the order of claims.
     fn goes_by_free_nodes(&self) -> bool {
         false
     }
 
-    /// The rule by which nodes are divided among leaves or groups; `None` if there is no such rule.
+    /// Rule by which nodes are divided among leaves or groups; `None` if there is no such rule.
     ///
-    /// Such a rule considers only how many nodes of each leaf or group are free. A job on a machine
-    /// with types of nodes consists of pieces, each of which gets part of one node. Pieces are
-    /// divided by the same rule. If there is no rule, the allocator is asked for whole nodes
-    /// instead, and a node counts as free if enough pieces fit on it.
+    /// The rule considers only the number of free nodes of each leaf or group. It also divides
+    /// pieces (parts of nodes) on a machine with types of nodes. Without a rule, the allocator is
+    /// asked for whole nodes instead, and a node counts as free if enough pieces fit on it.
     fn domain(&self) -> Option<parts::Domain> {
         None
     }
@@ -141,7 +129,7 @@ pub trait Allocator: Send {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// Error: numbers are given as the state of an allocator without state. The value is how many.
+    /// Error: numbers are given to an allocator without state. The value is their count.
     #[error("this allocator remembers nothing, but {0} numbers are given")]
     NothingToRecall(usize),
     /// Error: the saved lists of free blocks do not match the free nodes.
@@ -155,7 +143,6 @@ pub enum RecallError {
     Other(String),
 }
 
-/// Implements [`Allocator::recall`] for a component that saves no memory.
 pub(crate) fn nothing_to_recall(memory: &[u64]) -> Result<(), RecallError> {
     if memory.is_empty() { Ok(()) } else { Err(RecallError::NothingToRecall(memory.len())) }
 }
@@ -196,22 +183,15 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
-    /// A job that starts or continues on the nodes.
-    ///
-    /// In a [pool](crate::pool::Pool), which has no jobs, the value is the number of earlier
-    /// placements.
+    /// A job, or in a [pool](crate::pool::Pool) the number of earlier placements.
     Job(JobId),
-    /// Nodes that are kept for a later use, and on which no job runs yet.
+    /// Nodes kept for a later use, only on a copy of a site for look-ahead.
     ///
-    /// Used only on a copy of a site for look-ahead. The nodes are kept for a job that starts
-    /// later, for an advance reservation (an interval of restricted access), or for a job whose
-    /// start is only being examined.
+    /// They are kept for a later job, an advance reservation, or a start that is being examined.
     Reservation,
-    /// An outage, which stands for nodes that are out of service.
+    /// Nodes out of service.
     Outage,
-    /// A placement that was made outside the simulator, or that a restored pool already held.
-    ///
-    /// Examples are placements set by the user or by another program.
+    /// A placement made by the user or another program, or held by a restored pool.
     Adoption,
 }
 
@@ -223,8 +203,7 @@ impl Claim {
     }
 }
 
-/// Creates the claim of an adopted placement (one that was made elsewhere) from the time of the
-/// claim.
+/// Creates the claim of an adopted placement.
 impl From<Time> for Claim {
     fn from(now: Time) -> Claim {
         Claim::new(now, Holder::Adoption)
@@ -237,15 +216,13 @@ impl From<Time> for Claim {
 pub struct AllocatorEntry {
     /// Name, definition, complexity, source and parameters of the allocator.
     pub about: About,
-    /// The wirings of machines (such as mesh or torus) on which the allocator can be used.
+    /// Wirings of machines (such as mesh or torus) on which the allocator can be used.
     pub serves: &'static [Wiring],
-    /// The numbers of dimensions of machines on which the allocator can be used; `None` for all.
+    /// Numbers of dimensions of machines on which the allocator can be used; `None` for all.
     pub dimensions: Option<&'static [usize]>,
-    /// The form in which the allocator takes requests. A parameter may [change](Allocator::asks)
-    /// it.
+    /// Form of requests, which a parameter may [change](Allocator::asks).
     pub asks: Asks,
-    /// The condition under which a placement is found. A parameter may [change](Allocator::finds)
-    /// it.
+    /// Requests that get a placement, which a parameter may [change](Allocator::finds).
     pub finds: Finds,
     /// Whether a placement is always one block with the requested sides, in any order.
     pub contiguous: bool,
@@ -254,8 +231,7 @@ pub struct AllocatorEntry {
 }
 
 impl AllocatorEntry {
-    /// Creates the entry of an allocator that serves a node count with any free nodes, on every
-    /// wiring.
+    /// Creates the entry of an allocator of any free nodes for a node count, on every wiring.
     #[must_use]
     pub const fn new(
         about: About,
@@ -296,8 +272,7 @@ impl AllocatorEntry {
         self
     }
 
-    /// Sets the numbers of dimensions of machines on which the allocator can be used; `None` for
-    /// all.
+    /// Sets the numbers of dimensions on which the allocator can be used; `None` for all.
     #[must_use]
     pub const fn dimensions(mut self, dimensions: Option<&'static [usize]>) -> AllocatorEntry {
         self.dimensions = dimensions;
@@ -324,9 +299,7 @@ impl AllocatorEntry {
         self.contiguous = contiguous;
         self
     }
-}
 
-impl AllocatorEntry {
     /// Whether the allocator supports machines of the given topology.
     #[must_use]
     pub fn works_on(&self, topology: &Topology) -> bool {
@@ -341,38 +314,37 @@ impl Named for AllocatorEntry {
     }
 }
 
-/// Rejects a hypercube of more than `most` dimensions: one allocation could take more than a
-/// second.
+/// Rejects a larger hypercube, where one allocation could take more than a second.
 fn up_to_dimension(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let dimension = topology.grid().dimensions() as u32;
     if dimension <= most {
         return Ok(());
     }
-    Err(Problem::new(
-        params.path(),
-        format!(
-            "`{}` works up to dimension {most}, beyond which an answer may take longer than a second, and this \
-             hypercube has dimension {dimension}",
-            params.name()
-        ),
-    ))
+    let name = params.name();
+    let says = format!(
+        "`{name}` works up to dimension {most}, beyond which an answer may take longer than a \
+         second, and this hypercube has dimension {dimension}"
+    );
+    Err(Problem::new(params.path(), says))
 }
 
-/// Rejects a machine of more than `most` nodes: one allocation could take more than a second.
+/// Rejects a larger machine, where one allocation could take more than a second.
 fn up_to_nodes(params: &Params, topology: &Topology, most: u32) -> Result<(), Problem> {
     let nodes = topology.grid().nodes();
     if nodes <= most {
         return Ok(());
     }
-    Err(Problem::new(
-        params.path(),
-        format!(
-            "`{}` works up to {most} nodes, beyond which an answer may take longer than a second, and this \
-             {} has {nodes}",
-            params.name(),
-            topology.wiring().name()
-        ),
-    ))
+    let (name, wiring) = (params.name(), topology.wiring().name());
+    let says = format!(
+        "`{name}` works up to {most} nodes, beyond which an answer may take longer than a second, \
+         and this {wiring} has {nodes}"
+    );
+    Err(Problem::new(params.path(), says))
+}
+
+/// Parameter that is `true` or `false`, by default `false`.
+const fn flag(name: &'static str, help: &'static str) -> Param {
+    Param { name, kind: Kind::Flag, default: DefaultValue::Is("false"), help }
 }
 
 /// All allocators of this crate.
@@ -427,10 +399,7 @@ pub static ALLOCATORS: &[&AllocatorEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "allocator", key: "name", entries: || abouts(ALLOCATORS), common: &[] };
 
-/// Whether the choice of nodes does not matter: any free nodes, if enough, suit a job equally well.
-///
-/// This holds only for the default allocator of a flat machine. Other allocators may consider more
-/// than the number of free nodes.
+/// Whether all free nodes suit a job equally well: the default allocator of a flat machine.
 pub(crate) fn takes_any(entry: &AllocatorEntry, topology: &Topology) -> bool {
     let wiring = topology.wiring();
     let usual = ALLOCATORS.iter().find(|usual| usual.about.name == default_for(wiring));

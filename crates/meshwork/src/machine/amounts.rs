@@ -7,30 +7,28 @@ use crate::job::WHOLE_SHARE;
 use crate::topology::Node;
 use crate::topology::types::{CORES, MEM, NodeType, NodeTypes, OTHER};
 
-/// Maximum length of the log of changed nodes.
-///
-/// A longer log is dropped. After that, readers of the log read all nodes again.
+/// Length above which the log of changed nodes is dropped, so that readers read all nodes again.
 const LONGEST_LOG: usize = 1 << 16;
 
 /// Free amounts of resources on all nodes of a site that jobs share.
 ///
-/// The free amount of one resource of a node is called a cell. No cell is ever below 0 or above its
-/// value on an idle node. In a trial, amounts are changed to answer a query, and then restored.
+/// The free amount of one resource of a node is a cell, from 0 to its value on an idle node. In a
+/// trial, amounts are changed to answer a query, and then restored.
 #[derive(Clone, Debug)]
 pub struct Amounts {
     types: Arc<NodeTypes>,
     cells: Vec<u32>,
-    /// Free cores and wholly free GPUs of each node, derived from the other free amounts.
+    /// Sums derived from the cells of each node.
     sums: Vec<Sums>,
     free_cores: u64,
-    /// Log of the nodes whose amounts have changed since the log began, in order of the changes.
+    /// Nodes whose amounts have changed since the log began, in order.
     log: Vec<Node>,
-    /// Number of earlier logs of changed nodes, which were dropped because they were too long.
+    /// Earlier logs, dropped because they were too long.
     logs: u64,
     trial: Option<Trial>,
-    /// Number of trials so far. A trial changes amounts to answer a query, and then restores them.
+    /// Trials so far.
     trials: u64,
-    /// Buffer for the former amounts in a trial, kept from one trial to the next.
+    /// Buffer for `Trial::former`.
     spare: Vec<(Node, u32, u32)>,
 }
 
@@ -42,10 +40,9 @@ struct Sums {
 
 #[derive(Clone, Debug)]
 struct Trial {
-    /// Length of the log of changed nodes when the trial began.
+    /// Length of the log when the trial began.
     mark: usize,
-    /// Former values of the amounts that the trial has changed. Each item is a node, the index of
-    /// the amount among those of all nodes, and the former value.
+    /// Changed cells: node, index among the cells of all nodes, and former value.
     former: Vec<(Node, u32, u32)>,
 }
 
@@ -65,7 +62,7 @@ pub struct NodeAmounts<'a> {
 }
 
 impl<'a> NodeAmounts<'a> {
-    /// Creates the record of a node of type `kind` from its free amounts, `cells`.
+    /// Creates the record of a node of type `kind` from its free amounts.
     #[must_use]
     pub fn new(node: Node, kind: &'a NodeType, cells: &'a [u32]) -> NodeAmounts<'a> {
         let Sums { cores, gpus } = sums(kind, cells);
@@ -96,9 +93,7 @@ impl<'a> NodeAmounts<'a> {
         &self.cells[self.kind.gpus_from()..self.kind.tallies_from()]
     }
 
-    /// Numbers of running pieces of jobs on the node by their use of GPUs.
-    ///
-    /// First come pieces that share a GPU, then those with 1, 2, … GPUs.
+    /// Running pieces on the node that share a GPU, then those with 1, 2, … GPUs.
     pub fn tallies(&self) -> impl Iterator<Item = u32> + 'a {
         self.cells[self.kind.tallies_from()..].iter().map(|&cell| NodeType::tallied(cell))
     }
@@ -124,23 +119,25 @@ fn sums(kind: &NodeType, cells: &[u32]) -> Sums {
     Sums { cores, gpus: gpus.count() as u32 }
 }
 
-/// Log of the nodes whose amounts have changed, in order of the changes.
+/// The amounts above 0, without tallies, each with its index.
+fn positive<C: FromIterator<(u16, u32)>>(kind: &NodeType, cells: &[u32]) -> C {
+    let own = (0..).zip(&cells[..kind.tallies_from()]);
+    own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell, amount)).collect()
+}
+
+/// Nodes whose amounts have changed, in order of the changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangeLog<'a> {
     pub(crate) nodes: &'a [Node],
-    /// Identifier of the log: the number of earlier logs, which were dropped.
-    ///
-    /// A reader that has read a log with another number must read all nodes again.
+    /// Number of earlier logs; a reader of another log must read all nodes again.
     pub(crate) number: u64,
-    /// Length of the log without the changes of the current trial, which will be undone.
+    /// Length without the changes of the current trial, which will be undone.
     pub(crate) settled: usize,
-    /// Number of the current trial; `None` outside of trials.
+    /// Number of the current trial, if any.
     pub(crate) trial: Option<u64>,
 }
 
-/// List of amounts of resources. An item is a node, the index of a resource on it, and the amount.
-///
-/// For example, a list of limits on the free amounts that a query may use.
+/// Amounts of resources: node, index of a resource on it, and amount.
 pub(crate) type CellLimits = Vec<(Node, u16, u32)>;
 
 impl Amounts {
@@ -155,28 +152,26 @@ impl Amounts {
             nodes.push(sums(types.of(node), own));
             cells.extend_from_slice(own);
         }
-        let free_cores = types.cores();
-        let (log, spare) = (Vec::new(), Vec::new());
         Amounts {
+            free_cores: types.cores(),
             types,
             cells,
             sums: nodes,
-            free_cores,
-            log,
+            log: Vec::new(),
             logs: 0,
             trial: None,
             trials: 0,
-            spare,
+            spare: Vec::new(),
         }
     }
 
-    /// The types of the nodes.
+    /// Types of the nodes.
     #[must_use]
     pub fn types(&self) -> &Arc<NodeTypes> {
         &self.types
     }
 
-    /// The free amounts of a node.
+    /// Free amounts of a node.
     #[must_use]
     #[inline]
     pub fn of(&self, node: Node) -> NodeAmounts<'_> {
@@ -206,7 +201,6 @@ impl Amounts {
         free
     }
 
-    /// The log of the nodes whose free resources have changed.
     pub(crate) fn changes(&self) -> ChangeLog<'_> {
         let settled = self.trial.as_ref().map_or(self.log.len(), |trial| trial.mark);
         let trial = self.trial.as_ref().map(|_| self.trials);
@@ -216,8 +210,7 @@ impl Amounts {
     /// Whether all of the given amounts of nodes are free.
     #[must_use]
     pub fn has(&self, parts: &Parts) -> bool {
-        // In the rare case that several parts are of one node, the sum of their amounts is
-        // compared.
+        // If several parts are of one node, the sum of their amounts is compared.
         let mut seen: Vec<(Node, u16, u32)> = Vec::new();
         let several = parts.parts.windows(2).any(|pair| pair[0].node >= pair[1].node);
         parts.parts.iter().all(|part| {
@@ -234,34 +227,14 @@ impl Amounts {
         })
     }
 
-    /// Claims the given amounts of resources on their nodes, all of which must be free.
-    ///
-    /// Calls `changed` with each node that was idle before, and `false`.
+    /// Claims free amounts; calls `changed` with each node that was idle, and `false`.
     pub(crate) fn take(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
-        for part in &parts.parts {
-            self.change(
-                part.node,
-                changed,
-                |at| part.cells[at],
-                part.cells.len(),
-                |free, amount| free - amount,
-            );
-        }
+        self.change_parts(parts, changed, |free, amount| free - amount);
     }
 
-    /// Releases the given amounts of resources of their nodes.
-    ///
-    /// Calls `changed` with each node that becomes idle, and `true`.
+    /// Releases amounts; calls `changed` with each node that becomes idle, and `true`.
     pub(crate) fn give_back(&mut self, parts: &Parts, changed: &mut impl FnMut(Node, bool)) {
-        for part in &parts.parts {
-            self.change(
-                part.node,
-                changed,
-                |at| part.cells[at],
-                part.cells.len(),
-                |free, amount| free + amount,
-            );
-        }
+        self.change_parts(parts, changed, |free, amount| free + amount);
     }
 
     /// Claims as much of the given amounts of nodes as is free.
@@ -270,14 +243,18 @@ impl Amounts {
         parts: &Parts,
         changed: &mut impl FnMut(Node, bool),
     ) {
+        self.change_parts(parts, changed, u32::saturating_sub);
+    }
+
+    #[inline]
+    fn change_parts(
+        &mut self,
+        parts: &Parts,
+        changed: &mut impl FnMut(Node, bool),
+        new: impl Fn(u32, u32) -> u32,
+    ) {
         for part in &parts.parts {
-            self.change(
-                part.node,
-                changed,
-                |at| part.cells[at],
-                part.cells.len(),
-                u32::saturating_sub,
-            );
+            self.change(part.node, changed, |at| part.cells[at], part.cells.len(), &new);
         }
     }
 
@@ -297,11 +274,8 @@ impl Amounts {
         }
     }
 
-    /// Changes free amounts of a node (cells), and the sums derived from them.
-    ///
-    /// `cells` amounts are changed. For each number below `cells`, `cell` returns the index of a
-    /// free amount and another amount. `new` computes the new value of the free amount from its
-    /// former value and the other amount.
+    /// Changes `cells` free amounts of a node to `new(former, amount)`. `cell` returns the index of
+    /// a free amount and the other amount.
     #[inline]
     fn change(
         &mut self,
@@ -340,9 +314,7 @@ impl Amounts {
         }
     }
 
-    /// Begins a trial, in which amounts are changed to answer a query.
-    ///
-    /// All changes are undone at the end of the trial.
+    /// Begins a trial, at whose end all changes are undone.
     pub(crate) fn begin_trial(&mut self) {
         debug_assert!(self.trial.is_none(), "trials are not nested");
         let former = std::mem::take(&mut self.spare);
@@ -373,13 +345,11 @@ impl Amounts {
     /// All free amounts of a node, in the form in which they can be claimed.
     pub(crate) fn rest(&self, node: Node) -> Parts {
         let of = self.of(node);
-        let left = of.cells[..of.kind.tallies_from()].iter().enumerate();
-        let cells = left.filter(|(_, amount)| **amount > 0);
-        let cells = cells.map(|(cell, &amount)| (cell as u16, amount)).collect();
+        let cells = positive(of.kind, of.cells);
         Parts { parts: vec![NodePart { node, pieces: 0, cells }], cores: of.cores }
     }
 
-    /// A whole GPU of a node as amounts that can be claimed; `None` if it is not wholly free.
+    /// A whole GPU of a node as amounts to claim; `None` if it is not wholly free.
     pub(crate) fn whole_gpu(&self, node: Node, gpu: u32) -> Option<Parts> {
         let of = self.of(node);
         let cell = of.kind.gpus_from() + gpu as usize;
@@ -389,14 +359,10 @@ impl Amounts {
         })
     }
 
-    /// The amounts that a job holds on a node if it has the whole node.
+    /// Amounts that a job holds on a node if it has the whole node.
     #[must_use]
     pub fn whole(&self, node: Node) -> NodePart {
         let kind = self.types.of(node);
-        let cells = kind.idle();
-        let own = cells[..kind.tallies_from()].iter().enumerate();
-        let cells =
-            own.filter(|(_, amount)| **amount > 0).map(|(cell, &amount)| (cell as u16, amount));
-        NodePart { node, pieces: 1, cells: cells.collect() }
+        NodePart { node, pieces: 1, cells: positive(kind, &kind.idle()) }
     }
 }

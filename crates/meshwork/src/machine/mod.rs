@@ -36,24 +36,21 @@ pub enum ClaimError {
     },
 }
 
-/// Site: one of the parts that make up a machine. A job runs on one site. Most studies have a
-/// single site.
+/// Part of a machine with its own topology, speed and free nodes. A job runs on one site.
 ///
-/// A site has its own topology, speed and set of free nodes. Only the engine changes the sites of a
-/// run. Schedulers look ahead on copies of sites.
+/// Only the engine changes the sites of a run. Schedulers look ahead on copies.
 #[derive(Clone, Debug)]
 pub struct Site {
     topology: Topology,
     speed: f64,
     free: NodeSet,
     free_nodes: u32,
-    /// Free amounts of resources, if jobs share nodes. In that case the field `free` has the idle
-    /// nodes.
+    /// Free amounts, if jobs share nodes; `free` then has the idle nodes.
     amounts: Option<Box<Amounts>>,
 }
 
 impl Site {
-    /// Creates a site without jobs. A job's run time is divided by `speed`.
+    /// Creates a site without jobs; a job's run time is divided by `speed`.
     #[must_use]
     pub fn new(topology: Topology, speed: f64) -> Site {
         let nodes = topology.grid().nodes();
@@ -88,9 +85,8 @@ impl Site {
         self.free_nodes = amounts.free_cores() as u32;
     }
 
-    /// Amounts of resources that would stay free if a placement were claimed now.
-    ///
-    /// Only resources that the placement uses are listed. Counters of running pieces are left out.
+    /// Amounts that would stay free of the resources of a placement, if it were claimed now.
+    /// Counters of running pieces are left out.
     pub(crate) fn left_beside(&self, placement: &Placement) -> CellLimits {
         let (Some(amounts), Some(parts)) = (&self.amounts, &placement.parts) else {
             return CellLimits::new();
@@ -103,11 +99,8 @@ impl Site {
                 match known {
                     Some((_, _, left)) => *left -= amount.min(*left),
                     None if (cell as usize) < of.kind.tallies_from() => {
-                        left.push((
-                            part.node,
-                            cell,
-                            of.cells[cell as usize].saturating_sub(amount),
-                        ));
+                        let rest = of.cells[cell as usize].saturating_sub(amount);
+                        left.push((part.node, cell, rest));
                     }
                     None => {}
                 }
@@ -116,45 +109,41 @@ impl Site {
         left
     }
 
-    /// Begins a trial: free amounts may be changed to answer a query, until the trial ends.
+    /// Begins a trial, in which free amounts may be changed to answer a query.
     pub(crate) fn begin_trial(&mut self) {
         if let Some(amounts) = &mut self.amounts {
             amounts.begin_trial();
         }
     }
 
-    /// Lowers free amounts of resources of nodes, but not below 0.
-    ///
-    /// Each item is a node, the index of one of its resources, and the amount to subtract.
+    /// Lowers free amounts, given by node, index of a resource, and amount, but not below 0.
     pub(crate) fn lower(&mut self, by: impl Iterator<Item = (Node, u16, u32)>) {
         let by: CellLimits = by.collect();
         self.change(|amounts, mut changed| amounts.lower(&by, &mut changed));
     }
 
-    /// Lowers free amounts of resources to at most the given limits.
     pub(crate) fn limit(&mut self, limits: &CellLimits) {
         self.change(|amounts, mut changed| amounts.limit(limits, &mut changed));
     }
 
-    /// Ends a trial and restores the free amounts of resources as they were before it.
+    /// Ends a trial and restores the free amounts.
     pub(crate) fn end_trial(&mut self) {
         self.change(|amounts, mut changed| amounts.end_trial(&mut changed));
     }
 
-    /// Replaces the set of free nodes.
     pub(crate) fn set_free(&mut self, free: &NodeSet) {
         self.free.copy_from(free);
         self.free_nodes = free.count();
     }
 
-    /// Copies the free nodes and amounts of `original`, the site of which this site is a copy.
+    /// Copies the free nodes and amounts of `original`, of which this site is a copy.
     pub(crate) fn become_like(&mut self, original: &Site) {
         self.free.copy_from(&original.free);
         self.free_nodes = original.free_nodes;
         self.amounts.clone_from(&original.amounts);
     }
 
-    /// Claims those nodes of a placement that are free, or as much of its amounts as is free.
+    /// Claims the free nodes of a placement, or as much of its amounts as is free.
     pub(crate) fn take_what_is_free_of(&mut self, placement: &Placement) {
         if let Some(amounts) = &self.amounts {
             let parts = parts_of(amounts, &self.topology, placement);
@@ -167,13 +156,13 @@ impl Site {
         self.free_nodes = self.free.count();
     }
 
-    /// The topology of the site.
+    /// Topology of the site.
     #[must_use]
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The grid of the site's node numbers.
+    /// Grid of the site's node numbers.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         self.topology.grid()
@@ -185,7 +174,7 @@ impl Site {
         self.speed
     }
 
-    /// The set of free nodes.
+    /// Set of free nodes.
     #[must_use]
     pub fn free(&self) -> &NodeSet {
         &self.free
@@ -203,10 +192,9 @@ impl Site {
         self.topology.processors()
     }
 
-    /// The number of nodes (or cores) that a request asks for; `None` if fewer are free.
+    /// Number of nodes (or cores) that a request asks for; `None` if it is 0 or fewer are free.
     ///
-    /// Also `None` if the number is 0. An allocator that can give a job any free nodes needs no
-    /// other check. Cores are counted if jobs share nodes. **O(1)**.
+    /// An allocator that can give a job any free nodes needs no other check. **O(1)**.
     #[inline]
     #[must_use]
     pub fn count_if_free(&self, request: &Request) -> Option<u32> {
@@ -285,10 +273,7 @@ impl Site {
         Ok(())
     }
 
-    /// Fast path of [`claim`](Site::claim) for a machine of one dimension, where a block is a run.
-    ///
-    /// Returns `false`, and claims nothing, if the site has more dimensions or the placement is
-    /// invalid.
+    /// Fast path of [`claim`](Site::claim) for one dimension; if it is `false`, nothing is claimed.
     #[inline]
     fn claim_row(&mut self, placement: &Placement) -> bool {
         let grid = self.topology.grid();
@@ -316,12 +301,7 @@ impl Site {
         true
     }
 
-    /// Claims a number of nodes without naming them.
-    ///
-    /// On a site with such claims, no nodes may be claimed by placements.
-    ///
-    /// # Errors
-    /// If fewer nodes are free.
+    /// Claims nodes by number, on a site where none are claimed by placements.
     pub(crate) fn claim_count(&mut self, count: u32) -> Result<(), ClaimError> {
         let left = self.free_nodes.checked_sub(count);
         let not_free = || ClaimError::NotFree { placement: format!("of {count} processors") };
@@ -329,7 +309,6 @@ impl Site {
         Ok(())
     }
 
-    /// Releases a number of nodes that were claimed without naming them.
     pub(crate) fn release_count(&mut self, count: u32) {
         self.free_nodes += count;
         debug_assert!(self.free_nodes <= self.nodes(), "released twice");
@@ -358,8 +337,7 @@ impl Site {
 
     /// Draws the site for tests and terminals: `.` for a free node, `#` for a held one.
     ///
-    /// There is one line for each row of the first two dimensions. For further dimensions, the
-    /// layers of two dimensions follow one another.
+    /// There is one line for each row; layers of two dimensions follow one another.
     #[must_use]
     pub fn drawing(&self) -> String {
         let grid = self.grid();
@@ -378,7 +356,7 @@ impl Site {
     }
 }
 
-/// The amounts that a placement claims: those that it names, otherwise all of its nodes.
+/// Amounts that a placement claims: those that it names, otherwise all of its nodes.
 fn parts_of<'p>(
     amounts: &Amounts,
     topology: &Topology,
@@ -428,8 +406,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares a machine of one dimension with a mesh of one row.
-        ///
         /// The mesh is handled by code for any number of dimensions.
         #[test]
         fn a_row_is_claimed_as_a_mesh_of_one_row(

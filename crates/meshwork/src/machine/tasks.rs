@@ -7,7 +7,7 @@ use crate::topology::types::NodeTypes;
 
 /// Converts a piece of a job to a task of a GPU cluster.
 ///
-/// The names of node types that suit the piece are used as types of GPUs.
+/// The names of suitable types of nodes become types of GPUs.
 #[must_use]
 pub fn task_of(piece: &Piece, types: &NodeTypes) -> GpuTask {
     let models = match piece.types {

@@ -34,25 +34,14 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     |params| Ok(Box::new(Adaptive { lookahead: LookAhead::of(params) })),
 );
 
-/// Compares the sites of best fit and of fastest first by how many other waiting jobs could start.
-///
-/// Ties go to fastest first.
-///
-/// # Complexity
-/// The cost is two calls of [`LookAhead::beside`] if best fit and fastest first choose different
-/// sites.
+/// Compares best fit and fastest first by the number of other waiting jobs that could start.
 #[derive(Clone)]
 struct Adaptive {
     lookahead: LookAhead,
 }
 
 impl Selector for Adaptive {
-    fn select(
-        &mut self,
-        job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
+    fn select(&mut self, job: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
         let fits = offers.fits();
         let (tight, fast) = (tightest(&fits)?, fastest(&fits)?);
         if tight.site == fast.site {

@@ -1,10 +1,8 @@
 //! Best-fit selector: the site on which the job leaves the fewest processors free.
 
-use super::{Selector, SelectorEntry};
-use crate::job::Job;
-use crate::offer::{Offers, Proposal, SiteFit};
+use super::{Best, SHIH, SelectorEntry};
+use crate::offer::SiteFit;
 use crate::registry::About;
-use crate::rng::Stream;
 
 /// Registry entry of the selector `best_fit`.
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
@@ -15,40 +13,15 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     )
     .aliases(&["bf"])
     .definition(
-        "Of the sites that have room for the job, it goes to the one with the \
-             fewest processors left free beside it; of equal ones to the fastest, then \
-             to the first.",
+        "Of the sites that have room for the job, it goes to the one with the fewest processors \
+         left free beside it; of equal ones to the fastest, then to the first.",
     )
     .complexity("One question for each site.")
-    .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 2",
-    ),
-    |_| Ok(Box::new(BestFit)),
+    .source(SHIH),
+    |_| Ok(Box::new(Best(tightest))),
 );
 
-struct BestFit;
-
-impl Selector for BestFit {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
-        let fit = tightest(&offers.fits())?;
-        offers.at(fit.site)
-    }
-
-    fn fork(&self) -> Box<dyn Selector> {
-        Box::new(BestFit)
-    }
-}
-
-/// Site on which the job leaves the fewest processors free.
-///
-/// Ties go to the site of higher speed, then to the first.
+/// Site with the fewest processors left free; ties go to the faster, then to the first.
 #[must_use]
 pub(super) fn tightest(fits: &[SiteFit]) -> Option<SiteFit> {
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);

@@ -1,10 +1,8 @@
 //! Fastest-first selector: the fastest site on which the job fits.
 
-use super::{Selector, SelectorEntry};
-use crate::job::Job;
-use crate::offer::{Offers, Proposal, SiteFit};
+use super::{Best, SHIH, SelectorEntry};
+use crate::offer::SiteFit;
 use crate::registry::About;
-use crate::rng::Stream;
 
 /// Registry entry of the selector `fastest_first`.
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
@@ -15,31 +13,9 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
              ones to the first.",
         )
         .complexity("One question for each site.")
-        .source(
-            "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 2",
-        ),
-    |_| Ok(Box::new(FastestFirst)),
+        .source(SHIH),
+    |_| Ok(Box::new(Best(fastest))),
 );
-
-struct FastestFirst;
-
-impl Selector for FastestFirst {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
-        let fit = fastest(&offers.fits())?;
-        offers.at(fit.site)
-    }
-
-    fn fork(&self) -> Box<dyn Selector> {
-        Box::new(FastestFirst)
-    }
-}
 
 /// Site with the highest speed among those on which the job fits; ties go to the first.
 #[must_use]

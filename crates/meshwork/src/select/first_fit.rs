@@ -19,9 +19,8 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
     )
     .complexity("At most one question for each site.")
     .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 3",
+        "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing grid \
+         through considering both speed heterogeneity and resource fragmentation, section 3",
     ),
     |_| Ok(Box::new(FirstFit)),
 );
@@ -29,12 +28,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 struct FirstFit;
 
 impl Selector for FirstFit {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
+    fn select(&mut self, _: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
         (0..offers.sites()).find_map(|site| offers.at(site))
     }
 

@@ -3,7 +3,7 @@
 use super::best_fit::tightest;
 use super::fastest_first::fastest;
 use super::lookahead::{LOOKAHEAD, LookAhead};
-use super::{Selector, SelectorEntry};
+use super::{SHIH, Selector, SelectorEntry};
 use crate::job::Job;
 use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::About;
@@ -13,52 +13,33 @@ use crate::rng::Stream;
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
     About::new(
         "intelligent",
-        "fastest first if no job waited before; else best fit or fastest first, \
-             whichever lets the waiting jobs consume more computing capacity, weighed \
-             by the speeds",
+        "fastest first if no job waited before; else best fit or fastest first, whichever lets the \
+         waiting jobs consume more computing capacity, weighed by the speeds",
     )
     .aliases(&["it"])
     .definition(
-        "Best fit and fastest first both name a site. If the queue was empty when \
-             the job came, the faster one is taken. Else the capacity (processors \
-             times speed) that the job and the queue behind it would consume beside \
-             either choice is summed; their ratio times the ratio of the speeds \
-             decides: above 1 for the fastest site.",
+        "Best fit and fastest first both name a site. If the queue was empty when the job came, \
+         the faster one is taken. Else the capacity (processors times speed) that the job and the \
+         queue behind it would consume beside either choice is summed; their ratio times the ratio \
+         of the speeds decides: above 1 for the fastest site.",
     )
     .complexity(
         "Where the choices differ and some job waited before, twice a walk along \
              the queue: O(q) looks at each site for q waiting jobs.",
     )
-    .source(
-        "Shih, Huang & Chung, Improving processor allocation in heterogeneous \
-             computing grid through considering both speed heterogeneity and resource \
-             fragmentation, section 2",
-    )
+    .source(SHIH)
     .params(&[LOOKAHEAD]),
     |params| Ok(Box::new(Intelligent { lookahead: LookAhead::of(params) })),
 );
 
-/// Compares the sites of best fit and of fastest first by the computing capacity that jobs would
-/// use.
-///
-/// In the paper by Shih, Huang & Chung, the job to start is called FJ, and the other waiting jobs
-/// are the remaining jobs of the queue.
-///
-/// # Complexity
-/// The cost is two calls of [`LookAhead::beside`] if the two sites differ and the queue was not
-/// empty when the job arrived. Otherwise it is one evaluation of each site.
+/// Compares best fit and fastest first by the computing capacity that jobs would use.
 #[derive(Clone)]
 struct Intelligent {
     lookahead: LookAhead,
 }
 
 impl Selector for Intelligent {
-    fn select(
-        &mut self,
-        job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
+    fn select(&mut self, job: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
         let fits = offers.fits();
         let (tight, fast) = (tightest(&fits)?, fastest(&fits)?);
         let prefers_fast = if tight.site == fast.site {
@@ -79,20 +60,16 @@ impl Selector for Intelligent {
 /// Comparison of the fastest site with the site of best fit, by equations 3 to 5 of Shih et al.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weighed {
-    /// Equation 3: computing capacity that the job and the jobs behind it would use, if the job
-    /// goes to the fastest site.
+    /// Equation 3: capacity of the job and the jobs behind it, if it goes to the fastest site.
     fast: f64,
-    /// Equation 4: computing capacity that the job and the jobs behind it would use, if the job
-    /// goes to the site of best fit.
+    /// Equation 4: capacity of these jobs, if the job goes to the site of best fit.
     tight: f64,
-    /// Equation 5: the ratio of `fast` to `tight`, times the ratio of the speeds of the two sites.
+    /// Equation 5: `fast` / `tight`, times the ratio of the speeds of the two sites.
     score: f64,
 }
 
 impl Intelligent {
-    /// Compares best fit and fastest first for a job, by equations 2 to 5 of Shih, Huang & Chung.
-    ///
-    /// In both cases, the waiting jobs that could start next are placed by best fit.
+    /// Compares both choices, with the jobs that could start next on the sites of best fit.
     fn weigh(
         &self,
         job: &Job,
@@ -114,8 +91,7 @@ mod tests {
     use super::*;
     use crate::select::tests::{ABC, Sites, job};
 
-    /// Compares the two choices for a job of 5 processors. Best fit sends it to site C, and fastest
-    /// first to site B.
+    /// Best fit sends a job of 5 processors to site C, fastest first to site B.
     fn weighed(lookahead: LookAhead, others: &[u32]) -> Weighed {
         let mut sites = Sites::new(&ABC, others, false);
         let head = job(5);
@@ -135,9 +111,6 @@ mod tests {
         selector.select(&head, &mut sites.offers(&head), &mut rng).unwrap().site
     }
 
-    /// Checks equations 1 to 6 of Shih et al. with values computed by hand.
-    ///
-    /// There are three sites, and jobs of 5, 16, 6 and 4 processors.
     #[test]
     fn equations_1_to_6_by_hand() {
         // Situation (a): B is faster than C.
@@ -168,8 +141,7 @@ mod tests {
         assert_eq!((skip.fast, skip.tight), (19.0, 45.5));
         assert!((skip.score - 0.557).abs() < 5e-4);
         assert_eq!(picked(&[16, 6], false), 2);
-        // One other job of 4: it goes to C if the head is on B (1.5 × 4 = 6), to A if the head is
-        // on C.
+        // One other job of 4: it goes to C if the head is on B (1.5 × 4 = 6), otherwise to A.
         let four = weighed(LookAhead::Stop, &[4]);
         assert_eq!((four.fast, four.tight), (16.0, 11.5));
         assert!((four.score - 1.855).abs() < 5e-4);

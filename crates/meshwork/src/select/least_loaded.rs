@@ -1,51 +1,27 @@
 //! Least-loaded selector: the site with the smallest fraction of its processors held.
 
-use super::{Selector, SelectorEntry};
-use crate::job::Job;
-use crate::offer::{Offers, Proposal, SiteFit};
+use super::{Best, SelectorEntry};
+use crate::offer::SiteFit;
 use crate::registry::About;
-use crate::rng::Stream;
 
 /// Registry entry of the selector `least_loaded`.
 pub static ENTRY: SelectorEntry = SelectorEntry::new(
     About::new(
         "least_loaded",
-        "the site of whose processors the smallest share is held; then the \
-             fastest, then the first",
+        "the site of whose processors the smallest share is held; then the fastest, then the first",
     )
     .definition(
-        "Of the sites that have room for the job, it goes to the one with the \
-             smallest share of its processors held; of equal ones to the fastest, then \
-             to the first.",
+        "Of the sites that have room for the job, it goes to the one with the smallest share of \
+         its processors held; of equal ones to the fastest, then to the first.",
     )
     .complexity("One question for each site.")
     .source("general: sharing load, for comparison"),
-    |_| Ok(Box::new(LeastLoaded)),
+    |_| Ok(Box::new(Best(idlest))),
 );
 
-struct LeastLoaded;
-
-impl Selector for LeastLoaded {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        _rng: &mut Stream,
-    ) -> Option<Proposal> {
-        let fit = idlest(&offers.fits())?;
-        offers.at(fit.site)
-    }
-
-    fn fork(&self) -> Box<dyn Selector> {
-        Box::new(LeastLoaded)
-    }
-}
-
-/// The site with the largest fraction of free processors.
-///
-/// Ties go to the site of higher speed, then to the first.
+/// Site with the largest fraction of free processors; ties go to the faster, then to the first.
 fn idlest(fits: &[SiteFit]) -> Option<SiteFit> {
-    // The fractions a.free / a.nodes and b.free / b.nodes, compared without a division.
+    // Compares a.free / a.nodes and b.free / b.nodes without a division.
     let share = |a: &SiteFit, b: &SiteFit| u64::from(a.free) * u64::from(b.nodes);
     let idler = |a: &SiteFit, b: &SiteFit| share(b, a).cmp(&share(a, b));
     let faster = |a: &SiteFit, b: &SiteFit| b.speed.total_cmp(&a.speed);

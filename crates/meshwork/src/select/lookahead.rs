@@ -5,16 +5,14 @@ use crate::job::Job;
 use crate::offer::{Offers, SiteFit};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Extent of a selector's look-ahead along the queue of waiting jobs.
+/// Extent of the look-ahead along the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookAhead {
-    /// Look ahead up to the first job that fits on no site. Under first come, first served, no job
-    /// behind it would start.
+    /// Up to the first job that fits on no site.
     Stop,
-    /// Look ahead to the end of the queue, and pass over jobs that fit on no site.
+    /// To the end of the queue, passing over jobs that fit on no site.
     Skip,
-    /// Look ahead to the end of the queue. Each job is tried alone, as if no other waiting job
-    /// started.
+    /// To the end of the queue, each job as if no other waiting job started.
     Independent,
 }
 
@@ -24,7 +22,6 @@ static LOOK_AHEADS: Words<LookAhead, 3> = Words::new([
     ("independent", LookAhead::Independent),
 ]);
 
-/// Parameter `lookahead`: how far along the queue of waiting jobs a selector looks ahead.
 pub(super) const LOOKAHEAD: Param = Param {
     name: "lookahead",
     kind: LOOK_AHEADS.kind(),
@@ -38,13 +35,8 @@ impl LookAhead {
         params.meaning(LOOKAHEAD.name, &LOOK_AHEADS)
     }
 
-    /// Counts the waiting jobs that could start next if `job` were started on the site of `fit`.
-    ///
-    /// Jobs are tried in queue order, each on the site that best fit chooses.
-    ///
-    /// # Complexity
-    /// One evaluation of each site for each job that is tried: at most **O(q)** for *q* waiting
-    /// jobs. With `Stop`, no job behind the first that cannot start is tried.
+    /// Counts the waiting jobs that could start by best fit if `job` started on the site of `fit`.
+    /// The cost is one evaluation of each site for each job that is tried.
     pub(super) fn beside(self, offers: &mut Offers<'_>, job: &Job, fit: &SiteFit) -> Beside {
         let queue = offers.queue();
         let mut ahead = offers.ahead();
@@ -75,9 +67,7 @@ impl LookAhead {
 /// Number and computing capacity of the waiting jobs that could start after a given job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Beside {
-    /// Number of the waiting jobs that could start.
     pub jobs: u64,
-    /// Sum, over the waiting jobs that could start, of each job's processors times its site's
-    /// speed.
+    /// Sum of each job's processors times its site's speed.
     pub capacity: f64,
 }

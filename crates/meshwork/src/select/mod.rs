@@ -10,7 +10,7 @@ mod lookahead;
 pub mod random;
 
 use crate::job::Job;
-use crate::offer::{Offers, Proposal};
+use crate::offer::{Offers, Proposal, SiteFit};
 use crate::registry::{About, Family, Named, Params, Problem, abouts};
 use crate::rng::Stream;
 
@@ -25,6 +25,25 @@ pub trait Selector: Send {
     /// Returns an independent copy of the selector, for look-ahead.
     fn fork(&self) -> Box<dyn Selector>;
 }
+
+/// Selector of the best of the sites on which the job fits, by a function.
+#[derive(Clone, Copy)]
+struct Best(fn(&[SiteFit]) -> Option<SiteFit>);
+
+impl Selector for Best {
+    fn select(&mut self, _: &Job, offers: &mut Offers<'_>, _: &mut Stream) -> Option<Proposal> {
+        let fit = (self.0)(&offers.fits())?;
+        offers.at(fit.site)
+    }
+
+    fn fork(&self) -> Box<dyn Selector> {
+        Box::new(*self)
+    }
+}
+
+const SHIH: &str = "Shih, Huang & Chung, Improving processor allocation in heterogeneous computing \
+                    grid through considering both speed heterogeneity and resource fragmentation, \
+                    section 2";
 
 /// Registry entry of a selector.
 #[derive(Clone, Copy)]
@@ -87,9 +106,7 @@ mod tests {
     use crate::sizing::{QueueCounts, SIZINGS, Sizing};
     use crate::topology::Topology;
 
-    /// Test machine of several sites without links, with given speeds and free processors.
-    ///
-    /// Besides the job that a test places, further jobs wait.
+    /// Sites without links, with given speeds and free processors, and further waiting jobs.
     pub(super) struct Sites {
         sites: Vec<ManagedSite>,
         sizing: Box<dyn Sizing>,
@@ -150,9 +167,7 @@ mod tests {
         }
     }
 
-    /// Index of the site that a selector chooses for a job of `nodes` nodes.
-    ///
-    /// The argument `selector` is written as the value of the key `selector` in a study.
+    /// Site chosen by a selector, which is written as the value of the key `selector` in a study.
     fn picked(selector: &str, sites: &mut Sites, nodes: u32) -> Option<usize> {
         let value: toml::Table = format!("selector = {selector}").parse().unwrap();
         let params = FAMILY.resolve("selector", &value["selector"]).unwrap();
@@ -196,8 +211,7 @@ mod tests {
 
     #[test]
     fn adaptive_counts_the_jobs_that_start_next() {
-        // With the head on B, 11 are left there, and the job of 16 fits nowhere; with it on C, both
-        // others start.
+        // With the head on B, the job of 16 fits nowhere; with it on C, both others start.
         let mut abc = Sites::new(&ABC, &[16, 6], false);
         assert_eq!(picked("'adaptive'", &mut abc, 5), Some(2));
         // Past the job of 16, the job of 6 starts on C if the head is on B: one job against two.
@@ -205,8 +219,8 @@ mod tests {
         // The other job starts for either choice: a tie, so the fastest site.
         let mut abc = Sites::new(&ABC, &[4], false);
         assert_eq!(picked("'adaptive'", &mut abc, 5), Some(1));
-        // One job of 11 fills B, wherever the head is. Independently, all three other jobs start if
-        // the head is on C, and only two if the head is on B.
+        // One job of 11 fills B in any case. Independently, all three other jobs start if the head
+        // is on C, and only two if it is on B.
         let mut abc = Sites::new(&ABC, &[11, 11, 16], false);
         for (lookahead, site) in [("stop", 1), ("skip", 1), ("independent", 2)] {
             let selector = format!("{{ name = 'adaptive', lookahead = '{lookahead}' }}");

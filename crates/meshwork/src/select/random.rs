@@ -21,12 +21,7 @@ pub static ENTRY: SelectorEntry = SelectorEntry::new(
 struct Random;
 
 impl Selector for Random {
-    fn select(
-        &mut self,
-        _job: &Job,
-        offers: &mut Offers<'_>,
-        rng: &mut Stream,
-    ) -> Option<Proposal> {
+    fn select(&mut self, _: &Job, offers: &mut Offers<'_>, rng: &mut Stream) -> Option<Proposal> {
         let fits = offers.fits();
         match fits.as_slice() {
             [] => None,

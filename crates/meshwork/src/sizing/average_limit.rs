@@ -1,16 +1,14 @@
 //! Average limit allocation: jobs get at most an average number of processors.
 //!
-//! The average is the site's number of processors divided by the number of jobs, rounded down to a
-//! power of two. Alternatively, it is 2 to the power of the rounded mean dimension (base-2
-//! logarithm) of recent requests. Larger jobs are folded (halved) until they are no larger than the
-//! average.
+//! Larger jobs are folded (halved) until they are no larger than the average: the site's processors
+//! divided by the number of jobs, or the mean dimension (base-2 logarithm) of recent requests.
 
 use std::collections::VecDeque;
 
 use smallvec::{SmallVec, smallvec};
 
 use super::folding::{Stretch, within};
-use super::{Demand, Size, Sizing, SizingEntry};
+use super::{Demand, Size, Sizing, SizingEntry, YU};
 use crate::alloc::{RecallError, nothing_to_recall};
 use crate::job::Request;
 use crate::registry::{About, DefaultValue, Param, Words};
@@ -23,16 +21,12 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     )
     .aliases(&["average"])
     .definition(
-        "A limit as in `limit` that follows the load: the processors of the site \
-             divided by the number of jobs, rounded down to a power of two; or, with \
-             `average = \"requests\"`, the mean dimension of the last 100 requests, to \
-             the nearest. A job alone has no limit.",
+        "A limit as in `limit` that follows the load: the processors of the site divided by the \
+         number of jobs, rounded down to a power of two; or, with `average = \"requests\"`, the \
+         mean dimension of the last 100 requests, to the nearest. A job alone has no limit.",
     )
     .complexity("One question to the allocator for each attempt.")
-    .source(
-        "Yu & Das, Limit allocation: an efficient processor management scheme for \
-             hypercubes, ICPP 1994",
-    )
+    .source(YU)
     .params(&[
         Param {
             name: "average",
@@ -50,10 +44,8 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Number of recent requests over which the mean dimension is computed.
 const REMEMBERED: usize = 100;
 
-/// The sizing `average_limit`: a limit on the size of jobs that depends on the load.
 #[derive(Clone)]
 struct AverageLimit {
     average: Average,
@@ -64,7 +56,7 @@ struct AverageLimit {
 enum Average {
     AllJobs,
     RunningJobs,
-    /// Base-2 logarithms of the numbers of processors that the most recent jobs requested.
+    /// Base-2 logarithms of the processors that the most recent jobs requested.
     Requests(VecDeque<u32>),
 }
 
@@ -75,11 +67,10 @@ static AVERAGES: Words<Average, 3> = Words::new([
 ]);
 
 impl AverageLimit {
-    /// Base-2 logarithm of the maximum number of processors of a job; `u32::MAX` without a limit.
+    /// Base-2 logarithm of the limit; `u32::MAX` without a limit.
     fn limit(&self, demand: &Demand<'_>) -> u32 {
         let counts = demand.counts;
-        // A single job has no limit: on a machine whose size is not a power of two, the share
-        // rounded down to one would be smaller than the machine.
+        // A single job gets the whole machine, even if its size is no power of two.
         let share = |jobs: u64| match jobs {
             0 | 1 => u32::MAX,
             _ => (u64::from(demand.nodes) / jobs).checked_ilog2().unwrap_or(0),

@@ -14,15 +14,10 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
         )
         .complexity("One question to the allocator for each attempt.")
         .source("the rule of all rigid jobs"),
-    |_, _| Ok(exact()),
+    |_, _| Ok(Box::new(Exact)),
 );
 
-/// Creates the sizing `exact`, which does not depend on the machine.
-pub(super) fn exact() -> Box<dyn Sizing> {
-    Box::new(Exact)
-}
-
-struct Exact;
+pub(super) struct Exact;
 
 impl Sizing for Exact {
     fn sizes(&self, demand: &Demand<'_>) -> SmallVec<[Size; 1]> {

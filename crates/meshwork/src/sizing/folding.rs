@@ -7,7 +7,7 @@ use crate::form::Asks;
 use crate::job::{Constraints, Request};
 use crate::registry::{DefaultValue, Param, Params, Words};
 
-/// Rule for how much longer a job runs on fewer processors than it requested.
+/// Rule for the longer run time of a job on fewer processors than it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
     /// The run time doubles with each halving, even where half of an odd side is rounded up.
@@ -38,10 +38,9 @@ static STRETCHES: Words<Stretch, 2> =
 
 /// Folds (halves) a size once; `None` if it cannot be halved.
 ///
-/// Folding a subcube lowers its dimension by 1. Folding a square halves its side, and the job takes
-/// four times as long. Folding a block halves its longest side, the first of equal ones. Folding a
-/// count halves it. Halves are rounded up. A single processor cannot be halved, nor can pieces
-/// (requested parts of nodes).
+/// Folding lowers the dimension of a subcube by 1, halves the side of a square, so that the job
+/// takes four times as long, and halves the longest side of a block, the first of equal ones, or a
+/// count. Halves are rounded up. A single processor or pieces (parts of nodes) cannot be halved.
 ///
 /// From Chang & Mohapatra, An adaptive job allocation method for multicomputer systems, section 3.
 ///
@@ -69,8 +68,7 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
             nodes: constraints.nodes.div_ceil(2),
             ..(**constraints).clone()
         }),
-        // A job of several pieces cannot be halved, because half of the pieces would be another
-        // program.
+        // Half of the pieces would be another program.
         Request::Pieces(_) => return None,
         Request::Block(sides) if asks == Asks::Square => {
             Request::Block(sides.iter().map(|side| side / 2).collect())
@@ -90,12 +88,12 @@ pub fn folded(size: &Size, asks: Asks, stretch: Stretch) -> Option<Size> {
     Some(Size { request, stretch: size.stretch * slower })
 }
 
-/// Requested size of a job, with which its run time stays as requested.
+/// Requested size of a job, with its requested run time.
 pub(super) fn whole(demand: &Demand<'_>) -> Size {
     Size { request: demand.request.clone(), stretch: 1.0 }
 }
 
-/// Requested size of a job, and its sizes after up to `most` folds (halvings), largest first.
+/// Requested size of a job, and its sizes after up to `most` folds, largest first.
 pub(super) fn all_folds(demand: &Demand<'_>, most: u64, stretch: Stretch) -> SmallVec<[Size; 1]> {
     let mut sizes: SmallVec<[Size; 1]> = smallvec![whole(demand)];
     while (sizes.len() as u64) <= most

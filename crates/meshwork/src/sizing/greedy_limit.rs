@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::folding::{Stretch, all_folds};
-use super::{Demand, Size, Sizing, SizingEntry};
+use super::{Demand, Size, Sizing, SizingEntry, YU};
 use crate::registry::About;
 
 /// Registry entry of the sizing `greedy_limit`.
@@ -14,24 +14,18 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     )
     .aliases(&["greedy"])
     .definition(
-        "At each attempt to start a job its whole size is tried first, then the \
-             size folded once, and so on down to one processor: `rsr` without a bound \
-             on the folds.",
+        "At each attempt to start a job its whole size is tried first, then the size folded once, \
+         and so on down to one processor: `rsr` without a bound on the folds.",
     )
     .complexity(
         "At most one question to the allocator for each fold, and one more: O(log \
              p) for p processors.",
     )
-    .source(
-        "Yu & Das, Limit allocation: an efficient processor management scheme for \
-             hypercubes, ICPP 1994",
-    )
+    .source(YU)
     .params(&[Stretch::PARAM]),
     |params, _| Ok(Box::new(GreedyLimit { stretch: Stretch::read(params) })),
 );
 
-/// Greedy limit allocation: like the sizing `rsr`, without a limit on the number of folds
-/// (halvings).
 #[derive(Clone, Copy)]
 struct GreedyLimit {
     stretch: Stretch,

@@ -3,22 +3,18 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::folding::{Stretch, within};
-use super::{Demand, Size, Sizing, SizingEntry};
+use super::{Demand, Size, Sizing, SizingEntry, YU};
 use crate::registry::{About, DefaultValue, Kind, Param};
 
 /// Registry entry of the sizing `limit`.
 pub static ENTRY: SizingEntry = SizingEntry::new(
     About::new("limit", "every job that asks for more than a fixed limit is folded down to it")
         .definition(
-            "A job that asks for more than 2 to the power of `dimension` processors is \
-             folded until it has no more, and always runs in that size, however empty \
-             the machine is.",
+            "A job that asks for more than 2 to the power of `dimension` processors is folded \
+             until it has no more, and always runs in that size, however empty the machine is.",
         )
         .complexity("One question to the allocator for each attempt.")
-        .source(
-            "Yu & Das, Limit allocation: an efficient processor management scheme for \
-             hypercubes, ICPP 1994",
-        )
+        .source(YU)
         .params(&[
             Param {
                 name: "dimension",
@@ -33,22 +29,17 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
         let most = sites.iter().map(|site| site.grid().nodes()).max().unwrap_or(1);
         let largest = most.next_power_of_two().trailing_zeros();
         if limit > largest {
-            return Err(params.problem(
-                "dimension",
-                format!(
-                    "`{}.dimension` is {limit}, but no site has more than {most} processors: a limit \
-                     from 0 to {largest} would be right",
-                    params.path()
-                ),
-            ));
+            let path = params.path();
+            let says = format!(
+                "`{path}.dimension` is {limit}, but no site has more than {most} processors: a \
+                 limit from 0 to {largest} would be right"
+            );
+            return Err(params.problem("dimension", says));
         }
         Ok(Box::new(Limit { dimension: limit, stretch: Stretch::read(params) }))
     },
 );
 
-/// Limit allocation: the requested size is folded (halved) until it is no larger than the limit.
-///
-/// A job can start only with the resulting size.
 #[derive(Clone, Copy)]
 struct Limit {
     dimension: u32,

@@ -20,7 +20,7 @@ use crate::topology::Topology;
 pub struct Demand<'a> {
     /// Request of the job, converted to the form `asks`.
     pub request: &'a Request,
-    /// The form of request that the site's allocator requires.
+    /// Form of request that the site's allocator requires.
     pub asks: Asks,
     /// Number of processors of the site.
     pub nodes: u32,
@@ -30,8 +30,7 @@ pub struct Demand<'a> {
 
 /// Numbers of running and waiting jobs of a machine.
 ///
-/// In look-ahead, these are the real numbers of the present instant, which hypothetical starts do
-/// not change.
+/// Look-ahead does not change these numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Number of running jobs.
@@ -45,7 +44,7 @@ pub struct QueueCounts {
 pub struct Size {
     /// Request to the allocator, in the form that it requires ([`asks`](Demand::asks)).
     pub request: Request,
-    /// Factor on the job's run time because it gets another size than it requested; 1 otherwise.
+    /// Factor on the job's run time, because of a size other than requested; otherwise 1.
     pub stretch: f64,
 }
 
@@ -56,8 +55,7 @@ pub trait Sizing: Send {
 
     /// Returns the fewest processors with which a job of this request could ever be started.
     ///
-    /// The bound holds for any numbers of running and waiting jobs. While fewer processors are
-    /// free, the allocator is not asked to place the job. Called once for each job.
+    /// The bound holds for any queue. With fewer free processors, the allocator is not asked.
     fn fewest(&self, demand: &Demand<'_>) -> u64;
 
     /// Whether jobs start only with the size that they requested, so that every `stretch` is 1.
@@ -76,7 +74,7 @@ pub trait Sizing: Send {
     /// Restores the [memory](Sizing::memory) that a sizing with equal parameters returned.
     ///
     /// # Errors
-    /// If the numbers are not the memory of such a sizing.
+    /// If the numbers are no such memory.
     fn recall(&mut self, memory: &[u64]) -> Result<(), RecallError> {
         nothing_to_recall(memory)
     }
@@ -84,6 +82,9 @@ pub trait Sizing: Send {
     /// Returns an independent copy of the sizing, for look-ahead.
     fn fork(&self) -> Box<dyn Sizing>;
 }
+
+const YU: &str = "Yu & Das, Limit allocation: an efficient processor management scheme for \
+                  hypercubes, ICPP 1994";
 
 /// Registry entry of a sizing.
 #[derive(Clone, Copy)]
@@ -123,9 +124,9 @@ impl Named for SizingEntry {
 pub static SIZINGS: &[&SizingEntry] =
     &[&exact::ENTRY, &rsr::ENTRY, &limit::ENTRY, &greedy_limit::ENTRY, &average_limit::ENTRY];
 
-/// Creates the default sizing, by which every job gets its requested size or waits.
+/// The default sizing, by which every job gets its requested size or waits.
 pub(crate) fn as_asked() -> Box<dyn Sizing> {
-    exact::exact()
+    Box::new(exact::Exact)
 }
 
 /// Registry family of all sizings. A study selects a sizing by name.

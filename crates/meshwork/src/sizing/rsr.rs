@@ -39,11 +39,6 @@ pub static ENTRY: SizingEntry = SizingEntry::new(
     },
 );
 
-/// Restricted size reduction: tries the requested size, then the size folded once, then twice, and
-/// so on.
-///
-/// Folding a job halves its number of processors. Each attempt to start a job begins with the
-/// requested size again.
 #[derive(Clone, Copy)]
 struct Rsr {
     folds: u64,

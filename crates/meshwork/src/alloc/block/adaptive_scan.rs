@@ -17,10 +17,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["as"])
     .definition(
-        "The answer is that of first fit: for the block as it was asked for and, \
-             if that does not fit, for its other orientation. It is found by a scan \
-             that goes through the mesh row by row and jumps to the right edge of the \
-             first held block that is in the way.",
+        "The answer is that of first fit: for the block as it was asked for and, if that does not \
+         fit, for its other orientation. It is found by a scan that goes through the mesh row by \
+         row and jumps to the right edge of the first held block that is in the way.",
     )
     .complexity(
         "O(p · h) for h held blocks and p positions tried, which grow with h and \
@@ -42,7 +41,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Adaptive scan: first fit in each orientation, by a scan that jumps over held blocks.
 #[derive(Clone)]
 struct AdaptiveScan {
     rotation: Rotation,
@@ -51,8 +49,7 @@ struct AdaptiveScan {
 
 impl Allocator for AdaptiveScan {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         lowest(sides, self.rotation, |sides| scan(site.grid(), self.held.list(), sides, |_, _| ()))
     }
 
@@ -69,10 +66,8 @@ impl Allocator for AdaptiveScan {
     }
 }
 
-/// Places a block in the first orientation in which `search` finds a free position for it.
-///
-/// `search` returns the base (lowest corner) of the block. With [`Rotation::Best`], all
-/// orientations are searched, and the block with the lowest base is taken.
+/// Places a block in the first orientation in which `search` finds a free base for it. With
+/// [`Rotation::Best`], all orientations are searched, and the lowest base is taken.
 pub(super) fn lowest(
     sides: &[u32],
     rotation: Rotation,
@@ -91,14 +86,9 @@ pub(super) fn lowest(
     found.map(|(base, sides)| Block { base, sides }.into())
 }
 
-/// The first free base for a block with these sides, trying positions row by row.
-///
-/// The base is the lowest corner of the block. A position is covered if a block with its base there
-/// would overlap a held block. From a covered position, the scan jumps to the first position behind
-/// the held blocks that cover it. A held block obstructs a row if it would overlap some block with
-/// its base in the row. If a row has no free position, the next rows have none either, up to the
-/// last row of the obstructing block that ends first. So the scan jumps to the row after that one.
-/// `tried` is called with the coordinates of every position that is tried.
+/// First free base (lowest corner) for a block, row by row. If held blocks cover a position, the
+/// scan jumps behind them. If a row has no free position, it jumps to the first row behind one of
+/// the blocks that obstruct it. `tried` is called with each position.
 fn scan(
     grid: &Grid,
     held: &[Held],

@@ -1,14 +1,13 @@
 //! Best fit: the free block with the most held neighbours. Walls do not count as neighbours.
 
 use super::boundary::boundary_search::BoundarySearch;
-use crate::alloc::{Allocator, AllocatorEntry, Ask};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, flag};
 use crate::form::{Asks, Finds};
-use crate::geometry::FreeBases;
-use crate::geometry::NodeSet;
 use crate::geometry::orientation::{Rotation, orientations};
+use crate::geometry::{FreeBases, NodeSet};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::About;
 use crate::topology::{Grid, Node, Wiring};
 
 /// Registry entry of the allocator `best_fit`.
@@ -16,16 +15,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("best_fit", "the free block with the most held neighbours, walls not counted")
         .aliases(&["bf"])
         .definition(
-            "Of all free places of the block, the one with the most held nodes beside \
-             its faces is taken, so that what is left free stays in one piece. Edges \
-             of the machine do not count unless `count_walls` says so. With \
-             `base_only` nothing but the neighbours of the base is looked at. Ties go \
-             to the lowest base.",
+            "Of all free places of the block, the one with the most held nodes beside its faces is \
+             taken, so that what is left free stays in one piece. Edges of the machine do not \
+             count unless `count_walls` says so. With `base_only` nothing but the neighbours of \
+             the base is looked at. Ties go to the lowest base.",
         )
         .complexity(
-            "Three or four times a first fit for each orientation, and O(1) for each \
-             corner of what is held; with `base_only` a first fit, and O(d) for each \
-             free base.",
+            "Three or four times a first fit for each orientation, and O(1) for each corner of \
+             what is held; with `base_only` a first fit, and O(d) for each free base.",
         )
         .source(
             "Zhu, Efficient processor allocation strategies for mesh-connected \
@@ -33,18 +30,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         )
         .params(&[
             Rotation::PARAM,
-            Param {
-                name: "count_walls",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether the edges of a mesh count as held",
-            },
-            Param {
-                name: "base_only",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "count only the neighbours of the base at which the block would not be free",
-            },
+            flag("count_walls", "whether the edges of a mesh count as held"),
+            flag(
+                "base_only",
+                "count only the neighbours of the base at which the block would not be free",
+            ),
         ]),
     |params, topology| {
         let count_walls = params.flag("count_walls");
@@ -63,15 +53,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Variant of best fit that examines only the neighbours of a block's base, not its whole boundary.
-///
-/// The base is the lowest corner of the block. The free base with the most blocked neighbours is
-/// chosen. A neighbouring node is blocked if the requested block, with its base at this node, would
-/// overlap held nodes. If walls count, a neighbour is also blocked if the block would cross an edge
-/// of the mesh there.
-///
-/// # Complexity
-/// The cost of [`FreeBases`], and **O(d)** for each free base in *d* dimensions.
+/// Variant of best fit that examines only the neighbours of a block's base, its lowest corner. A
+/// neighbouring node is blocked if the requested block, with its base at this node, would overlap
+/// held nodes or, if walls count, cross an edge of the mesh.
 #[derive(Clone)]
 struct BestBaseNode {
     rotation: Rotation,
@@ -81,8 +65,7 @@ struct BestBaseNode {
 
 impl Allocator for BestBaseNode {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let grid = site.grid();
         let mut best: Option<(u32, Node, Dims)> = None;
         for sides in orientations(sides, self.rotation) {
@@ -105,10 +88,7 @@ impl Allocator for BestBaseNode {
     }
 }
 
-/// Counts the neighbours of a base (lowest corner of a block) at which the block cannot begin.
-///
-/// It cannot begin at a node if it would then overlap held nodes. If `count_walls` is set,
-/// neighbours at which it would cross an edge of the mesh count too.
+/// Counts the neighbours of `base` that are not in `bases`, or are walls that count.
 fn blocked_neighbours(
     grid: &Grid,
     bases: &NodeSet,

@@ -13,11 +13,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("buddy_2d", "a free square whose side is a power of two, on multiples of that side")
         .aliases(&["tdb"])
         .definition(
-            "A request is rounded up to a square whose side is a power of two, s. Only \
-             squares whose base has multiples of s for coordinates are tried, in \
-             row-major order, and the first free one is taken; in the form of lists, \
-             larger squares are quartered and four free quarters are one square again. \
-             A job holds its whole square.",
+            "A request is rounded up to a square whose side is a power of two, s. Only squares \
+             whose base has multiples of s for coordinates are tried, in row-major order, and the \
+             first free one is taken; in the form of lists, larger squares are quartered and four \
+             free quarters are one square again. A job holds its whole square.",
         )
         .complexity(
             "As a bitmap O(n / s) for squares of side s on n nodes; with lists O(log \
@@ -47,7 +46,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// How the allocator records the free squares: as a bitmap of nodes or as lists of squares.
 #[derive(Clone, Copy)]
 enum Form {
     Bitmap,
@@ -56,16 +54,12 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("bitmap", Form::Bitmap), ("lists", Form::Lists)]);
 
-/// Two-dimensional buddy with a bitmap of free nodes, on a mesh of any sides.
-///
-/// It misses free squares whose base coordinates are not multiples of their side.
 #[derive(Clone)]
 struct Bitmap;
 
 impl Allocator for Bitmap {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let (grid, side) = (site.grid(), sides[0]);
         let (width, height) = (grid.sides()[0], grid.sides()[1]);
         let along = |length: u32| (0..length / side).map(move |i| i * side);
@@ -81,15 +75,9 @@ impl Allocator for Bitmap {
     }
 }
 
-/// Two-dimensional buddy with lists of free squares, on a mesh of any sides.
-///
-/// For each power of two there is a list of the free squares with this side, in row-major order of
-/// their bases (lowest corners). The first square of the smallest sufficient side is taken and
-/// quartered until it has the requested side. Each time, the quarter at the base of the square is
-/// kept, and the other three are listed as free. On an empty mesh, the lists contain the largest
-/// squares into which the mesh can be divided.
-///
-/// Lists find a square whenever the variant with a bitmap does, but possibly another one.
+/// Two-dimensional buddy with lists of free squares. The first square of the smallest sufficient
+/// side is quartered until it has the requested side, and the quarter at the base is kept. Lists
+/// find a square whenever a bitmap does, but possibly another one.
 #[derive(Clone)]
 struct Lists {
     squares: FreeCells,
@@ -97,8 +85,7 @@ struct Lists {
 
 impl Allocator for Lists {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), .. } = ask else { return None };
         let level = sides[0].trailing_zeros() as usize;
         let base = self.squares.smallest_from(level)?;
         Some(Block { base, sides: Dims::clone(sides) }.into())

@@ -17,16 +17,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["bl"])
     .definition(
-        "A free block can be slid down along dimension 0 until it meets an edge or \
-             a held block. So its base is looked for on few planes: at the edge, and \
-             right behind each held block. Planes come by their coordinate, the edge \
-             first, then in the order in which their blocks were claimed; on a plane \
-             the lowest base is taken. Blocks are not turned.",
+        "A free block can be slid down along dimension 0 until it meets an edge or a held block. \
+         So its base is looked for on few planes: at the edge, and right behind each held block. \
+         Planes come by their coordinate, the edge first, then in the order in which their blocks \
+         were claimed; on a plane the lowest base is taken. Blocks are not turned.",
     )
     .complexity("O(h²) for h held blocks, times the pieces into which a plane is cut.")
     .source(
-        "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006; after Chiu & \
-             Chen, TPDS 1999",
+        "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006; after Chiu & Chen, TPDS 1999",
     ),
     |_, _| Ok(Box::new(BusyList::new(Rotation::Never))),
 )
@@ -35,12 +33,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The busy list strategy, on a mesh of any number of dimensions.
-///
-/// The strategy examines planes of possible bases (lowest corners) of the requested block: the
-/// plane at the coordinate 0 along dimension 0, and the plane directly behind each held block along
-/// this dimension. From each plane it removes the bases at which the requested block would overlap
-/// held nodes or cross an edge. The remaining bases are free.
 #[derive(Clone)]
 pub(super) struct BusyList {
     rotation: Rotation,
@@ -55,8 +47,7 @@ impl BusyList {
 
 impl Allocator for BusyList {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         orientations(sides, self.rotation).find_map(|sides| {
             let base = first_on_planes(site.grid(), self.held.list(), &sides)?;
             Some(Block { base, sides }.into())
@@ -85,24 +76,14 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     if !fits {
         return None;
     }
-    // Spans of bases: `whole` has those at which the block stays on the mesh, `prohibited` those
-    // that each held block rules out.
+    // `whole`: bases of blocks on the mesh; `prohibited`: bases that a held block rules out.
     let bases: Dims = sides.iter().zip(grid.sides()).map(|(side, most)| most - side + 1).collect();
     let whole = Span { low: Dims::from_elem(0, sides.len()), high: bases.clone() };
-    let prohibited: Vec<Span> = held
-        .iter()
-        .map(|held| Span {
-            low: held
-                .span
-                .low
-                .iter()
-                .zip(sides)
-                .map(|(at, side)| at.saturating_sub(side - 1))
-                .collect(),
-            high: held.span.high.iter().zip(&bases).map(|(end, bases)| *end.min(bases)).collect(),
-        })
-        .collect();
-    // The plane at the wall and the plane behind each block; pieces of one block share their plane.
+    let prohibited = |Held { span: Span { low, high }, .. }: &Held| Span {
+        low: low.iter().zip(sides).map(|(at, side)| at.saturating_sub(side - 1)).collect(),
+        high: high.iter().zip(&bases).map(|(end, bases)| *end.min(bases)).collect(),
+    };
+    let prohibited: Vec<Span> = held.iter().map(prohibited).collect();
     let mut planes: Vec<(u32, u64, Span)> = vec![(0, 0, at_coordinate(&whole, 0))];
     for (held, prohibited) in held.iter().zip(&prohibited) {
         let behind = held.span.high[0];
@@ -124,7 +105,6 @@ fn first_on_planes(grid: &Grid, held: &[Held], sides: &[u32]) -> Option<Node> {
     })
 }
 
-/// The part of a span (box of nodes) at the coordinate `at` along dimension 0.
 fn at_coordinate(span: &Span, at: u32) -> Span {
     let mut plane = span.clone();
     plane.low[0] = at;

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
-use crate::geometry::FreeBases;
-use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::geometry::reversed::{Reversed, reversed};
+use crate::geometry::{FreeBases, NodeSet};
 use crate::job::{Dims, Request};
 use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Param, Words};
@@ -19,18 +18,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("first_fit", "the first free block in row-major order of its base")
         .aliases(&["ff"])
         .definition(
-            "Among all bases at which the whole block is free, the one of lowest index \
-             in row-major order is taken. With `rotation = \"best\"` the orientations \
-             of the block compete on that index. It finds a block whenever one is free \
-             in an orientation that it tries, and the job holds exactly what it asked \
-             for. In row-major order dimension 0 runs fastest, or with `scan = \
-             \"last_dimension\"` the last one.",
+            "Among all bases at which the whole block is free, the one of lowest index in \
+             row-major order is taken. With `rotation = \"best\"` the orientations of the block \
+             compete on that index. It finds a block whenever one is free in an orientation that \
+             it tries, and the job holds exactly what it asked for. In row-major order dimension 0 \
+             runs fastest, or with `scan = \"last_dimension\"` the last one.",
         )
         .complexity(
-            "O(d · log s · n / 64) for each orientation, with d dimensions, sides up \
-             to s of the block and n nodes: sets of nodes are shifted word by word. In \
-             a hypercube whose blocks may be turned, all orientations are searched \
-             together.",
+            "O(d · log s · n / 64) for each orientation, with d dimensions, sides up to s of the \
+             block and n nodes: sets of nodes are shifted word by word. In a hypercube whose \
+             blocks may be turned, all orientations are searched together.",
         )
         .source(
             "Zhu, Efficient processor allocation strategies for mesh-connected \
@@ -59,32 +56,20 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `scan`, the dimension that runs fastest while bases are tried.
-///
-/// `true` stands for the last dimension, `false` for the first.
+/// `true` if the last dimension runs fastest while bases are tried.
 static SCANS: Words<bool, 2> = Words::new([("first_dimension", false), ("last_dimension", true)]);
 
-/// First fit, on a mesh or torus of any number of dimensions.
-///
-/// Blocks have exactly the requested number of nodes.
-///
-/// # Complexity
-/// **O(d · log s · n / 64)** for each orientation, with *d* dimensions, sides up to *s* and *n*
-/// nodes (see [`FreeBases`]). If all sides of the machine are 2, all orientations together cost one
-/// [`CubeSearch`].
 #[derive(Clone)]
 pub(crate) struct FirstFit {
     rotation: Rotation,
     bases: FreeBases,
-    /// Search for subcubes, used if all sides of the machine are 2 and blocks may be rotated.
+    /// Used if all sides of the machine are 2 and blocks may be rotated.
     cubes: Option<CubeSearch>,
-    /// The machine with its dimensions in reverse order. `None` if bases are tried in the order in
-    /// which the first dimension runs fastest.
+    /// The machine with reversed dimensions, if bases are tried with the last one running fastest.
     reversed: Option<Reversed>,
 }
 
 impl FirstFit {
-    /// Creates a first-fit allocator that tries bases with the last dimension running fastest.
     pub(crate) fn last_dimension_fastest(grid: &Grid, rotation: Rotation) -> FirstFit {
         let reversed = Reversed::new(grid);
         FirstFit { reversed: Some(reversed.clone()), ..FirstFit::new(reversed.grid(), rotation) }
@@ -96,11 +81,8 @@ impl FirstFit {
         let cubes = is_cube.then(|| CubeSearch::new(grid.dimensions() as u32));
         FirstFit { rotation, bases: FreeBases::new(grid), cubes, reversed: None }
     }
-}
 
-impl FirstFit {
-    /// The first free block with these sides. `is_reversed` tells whether the dimensions of `grid`
-    /// are those of the machine in reverse order.
+    /// The first free block; `is_reversed` tells whether the dimensions of `grid` are reversed.
     pub(crate) fn first(
         &mut self,
         grid: &Grid,
@@ -131,8 +113,7 @@ impl FirstFit {
 
 impl Allocator for FirstFit {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let block = match self.reversed.take() {
             None => self.first(site.grid(), site.free(), sides, false),
             Some(mut reversed) => {
@@ -155,11 +136,9 @@ impl Allocator for FirstFit {
     }
 }
 
-/// The first free subcube among the orientations of a block whose sides are 1 or 2.
-///
-/// If `best` is set, the subcube with the lowest base is taken. Ties go to the requested
-/// orientation, then to the order of [`orientations`]. If `best` is not set, the first orientation
-/// in this order that has a free subcube is taken, at its lowest base.
+/// The first free subcube among the orientations of a block whose sides are 1 or 2. If `best` is
+/// set, the lowest base is taken, and ties go to the earlier orientation in the order of
+/// [`orientations`]; otherwise the first orientation with a free subcube is taken.
 fn first_turned(
     search: &mut CubeSearch,
     free: &NodeSet,
@@ -171,8 +150,7 @@ fn first_turned(
         return None;
     }
     let requested = Subcube::of(&Block { base: 0, sides: sides.clone() });
-    // The order of `orientations` is lexicographic, dimension 0 first, starting with the requested
-    // side of that dimension.
+    // `orientations` is lexicographic, dimension 0 first, and starts with its requested side.
     let lexicographic = |mask: u32| if is_reversed { mask } else { mask.reverse_bits() };
     let leading = if is_reversed { sides.last() } else { sides.first() };
     let place = |mask: u32| match leading {

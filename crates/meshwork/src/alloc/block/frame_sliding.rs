@@ -16,11 +16,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["fs"])
     .definition(
-        "Frames of the requested shape are laid over the machine a whole side \
-             apart in each dimension, so that they never overlap; the lattice goes \
-             through the lowest free node, or through node 0 with `start = \
-             \"origin\"`. The first frame that is wholly free, in row-major order, is \
-             taken. A free block that lies between two frames is missed.",
+        "Frames of the requested shape are laid over the machine a whole side apart in each \
+         dimension, so that they never overlap; the lattice goes through the lowest free node, or \
+         through node 0 with `start = \"origin\"`. The first frame that is wholly free, in \
+         row-major order, is taken. A free block that lies between two frames is missed.",
     )
     .complexity(
         "O(n / v) frames of v nodes on n nodes, each left at its first held row: \
@@ -51,17 +50,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// Values of the parameter `start`: `true` if the first frame lies at node 0, `false` if it lies at
-/// the lowest free node.
+/// `true` if the first frame lies at node 0.
 static STARTS: Words<bool, 2> = Words::new([("lowest_free", false), ("origin", true)]);
 
-/// Frame sliding, on a mesh or torus of any number of dimensions.
-///
-/// A frame is a block with the requested sides. Along each dimension, frames are spaced by their
-/// width *w* and aligned with the coordinate x₀ of the start node. The first frame begins at the
-/// start node, and the others follow in row-major order. On a mesh, each later row begins with the
-/// frame at `x₀ mod w` and ends where a frame would cross an edge. On a ring, frames go once around
-/// from x₀, as long as they do not overlap the first frame.
+/// Frames in steps of their width *w* along each dimension, aligned with the start node at x₀. On a
+/// mesh, later rows begin with the frame at `x₀ mod w`. On a ring, frames go once around from x₀,
+/// as long as they do not overlap the first frame.
 #[derive(Clone)]
 struct FrameSliding {
     rotation: Rotation,
@@ -70,8 +64,7 @@ struct FrameSliding {
 
 impl Allocator for FrameSliding {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let start = if self.from_origin { 0 } else { site.free().first()? };
         let mut best: Option<(usize, Block)> = None;
         for sides in orientations(sides, self.rotation) {
@@ -101,8 +94,7 @@ fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Bl
     let mut at: Dims = axes.iter().map(|axis| axis.begin).collect();
     let mut tried = 0;
     loop {
-        // On a mesh the first row begins at the start, which may be too near the edge for any
-        // frame.
+        // On a mesh, the first row may begin too near the edge for any frame.
         if at.iter().zip(&axes).all(|(&i, axis)| i < axis.frames) {
             let corner: Dims = at.iter().zip(&axes).map(|(&i, axis)| axis.position(i)).collect();
             let block = Block { base: grid.node(&corner), sides: sides.clone() };
@@ -115,28 +107,18 @@ fn first_free_frame(site: &Site, start: Node, sides: &Dims) -> Option<(usize, Bl
             }
             tried += 1;
         }
-        let mut d = 0;
-        loop {
-            if d == axes.len() {
-                return None;
-            }
-            at[d] += 1;
-            if at[d] < axes[d].frames {
-                break;
-            }
-            at[d] = 0;
-            d += 1;
-        }
+        let d = (0..axes.len()).find(|&d| at[d] + 1 < axes[d].frames)?;
+        at[d] += 1;
+        at[..d].fill(0);
     }
 }
 
-/// The coordinates at which frames begin along one dimension.
 struct Axis {
     first: u32,
     step: u32,
     side: u32,
     frames: u32,
-    /// Index of the frame that begins at the start node; the search begins with this frame.
+    /// Index of the frame at the start node, where the search begins.
     begin: u32,
 }
 

@@ -1,4 +1,4 @@
-//! List of held blocks, by which several allocators find free blocks.
+//! List of held blocks.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -6,9 +6,7 @@ use crate::job::{Dims, Time};
 use crate::machine::Placement;
 use crate::topology::Grid;
 
-/// Box of nodes that does not wrap around a ring.
-///
-/// In each dimension it goes from the coordinate `low` to `high`, excluding `high`.
+/// Box of nodes that does not wrap around a ring, from `low` up to but excluding `high`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) low: Dims,
@@ -16,7 +14,6 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The number of nodes that this span shares with `other`.
     pub(super) fn overlap(&self, other: &Span) -> u32 {
         let mut shared = 1;
         for d in 0..self.low.len() {
@@ -26,9 +23,7 @@ impl Span {
         shared
     }
 
-    /// Appends the nodes of this span that are not in `other` to `rest`, as spans.
-    ///
-    /// At most two spans are appended for each dimension.
+    /// Appends the nodes of this span that are not in `other`, as at most two spans per dimension.
     pub(super) fn less(self, other: &Span, rest: &mut Vec<Span>) {
         if self.overlap(other) == 0 {
             rest.push(self);
@@ -51,31 +46,19 @@ impl Span {
         }
     }
 
-    /// Calls `visit` for each row of the span, as a run of consecutive nodes.
     pub(super) fn for_each_run(&self, grid: &Grid, mut visit: impl FnMut(u32, u32)) {
         let mut at = self.low.clone();
         loop {
             let start = at.iter().zip(grid.strides()).map(|(at, stride)| at * stride).sum();
             visit(start, self.high[0] - self.low[0]);
-            let mut d = 1;
-            loop {
-                if d >= at.len() {
-                    return;
-                }
-                at[d] += 1;
-                if at[d] < self.high[d] {
-                    break;
-                }
-                at[d] = self.low[d];
-                d += 1;
-            }
+            let Some(d) = (1..at.len()).find(|&d| at[d] + 1 < self.high[d]) else { return };
+            at[d] += 1;
+            at[1..d].copy_from_slice(&self.low[1..d]);
         }
     }
 }
 
-/// Divides a block into spans (boxes that do not wrap around rings).
-///
-/// The number of spans is 1, doubled for each dimension along which the block wraps around.
+/// Divides a block into spans: 1, doubled for each dimension along which the block wraps around.
 pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Span; 1]> {
     let high = corner.iter().zip(sides).map(|(at, length)| at + length).collect();
     let mut spans: SmallVec<[Span; 1]> = smallvec![Span { low: Dims::from_slice(corner), high }];
@@ -93,21 +76,16 @@ pub(super) fn spans(grid: &Grid, corner: &[u32], sides: &[u32]) -> SmallVec<[Spa
     spans
 }
 
-/// Held block or piece of one, as a span (a box that does not wrap around rings).
-///
-/// A block that wraps around a ring, or was released in part, may have several pieces.
+/// Held block, or piece of one that wraps around a ring or was released in part.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) span: Span,
     pub(super) since: Time,
-    /// Number of blocks claimed before this block. All pieces of one block have the same number.
+    /// Number of blocks claimed before; equal for all pieces of one block.
     pub(super) number: u64,
 }
 
-/// All held blocks, in the order of their claims.
-///
-/// A block that wraps around a ring has several pieces. If some nodes of a block are released, its
-/// remaining pieces keep the position of the block in the list.
+/// All held blocks, in the order of their claims. Remaining pieces of a block keep its position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBlocks {
     list: Vec<Held>,
@@ -119,7 +97,6 @@ impl HeldBlocks {
         &self.list
     }
 
-    /// Appends the blocks of a claimed placement.
     pub(super) fn claimed(&mut self, placement: &Placement, grid: &Grid, now: Time) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {
@@ -130,9 +107,6 @@ impl HeldBlocks {
     }
 
     /// Removes the blocks of a released placement, in **O(n)** for *n* held blocks.
-    ///
-    /// A piece of which only some nodes are released is split into at most two pieces for each
-    /// dimension.
     pub(super) fn released(&mut self, placement: &Placement, grid: &Grid) {
         for block in &placement.blocks {
             for span in spans(grid, &grid.coordinates(block.base), &block.sides) {

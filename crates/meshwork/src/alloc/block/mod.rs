@@ -1,5 +1,4 @@
-//! Allocators that place a job on one block of a grid. Some share the list of held blocks in the
-//! module `held`.
+//! Allocators that place a job on one block of a grid.
 
 mod held;
 pub mod boundary;

@@ -18,10 +18,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["qa"])
     .definition(
-        "The answer is that of first fit: for the block as it was asked for and, \
-             if that does not fit, for its other orientation. For each row, the \
-             segments of bases that held blocks rule out are merged from left to \
-             right, and the first gap is the answer.",
+        "The answer is that of first fit: for the block as it was asked for and, if that does not \
+         fit, for its other orientation. For each row, the segments of bases that held blocks rule \
+         out are merged from left to right, and the first gap is the answer.",
     )
     .complexity(
         "O(r · h) for h held blocks and r rows looked at, and O(h log h) to order \
@@ -43,9 +42,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Quick allocation: first fit in each orientation, skipping the covered segments of each row.
-///
-/// A segment is covered if a block with its base (lowest corner) there would overlap a held block.
 #[derive(Clone)]
 struct QuickAllocation {
     rotation: Rotation,
@@ -54,8 +50,7 @@ struct QuickAllocation {
 
 impl Allocator for QuickAllocation {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let mut by_left_edge: Vec<&Held> = self.held.list().iter().collect();
         by_left_edge.sort_by_key(|held| held.span.low[0]);
         lowest(sides, self.rotation, |sides| first_gap(site.grid(), &by_left_edge, sides, |_| ()))
@@ -74,13 +69,9 @@ impl Allocator for QuickAllocation {
     }
 }
 
-/// The first free base (lowest corner of a block) in row-major order.
-///
-/// In each row, it is the first position outside the covered segments. A segment is covered if a
-/// block with its base there would overlap a held block. A held block obstructs a row if it would
-/// overlap some block with its base in the row. If a row has no free position, the next rows have
-/// none either, up to the last row of the obstructing block that ends first. So the search
-/// continues at the row after that one. `looked_at` is called with every row.
+/// First free base (lowest corner of a block) in row-major order. In each row, the segments of
+/// bases covered by held blocks are skipped. If a row has no gap, the search continues behind the
+/// obstructing block that ends first. `looked_at` is called with every row.
 fn first_gap(
     grid: &Grid,
     by_left_edge: &[&Held],
@@ -96,8 +87,7 @@ fn first_gap(
             if span.low[1] >= y + sides[1] || y >= span.high[1] {
                 continue;
             }
-            // The segment covered by this held block starts `sides[0] - 1` positions to the block's
-            // left, but not beyond the wall.
+            // The covered segment starts `sides[0] - 1` positions to the left of the held block.
             if span.low[0] >= x + sides[0] {
                 break;
             }

@@ -1,6 +1,4 @@
 //! Adapter that turns a placement rule into an allocator, with the parameters common to all rules.
-//!
-//! The rules select nodes from listed units of a machine, such as base blocks, rings or switches.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +16,6 @@ use super::{Decision, Ends, NodeRequest, Nodes, Rule, SlurmMessage, decide, find
 
 const HEAVIEST: u64 = u32::MAX as u64;
 
-/// The parameter `segment`, for rules that can place a job as several segments of equal size.
 pub(super) const SEGMENT: Param = Param {
     name: "segment",
     kind: Kind::Integer(1, 1 << 24),
@@ -56,7 +53,6 @@ pub(super) const PARTITIONS: Param = Param {
     help: "the partitions that jobs may name, each with its nodes; a job of any other never starts",
 };
 
-/// The key `nodes` of a listed unit of a machine (such as a base block): the numbers of its nodes.
 pub(super) const NODES: Param = Param {
     name: "nodes",
     kind: Kind::Integers(0, (1 << 24) - 1),
@@ -64,32 +60,26 @@ pub(super) const NODES: Param = Param {
     help: "its nodes, by their numbers; one that the machine does not have is never free",
 };
 
-/// Adapter from a placement [`Rule`] to [`Allocator`].
-///
-/// Between requests it remembers only the estimated ends of running jobs.
+/// Adapter from a placement [`Rule`] to [`Allocator`]. Between requests it remembers only the
+/// estimated ends of running jobs.
 #[derive(Clone)]
 pub(super) struct RuleAllocator {
     rule: Arc<dyn Rule>,
     nodes: Arc<Nodes>,
     grid: Grid,
-    /// Request with the constraints on nodes that apply to all jobs. For each job, its size and its
-    /// own constraints are added to a copy.
+    /// Constraints that apply to all jobs; those of each job are added to a copy.
     common: NodeRequest,
-    /// Sizes to which jobs are rounded up, ascending; empty if jobs are not rounded up.
+    /// Sizes to which jobs are rounded up, ascending; may be empty.
     sizes: Arc<[u32]>,
     names: Arc<Names>,
-    /// Whether the allocator accepts constraints of jobs in addition to a node count.
-    ///
-    /// A parameter sets this flag for an allocator whose registry entry asks for node counts only.
+    /// Whether a parameter lets jobs have constraints although the entry asks for node counts.
     heeds_constraints: bool,
     /// For each node, the estimated end of the job on it; `None` if no criterion needs such times.
     ends: Option<Arc<Vec<Time>>>,
 }
 
-/// Names by which jobs refer to nodes and partitions.
 struct Names {
-    /// Number of nodes of the machine. A list of units may name nodes of higher numbers, which are
-    /// never free.
+    /// Number of nodes of the machine; listed nodes of higher numbers are never free.
     machine: u32,
     /// Index of each node by name; `None` if nodes are named by their numbers.
     hosts: Option<BTreeMap<String, Node>>,
@@ -122,7 +112,7 @@ impl Names {
         Ok(Names { machine, hosts: hosts.transpose()?, partitions: partitions.transpose()? })
     }
 
-    /// The nodes that a host list (such as `n[1-4]`) names; `None` if one of them does not exist.
+    /// The nodes of a host list (such as `n[1-4]`); `None` if one of them does not exist.
     fn set(&self, list: &str, universe: u32) -> Option<NodeSet> {
         let mut set = NodeSet::empty(universe);
         for name in hostlist::names(list).ok()? {
@@ -137,10 +127,7 @@ impl Names {
 }
 
 impl RuleAllocator {
-    /// Creates the adapter of a rule on a machine.
-    ///
-    /// The nodes in the rule's lists have numbers below `universe`. This may exceed the number of
-    /// nodes of the machine, because lists may name nodes that the machine does not have.
+    /// `universe` may exceed the nodes of the machine, since lists may name nodes that it lacks.
     pub(super) fn new(
         rule: impl Rule + 'static,
         params: &Params,
@@ -163,42 +150,34 @@ impl RuleAllocator {
         let segment = params.get_integer("segment").map(|size| size as u32);
         let common = NodeRequest { segment, ..NodeRequest::default() };
         let names = Names::read(params, machine.grid().nodes(), count)?;
-        let (rule, nodes, names) = (Arc::new(rule), Arc::new(nodes), Arc::new(names));
-        let sizes = Arc::new([]);
-        let grid = machine.grid().clone();
         Ok(RuleAllocator {
-            rule,
-            nodes,
-            grid,
+            rule: Arc::new(rule),
+            nodes: Arc::new(nodes),
+            grid: machine.grid().clone(),
             common,
-            sizes,
-            names,
+            sizes: Arc::new([]),
+            names: Arc::new(names),
             heeds_constraints: false,
             ends: None,
         })
     }
 
-    /// Sets constraints on nodes that apply to all jobs.
     pub(super) fn with_common(mut self, adjust: impl FnOnce(&mut NodeRequest)) -> RuleAllocator {
         adjust(&mut self.common);
         self
     }
 
     /// Makes the allocator honour constraints of jobs, such as excluded nodes.
-    ///
-    /// It may then find no placement although enough nodes are free.
     pub(super) fn heeding_constraints(mut self) -> RuleAllocator {
         self.heeds_constraints = true;
         self
     }
 
-    /// Makes the adapter record the estimated ends of jobs, for criteria that compare them.
     pub(super) fn remembering_ends(mut self) -> RuleAllocator {
         self.ends = Some(Arc::new(vec![Time::ZERO; self.nodes.count() as usize]));
         self
     }
 
-    /// Records the estimated end of a job for each node of its placement, or time 0 at a release.
     fn note(&mut self, placement: &Placement, grid: &Grid, end: Time) {
         if let Some(ends) = &mut self.ends {
             let ends = Arc::make_mut(ends);
@@ -208,8 +187,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Makes the adapter round up the size of each job to one of these sizes, except jobs in
-    /// segments.
+    /// Rounds up the size of each job to one of these sizes, except jobs in segments.
     pub(super) fn rounding_up_to(mut self, mut sizes: Vec<u32>) -> RuleAllocator {
         sizes.sort_unstable();
         sizes.dedup();
@@ -217,8 +195,7 @@ impl RuleAllocator {
         self
     }
 
-    /// Size and constraints of a request. `None` if no listed size is large enough, or if a node
-    /// that the request names does not exist.
+    /// `None` if no listed size is large enough, or if the request names an unknown node.
     fn node_request(&self, request: &Request) -> Option<NodeRequest> {
         let mut node_request = self.common.clone();
         node_request.nodes = u32::try_from(request.nodes()).ok()?;
@@ -245,9 +222,7 @@ impl RuleAllocator {
         Some(node_request)
     }
 
-    /// Removes from `nodes` those outside the job's partition and those that the job excludes.
-    ///
-    /// `None` if the job names nodes or a partition that do not exist.
+    /// Applies partition and exclusions of a job; `None` if it names something unknown.
     fn confine(&self, constraints: &Constraints, nodes: &mut NodeSet) -> Option<()> {
         if let Some(list) = &constraints.exclude {
             nodes.subtract(&self.names.set(list, self.nodes.count())?);
@@ -258,8 +233,7 @@ impl RuleAllocator {
         Some(())
     }
 
-    /// Removes from `nodes` all nodes of each base block (such as a rack) in which some node is
-    /// held.
+    /// Removes all nodes of base blocks (such as racks) in which some node is held.
     fn keep_idle_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut held = NodeSet::empty(self.nodes.count());
         held.insert_range(0, site.nodes());
@@ -271,9 +245,7 @@ impl RuleAllocator {
         }
     }
 
-    /// Adds to `nodes` all nodes of every base block that contains at least one node of `nodes`.
-    ///
-    /// Used for a job that must not share its base blocks with other jobs.
+    /// Adds the rest of every base block that `nodes` meets.
     fn fill_blocks(&self, site: &Site, nodes: &mut NodeSet) {
         let mut all = nodes.clone();
         for block in self.rule.base_blocks().iter().filter(|block| block.meets(nodes)) {
@@ -388,7 +360,6 @@ impl Allocator for RuleAllocator {
     }
 }
 
-/// Creates the registry entry of an allocator that selects nodes from listed units of a machine.
 pub(super) const fn entry(
     about: About,
     build: fn(&Params, &Topology) -> Result<Box<dyn Allocator>, Problem>,
@@ -404,8 +375,7 @@ pub(super) const fn entry(
     }
 }
 
-/// Reads the nodes of each unit (such as a base block) in the list `name`. Without a list, each
-/// unit has `length` consecutive nodes.
+/// Reads the nodes of each unit in the list `name`; without a list, runs of `length` nodes.
 pub(super) fn units(
     params: &Params,
     name: &str,
@@ -418,22 +388,20 @@ pub(super) fn units(
     }
 }
 
-/// Reads the numbers of the nodes of a listed unit.
-///
-/// `universe`, which must exceed every number in the lists, is raised if necessary.
+/// Reads the node numbers of a listed unit, and raises `universe` above them.
 pub(super) fn nodes_of(unit: &Params, universe: &mut u32) -> Vec<Node> {
     let nodes = unit.get_integers("nodes").unwrap_or_default();
     nodes.iter().for_each(|&node| *universe = (*universe).max(node + 1));
     nodes
 }
 
-pub(super) fn set_of(nodes: &[Node], universe: u32) -> NodeSet {
+pub(crate) fn set_of(nodes: &[Node], universe: u32) -> NodeSet {
     let mut set = NodeSet::empty(universe);
     nodes.iter().for_each(|&node| set.insert(node));
     set
 }
 
-/// Divides `count` nodes into runs of `length` consecutive nodes; the last run may be shorter.
+/// Runs of `length` consecutive nodes; the last run may be shorter.
 pub(super) fn consecutive(count: u32, length: u32) -> Vec<Vec<Node>> {
     let starts = (0..count).step_by(length.max(1) as usize);
     starts.map(|start| (start..count.min(start.saturating_add(length))).collect()).collect()

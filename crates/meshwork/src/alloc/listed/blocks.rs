@@ -1,12 +1,11 @@
-//! Base blocks (such as racks), which are combined into aggregated blocks of 2, 4, 8, … base
-//! blocks.
+//! Base blocks (such as racks), and aggregated blocks of 2, 4, 8, … base blocks.
 
 use super::adapter::{
     HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
 };
 use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
-use crate::alloc::AllocatorEntry;
+use crate::alloc::{AllocatorEntry, flag};
 use crate::geometry::NodeSet;
 use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem};
 
@@ -48,18 +47,8 @@ pub static ENTRY: AllocatorEntry = entry(
                 help: "the base blocks, each with its nodes",
             },
             SEGMENT,
-            Param {
-                name: "spread",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether each segment has base blocks of its own",
-            },
-            Param {
-                name: "consolidate",
-                kind: Kind::Flag,
-                default: DefaultValue::Is("false"),
-                help: "whether all segments lie in one block of a listed size",
-            },
+            flag("spread", "whether each segment has base blocks of its own"),
+            flag("consolidate", "whether all segments lie in one block of a listed size"),
             WEIGHTS,
             HOSTS,
             PARTITIONS,
@@ -79,9 +68,7 @@ pub static ENTRY: AllocatorEntry = entry(
     },
 );
 
-/// Reads the parameters of the allocator `blocks`: the size of a base block and the listed sizes.
-///
-/// A listed size *k* stands for a block of 2ᵏ base blocks.
+/// Reads the size of a base block, and the listed sizes as exponents of 2.
 fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Problem> {
     let Some(sizes) = params.get_integers("sizes") else {
         let base = blocks.iter().map(NodeSet::count).find(|&count| count > 0);
@@ -104,58 +91,38 @@ fn levels_of(params: &Params, blocks: &[NodeSet]) -> Result<(u32, Vec<u32>), Pro
 const HIGHEST_LEVEL: u32 = 15;
 
 /// Placement rule of the allocator `blocks`: base blocks, and sizes of aggregated blocks.
-///
-/// An aggregated block consists of neighbouring base blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     base: u32,
-    /// Sizes of blocks in ascending order, starting with 0 for a single base block. A size *k*
-    /// stands for 2ᵏ base blocks.
+    /// Listed sizes, ascending, from 0; a size *k* stands for 2ᵏ base blocks.
     levels: Vec<u32>,
     blocks: Vec<NodeSet>,
     covered: NodeSet,
 }
 
-/// Size of an aggregated block, and how many of its lower blocks a segment may use.
-///
-/// An aggregated block consists of lower blocks, which are blocks of the next smaller listed size.
-/// A segment may use nodes of at most as many lower blocks as its size requires.
+/// Size of an aggregated block. Of its lower blocks, which have the next smaller listed size, a
+/// segment may use only as many as its size requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Number of base blocks in an aggregated block.
+    /// Base blocks in an aggregated block.
     per: usize,
-    /// Number of base blocks in a lower block (a block of the next smaller listed size).
-    per_lower: usize,
-    /// Maximum number of lower blocks (blocks of the next smaller listed size) that a segment may
-    /// use. `None` without a limit.
+    /// Base blocks in a lower block.
+    pub(crate) per_lower: usize,
+    /// Maximum number of lower blocks for a segment; `None` without a limit.
     most_lower: Option<i64>,
 }
 
-impl Level {
-    /// Number of base blocks in a lower block (a block of the next smaller listed size).
-    pub(crate) fn per_lower(self) -> usize {
-        self.per_lower
-    }
-}
-
-/// Which base blocks of an aggregated block are in use while nodes for a segment are selected.
-///
-/// Also records which lower blocks (blocks of the next smaller listed size) are in use.
+/// Base blocks and lower blocks of an aggregated block from which a segment has nodes.
 pub(crate) struct Opened {
     level: Level,
-    /// Indices of the base blocks of the aggregated block.
+    /// Base blocks of the aggregated block.
     inside: std::ops::Range<usize>,
-    /// For each base block, whether nodes are taken from it.
     pub(crate) taken: Vec<bool>,
-    /// For each lower block (block of the next smaller listed size), whether nodes are taken from
-    /// it.
     lower_used: Vec<bool>,
-    /// Number of further lower blocks of which nodes may be taken, in addition to those in use.
-    /// Negative if too many are in use. A lower block is a block of the next smaller listed size.
+    /// Lower blocks that may still be opened; negative if too many are in use.
     pub(crate) lower_left: i64,
 }
 
-/// State while nodes for one segment of a job are selected in an aggregated block.
 struct Placing<'a> {
     blocks: &'a Blocks,
     nodes: &'a Nodes,
@@ -166,8 +133,7 @@ struct Placing<'a> {
 impl Blocks {
     /// Creates the rule for a machine of `count` nodes.
     ///
-    /// `base` is the number of nodes of a base block. `levels` are the sizes of aggregated blocks;
-    /// a size *k* stands for 2ᵏ base blocks.
+    /// `base` is the number of nodes of a base block. A level *k* stands for 2ᵏ base blocks.
     #[must_use]
     pub fn new(count: u32, base: u32, levels: &[u32], blocks: Vec<NodeSet>) -> Blocks {
         let mut covered = NodeSet::empty(count);
@@ -178,20 +144,18 @@ impl Blocks {
         Blocks { base: base.max(1), levels, blocks, covered }
     }
 
-    /// The base blocks, in the order of the list.
+    /// Base blocks, in the order of the list.
     #[must_use]
     pub fn base_blocks(&self) -> &[NodeSet] {
         &self.blocks
     }
 
-    /// The size of the smallest aggregated block that can hold `size` nodes. A result *k* stands
-    /// for 2ᵏ base blocks.
+    /// Smallest *k* for which 2ᵏ base blocks can hold `size` nodes.
     fn needed(&self, size: u32) -> u32 {
         size.div_ceil(self.base).max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// The smallest listed size of a block that is at least `needed`. A size *k* stands for 2ᵏ base
-    /// blocks. `None` stands for all base blocks together.
+    /// Smallest listed size of at least `needed`; `None` stands for all base blocks together.
     fn listed_from(&self, needed: u32) -> Option<u32> {
         self.levels.iter().copied().find(|&level| level >= needed)
     }
@@ -217,21 +181,17 @@ impl Blocks {
         all
     }
 
-    /// Whether any node of `set` is in a base block.
     pub(crate) fn covers_any(&self, set: &NodeSet) -> bool {
         self.covered.meets(set)
     }
 
-    /// For each aggregated block of this size, the indices of its base blocks.
+    /// Base blocks of each aggregated block of this size.
     pub(crate) fn aggregated(&self, level: Level) -> impl Iterator<Item = std::ops::Range<usize>> {
         let count = self.blocks.len();
         (0..count).step_by(level.per).map(move |start| start..(start + level.per).min(count))
     }
 
-    /// Number of free nodes that a segment may use in an aggregated block.
-    ///
-    /// `free` has the number of free nodes of each base block. `inside` has the indices of the base
-    /// blocks of the aggregated block.
+    /// Free nodes that a segment may use in `inside`, from those of each base block.
     pub(crate) fn capacity(
         &self,
         level: Level,
@@ -250,8 +210,7 @@ impl Blocks {
         lower.iter().take(most as usize).sum()
     }
 
-    /// Selects the aggregated block (neighbouring base blocks) for a segment of `size` nodes.
-    /// `None` if no block can hold it.
+    /// Selects the aggregated block for a segment; `None` if no block can hold it.
     fn choose(
         &self,
         nodes: &Nodes,
@@ -264,8 +223,7 @@ impl Blocks {
         let free: Vec<u32> =
             self.blocks.iter().map(|block| block.count_shared(available)).collect();
         let mut best: Option<(u32, u32, std::ops::Range<usize>)> = None;
-        for (place, start) in (0..self.blocks.len()).step_by(level.per).enumerate() {
-            let inside = start..(start + level.per).min(self.blocks.len());
+        for (place, inside) in self.aggregated(level).enumerate() {
             if !may_be(place) {
                 continue;
             }
@@ -292,8 +250,7 @@ impl Blocks {
         best.map(|(_, _, inside)| inside)
     }
 
-    /// Number of base blocks of the block in which all segments of the job must lie. `None` if
-    /// segments may lie apart.
+    /// Base blocks of the block that must hold all segments; `None` if they may lie apart.
     fn group(&self, request: &NodeRequest, count: u32, size: u32, level: Level) -> Option<usize> {
         if !request.consolidate || !request.is_cut() {
             return None;
@@ -305,99 +262,8 @@ impl Blocks {
         };
         Some(self.joined(self.listed_from(self.needed(all))).max(level.per))
     }
-}
 
-impl Rule for Blocks {
-    fn attempt(
-        &self,
-        nodes: &Nodes,
-        request: &NodeRequest,
-        required: Option<&NodeSet>,
-        available: &NodeSet,
-    ) -> RuleResult {
-        let never = || Failure::Never(SlurmMessage::TopologyConfiguration);
-        let (count, size) = request.segments().ok_or_else(never)?;
-        let no_unit = if count > 1 { SlurmMessage::NoUnitForSegment } else { SlurmMessage::NoUnit };
-        if required.is_some_and(|list| !list.is_within(&self.covered)) {
-            return Err(Failure::of(no_unit));
-        }
-        let mut free = available.clone();
-        let mut required = required.cloned();
-        if count > 1
-            && let Some(list) = required.take()
-        {
-            if list.count() < request.nodes {
-                return Err(never());
-            }
-            free.intersect(&list);
-        }
-        let level = self.level_for(size);
-        let group = self.group(request, count, size, level);
-        let mut all = NodeSet::empty(nodes.count());
-        let mut confined: Option<NodeSet> = None;
-        for segment in 0..count {
-            let may_be = |place: usize| match group.filter(|_| segment == 0) {
-                None => true,
-                Some(group) => {
-                    let start = place * level.per / group * group;
-                    let end = (start + group).min(self.blocks.len());
-                    let inside = self.union(start..end, nodes.count());
-                    inside.count_shared(&free) >= request.nodes
-                }
-            };
-            let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
-            let placed = match chosen {
-                None if free.is_empty() => Err(Failure::Now {
-                    message: no_unit,
-                    action: Action::WithoutOneOf(NodeSet::empty(nodes.count())),
-                }),
-                None => Err(Failure::of(no_unit)),
-                Some(inside) => {
-                    if let (Some(group), 0) = (group, segment) {
-                        let start = inside.start / group * group;
-                        let end = (start + group).min(self.blocks.len());
-                        let group = self.union(start..end, nodes.count());
-                        free.intersect(&group);
-                        confined = Some(group);
-                    }
-                    self.place(nodes, level, size, inside, required.as_ref(), &free)
-                }
-            };
-            let (selected, taken) = match (placed, &confined) {
-                (Ok(placed), _) => placed,
-                (Err(_), Some(group)) => {
-                    let action = Action::Without(group.clone());
-                    return Err(Failure::Now { message: SlurmMessage::NoUnitForSegment, action });
-                }
-                (Err(Failure::Now { message, action: Action::WithoutOneOf(mut selected) }), _) => {
-                    selected.unite(&all);
-                    return Err(Failure::Now { message, action: Action::WithoutOneOf(selected) });
-                }
-                (Err(failure), _) => return Err(failure),
-            };
-            all.unite(&selected);
-            free.subtract(&selected);
-            if request.spread {
-                let taken = taken.iter().zip(&self.blocks).filter(|(taken, _)| **taken);
-                taken.for_each(|(_, block)| free.subtract(block));
-            }
-        }
-        Ok(all)
-    }
-
-    fn base_blocks(&self) -> &[NodeSet] {
-        &self.blocks
-    }
-
-    fn covered(&self) -> Option<&NodeSet> {
-        Some(&self.covered)
-    }
-}
-
-impl Blocks {
-    /// Selects nodes for one segment in an aggregated block.
-    ///
-    /// The returned flags tell for each base block whether nodes of it are selected.
+    /// Selects nodes for one segment, and flags the base blocks that they come from.
     fn place(
         &self,
         nodes: &Nodes,
@@ -428,16 +294,97 @@ impl Blocks {
     }
 }
 
+impl Rule for Blocks {
+    fn attempt(
+        &self,
+        nodes: &Nodes,
+        request: &NodeRequest,
+        required: Option<&NodeSet>,
+        available: &NodeSet,
+    ) -> RuleResult {
+        let never = || Failure::Never(SlurmMessage::TopologyConfiguration);
+        let (count, size) = request.segments().ok_or_else(never)?;
+        let no_unit = if count > 1 { SlurmMessage::NoUnitForSegment } else { SlurmMessage::NoUnit };
+        if required.is_some_and(|list| !list.is_within(&self.covered)) {
+            return Err(Failure::of(no_unit));
+        }
+        let mut free = available.clone();
+        let mut required = required.cloned();
+        if count > 1
+            && let Some(list) = required.take()
+        {
+            if list.count() < request.nodes {
+                return Err(never());
+            }
+            free.intersect(&list);
+        }
+        let level = self.level_for(size);
+        let group = self.group(request, count, size, level);
+        let group_at = |block: usize, group: usize| {
+            let start = block / group * group;
+            self.union(start..(start + group).min(self.blocks.len()), nodes.count())
+        };
+        let mut all = NodeSet::empty(nodes.count());
+        let mut confined: Option<NodeSet> = None;
+        for segment in 0..count {
+            let may_be = |place: usize| match group.filter(|_| segment == 0) {
+                None => true,
+                Some(group) => {
+                    group_at(place * level.per, group).count_shared(&free) >= request.nodes
+                }
+            };
+            let chosen = self.choose(nodes, level, size, required.as_ref(), &free, may_be);
+            let placed = match chosen {
+                None if free.is_empty() => {
+                    Err(Failure::now(no_unit, Action::WithoutOneOf(NodeSet::empty(nodes.count()))))
+                }
+                None => Err(Failure::of(no_unit)),
+                Some(inside) => {
+                    if let (Some(group), 0) = (group, segment) {
+                        let group = group_at(inside.start, group);
+                        free.intersect(&group);
+                        confined = Some(group);
+                    }
+                    self.place(nodes, level, size, inside, required.as_ref(), &free)
+                }
+            };
+            let (selected, taken) = match (placed, &confined) {
+                (Ok(placed), _) => placed,
+                (Err(_), Some(group)) => {
+                    let action = Action::Without(group.clone());
+                    return Err(Failure::now(SlurmMessage::NoUnitForSegment, action));
+                }
+                (Err(Failure::Now { message, action: Action::WithoutOneOf(mut selected) }), _) => {
+                    selected.unite(&all);
+                    return Err(Failure::Now { message, action: Action::WithoutOneOf(selected) });
+                }
+                (Err(failure), _) => return Err(failure),
+            };
+            all.unite(&selected);
+            free.subtract(&selected);
+            if request.spread {
+                let taken = taken.iter().zip(&self.blocks).filter(|(taken, _)| **taken);
+                taken.for_each(|(_, block)| free.subtract(block));
+            }
+        }
+        Ok(all)
+    }
+
+    fn base_blocks(&self) -> &[NodeSet] {
+        &self.blocks
+    }
+
+    fn covered(&self) -> Option<&NodeSet> {
+        Some(&self.covered)
+    }
+}
+
 impl Placing<'_> {
     fn missing(&self, size: u32) -> u32 {
         size.saturating_sub(self.chosen.count())
     }
 
-    /// Takes nodes of a base block that are in `best`, lowest number first, until the segment is
-    /// full.
-    ///
-    /// `best` has the free nodes of the lowest weights that together suffice for the segment. Taken
-    /// nodes are removed from `best`.
+    /// Moves the lowest nodes of a base block from `best` to `chosen`, until the segment is full.
     fn take(&mut self, block: usize, size: u32, best: &mut NodeSet) {
         let mut missing = self.missing(size);
         for node in self.blocks.blocks[block].iter() {
@@ -457,8 +404,7 @@ impl Placing<'_> {
         let mut candidates = self.blocks.union(self.opened.inside.clone(), self.nodes.count());
         candidates.intersect(available);
         candidates.subtract(&self.chosen);
-        // Nodes are taken lightest first. All nodes lighter than the last weight that is needed
-        // must be taken.
+        // All nodes lighter than the last weight that is needed must be taken.
         let mut best = NodeSet::empty(self.nodes.count());
         let mut forced = best.clone();
         for (_, class) in self.nodes.classes() {
@@ -470,16 +416,13 @@ impl Placing<'_> {
             class.intersect(&candidates);
             best.unite(&class);
         }
-        let too_full =
-            Failure::Now { message: SlurmMessage::UnitTooFull, action: Action::WithoutNext };
         if best.count() < missing {
-            return Err(too_full);
+            return Err(Failure::now(SlurmMessage::UnitTooFull, Action::WithoutNext));
         }
         if !forced.is_empty() {
             self.opened.open_blocks_of(self.blocks, &forced);
             if self.opened.lower_left < 0 {
-                let (message, action) = (SlurmMessage::Weights, Action::WithoutNext);
-                return Err(Failure::Now { message, action });
+                return Err(Failure::now(SlurmMessage::Weights, Action::WithoutNext));
             }
             self.chosen.unite(&forced);
             best.subtract(&forced);
@@ -489,8 +432,7 @@ impl Placing<'_> {
                 self.take(block, size, &mut best);
             }
         }
-        // The free nodes of each base block are counted once here, and not updated below. Blocks
-        // from which nodes are already taken count as 0.
+        // As in Slurm, the free nodes of each base block are not updated below.
         let count = |block: usize| match self.opened.taken[block] {
             true => 0,
             false => self.blocks.blocks[block].count_shared(&best),
@@ -515,7 +457,7 @@ impl Placing<'_> {
             }
             if self.missing(size) == missing {
                 let action = Action::WithoutOneOf(self.chosen.clone());
-                return Err(Failure::Now { message: SlurmMessage::UnitTooFull, action });
+                return Err(Failure::now(SlurmMessage::UnitTooFull, action));
             }
         }
     }
@@ -532,16 +474,10 @@ impl Opened {
         }
     }
 
-    /// Whether the segment may use nodes of only a limited number of lower blocks.
-    ///
-    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn is_limited(&self) -> bool {
         self.level.most_lower.is_some()
     }
 
-    /// Whether the segment already uses nodes of the lower block that contains a given base block.
-    ///
-    /// A lower block is a block of the next smaller listed size.
     pub(crate) fn lower_is_used(&self, block: usize) -> bool {
         self.lower_used[self.lower_of(block)]
     }
@@ -550,12 +486,9 @@ impl Opened {
         block / self.level.per_lower
     }
 
-    /// Marks the base blocks that contain nodes of `set` as in use.
-    ///
-    /// For each lower block (a block of the next smaller listed size) that comes into use,
-    /// `lower_left` is reduced by one. As in Slurm, there is one case in which it is also reduced
-    /// for a lower block already in use: a newly marked base block precedes all base blocks of the
-    /// lower block that were in use.
+    /// Marks the base blocks that contain nodes of `set` as in use. `lower_left` falls by one for
+    /// each lower block that comes into use. As in Slurm, it also falls for one in use already if a
+    /// newly marked base block precedes those that were in use.
     pub(crate) fn open_blocks_of(&mut self, blocks: &Blocks, set: &NodeSet) {
         let mut last = None;
         for block in self.inside.clone() {
@@ -577,14 +510,12 @@ impl Opened {
         self.lower_used[lower] = true;
     }
 
-    /// The base block from which nodes are taken next, of the base blocks that are not yet in use.
+    /// The unused base block from which nodes are taken next.
     ///
-    /// If the number of lower blocks is limited, base blocks in a lower block in use come first,
-    /// then those in the lower block that fits best. Among these, the base block that fits best is
-    /// taken. A block fits best if it has the fewest free nodes that suffice, or the most if no
-    /// block suffices. Ties go to the later block. `missing` is the number of nodes that the
-    /// segment still needs; `free` and `lower` have the numbers of free nodes of base blocks and of
-    /// lower blocks.
+    /// If lower blocks are limited, those in use come first, then the one that fits best, and among
+    /// its base blocks the one that fits best. A block fits best if it has the fewest free nodes
+    /// that suffice for `missing`, or the most if none suffices. Ties go to the later block. `free`
+    /// and `lower` have the free nodes of base and lower blocks.
     pub(crate) fn next_block(&self, missing: u32, free: &[u32], lower: &[u32]) -> Option<usize> {
         let first = self.inside.start;
         let is_better = |block: usize, best: usize| {

@@ -1,7 +1,6 @@
 //! Criteria of the allocator `anchors`, which decide between free boxes of one size.
 //!
-//! Criteria are applied in order. Each keeps the boxes that are best by it among those that the
-//! preceding criteria have kept.
+//! Each criterion keeps the best of the boxes that the preceding criteria have kept.
 
 use crate::registry::{About, Family};
 
@@ -14,10 +13,7 @@ pub enum Criterion {
     ///
     /// Does not compare boxes of different listed shapes.
     NextSizeDestroyed,
-    /// Prefers the box for which the larger free boxes that overlap it have the smallest total
-    /// size.
-    ///
-    /// Does not compare boxes of different listed shapes.
+    /// Prefers the box that overlaps free larger boxes of the smallest total size.
     LargerSizesDestroyed,
     /// Prefers the box with the fewest free nodes at its faces.
     Boundary,
@@ -64,8 +60,6 @@ impl Criterion {
         Criterion::ALL.iter().find(|(own, _)| own.name == name).map(|&(_, criterion)| criterion)
     }
 
-    /// Whether the criterion can compare boxes of different listed shapes (box shapes with
-    /// positions).
     pub(super) fn compares_entries(self) -> bool {
         !matches!(
             self,
@@ -73,8 +67,7 @@ impl Criterion {
         )
     }
 
-    /// Whether the criterion can distinguish between boxes of one listed shape, at different
-    /// positions.
+    /// Whether the criterion distinguishes between boxes of one listed shape.
     pub(super) fn tells_places_apart(self) -> bool {
         !matches!(self, Criterion::FewestIdleTorus | Criterion::MostIdleTorus)
     }
@@ -88,11 +81,9 @@ pub static FAMILY: Family = Family {
     common: &[],
 };
 
-/// Creates the description of a criterion.
 const fn about(name: &'static str, summary: &'static str, definition: &'static str) -> About {
     About::new(name, summary).definition(definition).complexity("O(n) for n nodes.").source(
-        "the choice of Slurm 26.05 in topology/torus3d, and what operators may try \
-             beside it",
+        "the choice of Slurm 26.05 in topology/torus3d, and what operators may try beside it",
     )
 }
 

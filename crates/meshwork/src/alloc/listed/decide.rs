@@ -1,6 +1,4 @@
 //! Decisions on jobs by placement rules, and the reasons why a job waits.
-//!
-//! The rules select nodes from listed units of a machine, such as blocks and rings.
 
 use std::fmt;
 
@@ -17,14 +15,14 @@ pub enum Decision {
     Start(NodeSet),
     /// The job does not start now, but may start later.
     Wait(Wait, SlurmMessage),
-    /// The job can never start: not even with all nodes of the machine free.
+    /// The job can never start, even with all nodes of the machine free.
     Never(SlurmMessage),
 }
 
 /// Reason why a job waits: too few nodes are free, or the free nodes do not lie together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// The job lacks free nodes: too few are free, or a required node is not free.
+    /// Too few nodes are free, or a required node is not free.
     Nodes,
     /// Enough nodes are free, but they do not lie together as the job requires.
     Shape,
@@ -42,15 +40,12 @@ pub enum SlurmMessage {
     /// The listed unit chosen for the job, or each switch of a tree, has too few free nodes.
     UnitTooFull,
     /// Nodes of low weight, which must be taken first, lie in too many lower blocks.
-    ///
-    /// The aggregated block that was chosen for the job consists of lower blocks.
     Weights,
     /// The job could not start even on the empty machine, or it names nodes that do not exist.
     NodeConfiguration,
     /// The listed units can never hold the job.
     ///
-    /// No list has a unit of its size, its size is no multiple of the segment size, or the nodes
-    /// that it requires by name do not lie together.
+    /// No unit has its size, the segment size does not divide it, or its required nodes lie apart.
     TopologyConfiguration,
     /// The partition is smaller than the job.
     PartitionConfiguration,
@@ -87,7 +82,7 @@ pub enum Failure {
     Now {
         /// Reason of the failure, in the words of Slurm.
         message: SlurmMessage,
-        /// Consequence of the failure: which nodes the next attempt must leave out, if one is made.
+        /// Nodes to leave out of the next attempt, if one is made.
         action: Action,
     },
     /// No attempt can succeed, even with all nodes free.
@@ -95,9 +90,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Creates a failure after which no further attempt is made.
     pub(super) fn of(message: SlurmMessage) -> Failure {
-        Failure::Now { message, action: Action::Break }
+        Failure::now(message, Action::Break)
+    }
+
+    pub(super) fn now(message: SlurmMessage, action: Action) -> Failure {
+        Failure::Now { message, action }
     }
 }
 
@@ -108,11 +106,11 @@ pub enum Action {
     Break,
     /// Leave the given nodes out of the next attempt.
     Without(NodeSet),
-    /// Leave out, of the given selected nodes, the one with the fewest processors.
+    /// Leave out the one of these nodes with the fewest processors.
     ///
     /// If none is given, the action is [`WithoutNext`](Action::WithoutNext).
     WithoutOneOf(NodeSet),
-    /// Leave out the node with the fewest processors of those that are still available.
+    /// Leave out the available node with the fewest processors.
     WithoutNext,
 }
 
@@ -120,8 +118,7 @@ pub enum Action {
 pub trait Rule: fmt::Debug + Send + Sync {
     /// Selects nodes for a job from `available`, including all `required` nodes.
     ///
-    /// The caller has already taken the nodes that the job names (`request.listed`) into account in
-    /// both sets.
+    /// Both sets already take `request.listed` into account.
     fn attempt(
         &self,
         nodes: &Nodes,
@@ -130,37 +127,27 @@ pub trait Rule: fmt::Debug + Send + Sync {
         available: &NodeSet,
     ) -> RuleResult;
 
-    /// The nodes that are in some listed unit; `None` if the rule does not depend on listed units.
-    ///
-    /// If none of these nodes is available, [`Runs`] is used instead of the rule.
+    /// Nodes in listed units; `None` if the rule does not depend on listed units.
     fn covered(&self) -> Option<&NodeSet> {
         None
     }
 
-    /// The base blocks of the machine. A job may request not to share its base blocks with other
-    /// jobs.
+    /// Base blocks of the machine, which a job may request not to share with other jobs.
     fn base_blocks(&self) -> &[NodeSet] {
         &[]
     }
 
-    /// Listed leaves or base blocks, for jobs that request parts of nodes.
-    ///
-    /// Such a job can require that a single leaf or base block holds all of its parts.
-    ///
-    /// The result is empty if the rule lists no such parts of the machine.
+    /// Listed leaves or base blocks, of which one may have to hold all parts of a job.
     fn parts(&self, inside: Inside) -> Vec<NodeSet> {
         if inside == Inside::Block { self.base_blocks().to_vec() } else { Vec::new() }
     }
 
-    /// Whether the rule also places jobs of one node. Otherwise such a job gets the lightest free
-    /// node.
+    /// Whether the rule places jobs of one node; otherwise they get the lightest free node.
     fn places_single_nodes(&self) -> bool {
         false
     }
 
-    /// Whether a job finds nodes whenever enough of the nodes in `among` are available.
-    ///
-    /// The answer `false` means that this is not known.
+    /// Whether it is known that enough available nodes in `among` suffice for a job.
     fn needs_only_count(&self, _nodes: &Nodes, _request: &NodeRequest, _among: &NodeSet) -> bool {
         false
     }
@@ -173,12 +160,10 @@ pub trait Rule: fmt::Debug + Send + Sync {
 
 /// Decides by a rule whether a job starts now, and on which nodes, or later, or never.
 ///
-/// `available` has the nodes that the job may get now, and `whole` the nodes that it may get on an
-/// empty machine.
+/// `available` has the nodes that are free now, and `whole` those of an empty machine.
 ///
 /// # Complexity
-/// The cost is one attempt of the rule if the job starts and two if it does not, and at most one
-/// more attempt for each node.
+/// One attempt of the rule if the job starts, otherwise two, and at most one more for each node.
 pub fn decide(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -204,7 +189,7 @@ pub fn decide(
 /// Selects nodes for a job now, if possible, without checking whether it could ever start.
 ///
 /// # Complexity
-/// The cost is one attempt of the rule, and if it fails at most one more attempt for each node.
+/// One attempt of the rule, and if it fails at most one more for each node.
 pub fn find(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -224,11 +209,8 @@ fn waits_for(request: &NodeRequest, available: &NodeSet) -> Wait {
     if missing || enough < request.nodes { Wait::Nodes } else { Wait::Shape }
 }
 
-/// The nodes that the job names. They are required, or the job chooses among them.
-///
-/// The first result has the required nodes. If the job names more nodes than its maximum size, the
-/// first result is `None`, and the second has the nodes to choose among. Both are `None` if the job
-/// names no nodes.
+/// Nodes that the job names: those required, or those to choose among. If the job names more nodes
+/// than its maximum size, it chooses among them.
 fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     let Some(listed) = request.listed.as_ref().filter(|listed| !listed.is_empty()) else {
         return (None, None);
@@ -242,9 +224,7 @@ fn listed(request: &NodeRequest) -> (Option<NodeSet>, Option<NodeSet>) {
     if listed.count() > request.most { (None, Some(listed)) } else { (Some(listed), None) }
 }
 
-/// Repeats attempts of a rule until one succeeds or no further one is possible.
-///
-/// Each attempt leaves out more nodes than the one before.
+/// Repeats attempts, each without more nodes than the last, until one succeeds or none is left.
 fn try_on(
     rule: &dyn Rule,
     nodes: &Nodes,
@@ -268,7 +248,7 @@ fn try_on(
         _ => rule,
     };
     let required = required.as_ref();
-    // Nodes are left out in their order at the first attempt, which is computed when needed.
+    // Nodes are left out in their order at the first attempt.
     let mut order: Option<Vec<Node>> = None;
     let mut at = 0;
     // The reported reason is that of the first attempt.

@@ -9,8 +9,7 @@ use crate::topology::Node;
 
 /// Size and constraints of a job, as a request to a rule.
 ///
-/// Nodes that the job excludes are not part of the request: the caller removes them from the
-/// available nodes.
+/// The caller removes nodes that the job excludes from the available nodes.
 ///
 /// ```
 /// use meshwork::alloc::listed::NodeRequest;
@@ -24,8 +23,7 @@ pub struct NodeRequest {
     pub nodes: u32,
     /// Maximum number of nodes of the job; equal to `nodes` for a job of fixed size.
     pub most: u32,
-    /// Number of nodes per segment, if the job is divided into segments that may lie apart. `None`
-    /// if it is not divided.
+    /// Nodes per segment, if the job is divided into segments that may lie apart.
     pub segment: Option<u32>,
     /// Whether no two segments of the job may have nodes in the same base block (such as a rack).
     pub spread: bool,
@@ -35,17 +33,16 @@ pub struct NodeRequest {
     pub switches: Option<u32>,
     /// Whether the job's nodes must have consecutive numbers.
     pub contiguous: bool,
-    /// Nodes that the job requires. If their number exceeds the maximum size of the job (`most`),
-    /// the job gets some of them and no other nodes.
+    /// Required nodes. If there are more than `most`, the job gets only some of them.
     pub listed: Option<NodeSet>,
-    /// Estimated ends of running jobs, if the comparison of boxes uses them; otherwise `None`.
+    /// Estimated ends of running jobs, if boxes are compared by them.
     pub ends: Option<Ends>,
 }
 
 /// Estimated ends of the jobs that hold nodes, as known at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// For each node, the estimated end of the job on it; time 0 if no end is known.
+    /// Estimated end of the job on each node; time 0 if unknown.
     pub of: Arc<Vec<Time>>,
     /// Instant from which remaining run times are counted.
     pub now: Time,
@@ -54,8 +51,7 @@ pub struct Ends {
 impl Ends {
     /// Estimated remaining run time of the job on a node, in units of the clock.
     ///
-    /// The time is 0 if no job is on the node, the end of the job is unknown, or the job has
-    /// exceeded its estimate.
+    /// 0 if there is no job, its end is unknown, or it has exceeded its estimate.
     #[must_use]
     pub fn remaining(&self, node: Node) -> f64 {
         self.of.get(node as usize).map_or(0.0, |&end| (end - self.now).max(0.0))
@@ -71,9 +67,8 @@ impl NodeRequest {
 
     /// Number of segments of the job, and the number of nodes of each segment.
     ///
-    /// A job is a single segment in two cases: no size of segments is given, or that size exceeds
-    /// the size of the job. `None` if the size of the job is not a multiple of the size of a
-    /// segment.
+    /// A job without a segment size, or smaller than it, is one segment. `None` if the segment size
+    /// does not divide the size of the job.
     #[must_use]
     pub fn segments(&self) -> Option<(u32, u32)> {
         match self.segment {
@@ -91,7 +86,7 @@ impl NodeRequest {
     }
 }
 
-/// Weight and number of processors of each node of a machine, in the order of node numbers.
+/// Weight and number of processors of each node of a machine.
 ///
 /// ```
 /// use meshwork::alloc::listed::Nodes;
@@ -110,7 +105,7 @@ impl Nodes {
     /// Creates nodes with these weights and numbers of processors; lighter nodes are taken first.
     ///
     /// # Panics
-    /// If the lists differ in length. Each must have one entry for each node.
+    /// If the lists differ in length.
     #[must_use]
     pub fn new(weights: Vec<u32>, processors: Vec<u32>) -> Nodes {
         assert_eq!(weights.len(), processors.len(), "one entry for each node");
@@ -128,30 +123,28 @@ impl Nodes {
         Nodes::new(vec![1; count as usize], vec![1; count as usize])
     }
 
-    /// The number of nodes of the machine.
+    /// Number of nodes of the machine.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.weights.len() as u32
     }
 
-    /// The weight of a node; lighter nodes are taken first.
+    /// Weight of a node; lighter nodes are taken first.
     #[must_use]
     pub fn weight(&self, node: Node) -> u32 {
         self.weights[node as usize]
     }
 
-    /// The number of processors of a node.
+    /// Number of processors of a node.
     #[must_use]
     pub fn processors(&self, node: Node) -> u32 {
         self.processors[node as usize]
     }
 
-    /// For each weight, lightest first, the nodes of this weight.
     pub(super) fn classes(&self) -> &[(u32, NodeSet)] {
         &self.classes
     }
 
-    /// The lowest weight of the nodes in a set; `None` if the set is empty.
     pub(super) fn lightest(&self, set: &NodeSet) -> Option<u32> {
         self.classes.iter().find(|(_, class)| class.meets(set)).map(|&(weight, _)| weight)
     }

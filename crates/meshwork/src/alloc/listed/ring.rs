@@ -1,6 +1,8 @@
 //! Rings of nodes: a job gets consecutive nodes of one ring.
 
-use super::adapter::{HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, units};
+use super::adapter::{
+    HOSTS, NODES, PARTITIONS, RuleAllocator, SEGMENT, WEIGHTS, entry, set_of, units,
+};
 use super::decide::{Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
 use crate::alloc::AllocatorEntry;
@@ -12,13 +14,12 @@ use crate::topology::Node;
 pub static ENTRY: AllocatorEntry = entry(
     About::new("ring", "consecutive nodes of one of the rings that are listed")
         .definition(
-            "The machine is a list of rings, each with its nodes in their order around \
-             it. A job gets as many consecutive nodes of one ring as it asks for: in \
-             each ring the first stretch whose heaviest node is lightest, then of all \
-             rings the lightest stretch, and of these the one in the ring with the \
-             fewest free nodes; of equal ones the first. A job of several segments \
-             gets one stretch in each of as many rings. A job of one node gets the \
-             lightest node of lowest number; one that no ring holds never starts.",
+            "The machine is a list of rings, each with its nodes in their order around it. A job \
+             gets as many consecutive nodes of one ring as it asks for: in each ring the first \
+             stretch whose heaviest node is lightest, then of all rings the lightest stretch, and \
+             of these the one in the ring with the fewest free nodes; of equal ones the first. A \
+             job of several segments gets one stretch in each of as many rings. A job of one node \
+             gets the lightest node of lowest number; one that no ring holds never starts.",
         )
         .complexity("O(n) for n nodes; O(n r) where weights differ, in rings of up to r.")
         .source("Slurm 26.05, topology/ring, checked against its decisions")
@@ -57,12 +58,12 @@ pub struct Rings {
     covered: NodeSet,
 }
 
-/// Stretch of consecutive free nodes of a ring, with the values by which stretches are compared.
+/// Stretch of consecutive free nodes of a ring, compared by weight and then `idle`.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// Weight of the stretch's heaviest node; lower is better.
+    /// Weight of the heaviest node.
     weight: u32,
-    /// Number of free nodes in the whole ring to which the stretch belongs; lower is better.
+    /// Free nodes in the whole ring.
     idle: u32,
     ring: usize,
     start: usize,
@@ -78,12 +79,7 @@ impl Rings {
     /// Creates the rule for a machine of `count` nodes from its rings.
     #[must_use]
     pub fn new(count: u32, rings: Vec<Vec<Node>>) -> Rings {
-        let set = |ring: &Vec<Node>| {
-            let mut set = NodeSet::empty(count);
-            ring.iter().for_each(|&node| set.insert(node));
-            set
-        };
-        let sets: Vec<NodeSet> = rings.iter().map(set).collect();
+        let sets: Vec<NodeSet> = rings.iter().map(|ring| set_of(ring, count)).collect();
         let mut covered = NodeSet::empty(count);
         sets.iter().for_each(|set| covered.unite(set));
         Rings { rings, sets, covered }
@@ -95,16 +91,14 @@ impl Rings {
         &self.rings
     }
 
-    /// The stretch of `size` consecutive free nodes of one ring whose heaviest node is lightest.
-    ///
-    /// If there are several such stretches, the first one.
+    /// The first stretch of `size` consecutive free nodes whose heaviest node is lightest.
     fn best_in(&self, ring: usize, nodes: &Nodes, size: u32, free: &NodeSet) -> Option<Stretch> {
         let idle = self.sets[ring].count_shared(free);
         let around = &self.rings[ring];
         if (around.len() as u32) < size || idle < size {
             return None;
         }
-        // For each position, the number of successive free nodes from there on, around the ring.
+        // Free nodes in succession from each position, around the ring.
         let mut run = vec![0; around.len()];
         let mut length = 0;
         for place in (0..2 * around.len()).rev() {
@@ -167,9 +161,7 @@ impl Rule for Rings {
     }
 }
 
-/// The best stretches of free nodes found so far, at most `capacity`, as a heap.
-///
-/// The worst stretch is at the root, where a better one replaces it.
+/// The best stretches found so far, at most `capacity`, as a heap with the worst at the root.
 struct Worst {
     heap: Vec<Stretch>,
     capacity: usize,
@@ -180,8 +172,7 @@ impl Worst {
         Worst { heap: Vec::new(), capacity }
     }
 
-    /// Inserts a stretch. It is inserted into a full heap only if it is better than the worst
-    /// stretch, which it then replaces.
+    /// Inserts a stretch, into a full heap only if it is better than the worst, which it replaces.
     fn offer(&mut self, found: Stretch) {
         if self.heap.len() < self.capacity {
             self.heap.push(found);
@@ -197,8 +188,7 @@ impl Worst {
         }
         self.heap[0] = found;
         // Slurm compares the children with the present content of the slot, not with the stretch
-        // that moves down, so nothing moves below the first level. This determines which stretch is
-        // replaced next.
+        // that moves down, so nothing moves below the first level.
         let mut at = 0;
         loop {
             let mut worst = at;

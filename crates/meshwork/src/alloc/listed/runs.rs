@@ -3,25 +3,23 @@
 use super::adapter::{HOSTS, PARTITIONS, RuleAllocator, WEIGHTS};
 use super::decide::{Action, Failure, Rule, RuleResult, SlurmMessage};
 use super::{NodeRequest, Nodes};
-use crate::alloc::AllocatorEntry;
+use crate::alloc::{AllocatorEntry, flag};
 use crate::geometry::NodeSet;
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::About;
 use crate::topology::{Node, Wiring};
 
 /// Registry entry of the allocator `runs`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "runs",
-        "best fit of runs of consecutive nodes: what Slurm does where no topology \
-             is written down",
+        "best fit of runs of consecutive nodes: what Slurm does where no topology is written down",
     )
     .definition(
-        "Free nodes whose numbers follow one another are a run; a change of weight \
-             ends it too. A job gets the lowest nodes of the shortest run that holds \
-             it, among the lightest runs; if none does, it gets the longest run whole \
-             and goes on with what it still needs. Of equal runs the first is taken. A \
-             job of one node gets the lightest node of lowest number. Any nodes will \
-             do, so a job starts whenever enough are free.",
+        "Free nodes whose numbers follow one another are a run; a change of weight ends it too. A \
+         job gets the lowest nodes of the shortest run that holds it, among the lightest runs; if \
+         none does, it gets the longest run whole and goes on with what it still needs. Of equal \
+         runs the first is taken. A job of one node gets the lightest node of lowest number. Any \
+         nodes will do, so a job starts whenever enough are free.",
     )
     .complexity("O(n) for each run that is taken, for n nodes.")
     .source("Slurm 26.05, select/cons_tres with topology/flat, checked against its decisions")
@@ -29,13 +27,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         WEIGHTS,
         HOSTS,
         PARTITIONS,
-        Param {
-            name: "wants",
-            kind: Kind::Flag,
-            default: DefaultValue::Is("false"),
-            help: "whether what jobs want beside a count is honoured; then whether one \
+        flag(
+            "wants",
+            "whether what jobs want beside a count is honoured; then whether one \
              starts is no longer known from a count, which takes longer",
-        },
+        ),
     ]),
     |params, topology| {
         let allocator = RuleAllocator::new(Runs, params, topology, 0)?;
@@ -44,8 +40,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube, Wiring::Flat]);
 
-/// Best fit of runs of consecutive nodes: the shortest sufficient run, otherwise the longest runs
-/// first.
+/// Best fit of runs: the shortest sufficient run, otherwise the longest runs first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs;
 
@@ -54,7 +49,7 @@ pub struct Runs;
 struct Run {
     start: Node,
     end: Node,
-    /// Number of nodes of the run that the job does not require by name.
+    /// Number of nodes that the job does not require by name.
     free: u32,
     first_required: Option<Node>,
     weight: u32,
@@ -68,7 +63,7 @@ impl Rule for Runs {
         required: Option<&NodeSet>,
         available: &NodeSet,
     ) -> RuleResult {
-        let busy = || Failure::Now { message: SlurmMessage::Busy, action: Action::WithoutNext };
+        let busy = || Failure::now(SlurmMessage::Busy, Action::WithoutNext);
         let want = request.most.max(request.nodes);
         let mut chosen = required.cloned().unwrap_or_else(|| NodeSet::empty(nodes.count()));
         let mut missing = want.saturating_sub(chosen.count());
@@ -106,12 +101,11 @@ impl Rule for Runs {
     }
 }
 
-/// The runs of consecutive available nodes, in ascending order.
+/// Runs of consecutive available nodes, in ascending order.
 ///
-/// A change of weight ends a run, unless all of the job's nodes must be consecutive. The number of
-/// free nodes of a run and its weight disregard nodes that the job requires by name. But a required
-/// node of another weight ends the run. If a run begins where the weight changes, `first_required`
-/// disregards required nodes that come before the first node that is not required.
+/// A change of weight ends a run unless `contiguous` is set; a required node of another weight also
+/// ends it. Required nodes count neither for `free` nor for the weight. If a run begins where the
+/// weight changes, `first_required` disregards required nodes before its first other node.
 fn runs(
     nodes: &Nodes,
     contiguous: bool,
@@ -141,7 +135,7 @@ fn runs(
                 run.first_required.get_or_insert(node);
             } else {
                 run.free += 1;
-                // If weights do not end a run, the run has the weight of its last node.
+                // A run of several weights has the weight of its last node.
                 run.weight = weight;
             }
         }
@@ -153,11 +147,10 @@ fn runs(
 
 /// Index of the run from which nodes are taken next; `None` if no run is suitable.
 ///
-/// A later run is preferred to an earlier one if only the later one has required nodes, if its
-/// weight is lower, or if it fits better at equal weight. A run fits better if it is shorter and
-/// still suffices, or if it is longer and neither suffices. If all nodes must be consecutive, a
-/// later run is also preferred if only it has enough nodes, and a run must contain all required
-/// nodes. `enough` returns whether a number of free nodes suffices.
+/// A later run is preferred if only it has required nodes, if it is lighter, or if it fits better
+/// at equal weight: it suffices and is shorter, or neither suffices and it is longer. If
+/// `contiguous` is set, a run must contain all required nodes, and a later one that alone suffices
+/// wins.
 fn best_run(
     runs: &[Run],
     contiguous: bool,

@@ -8,9 +8,8 @@ struct Span {
     begin: i64,
     end: i64,
     free: NodeSet,
-    /// Number of unreserved nodes.
     count: u32,
-    /// Whether some nodes are unreserved in the next span but reserved in this one.
+    /// Whether some node is unreserved in the next span but not in this one.
     adds: bool,
 }
 
@@ -25,11 +24,11 @@ pub struct NodeSpans {
 /// Search for the start of one job in [`NodeSpans`], which examines one instant after another.
 #[derive(Clone, Debug, Default)]
 pub struct SpanSearch {
-    /// Index of the span with the instant that is now examined as a start of the job.
+    /// Span with the instant examined as a start.
     first: usize,
-    /// Index of the first span whose number of nodes has not been examined.
+    /// First span whose number of nodes has not been examined.
     next: usize,
-    /// Whether the span examined last (index `next` - 1) has too few nodes for the job.
+    /// Whether the span before `next` has too few nodes.
     is_lacking: bool,
 }
 
@@ -41,8 +40,7 @@ impl NodeSpans {
         NodeSpans { spans: vec![Span { begin, end, free, count, adds: false }] }
     }
 
-    /// Reserves nodes from `begin` to `end`. **O(s)** for *s* spans, and one set operation for each
-    /// span between these times.
+    /// Reserves nodes from `begin` to `end`, in **O(s)** for *s* spans and one set operation each.
     pub fn reserve(&mut self, begin: i64, end: i64, nodes: &NodeSet) {
         self.cut(begin);
         self.cut(end);
@@ -59,7 +57,6 @@ impl NodeSpans {
         }
     }
 
-    /// Splits the span that contains a time, so that a span ends at this time.
     fn cut(&mut self, time: i64) {
         let place = self.spans.partition_point(|span| span.end <= time);
         if self.spans.get(place).is_some_and(|span| span.begin < time) {
@@ -69,8 +66,7 @@ impl NodeSpans {
         }
     }
 
-    /// Removes from `nodes` the nodes that are reserved at any time from `from` to `until`,
-    /// inclusive.
+    /// Removes the nodes that are reserved at any time from `from` to `until`, inclusive.
     pub fn keep_unreserved(&self, from: i64, until: i64, nodes: &mut NodeSet) {
         let first = self.spans.partition_point(|span| span.end <= from);
         self.keep_from(first, until, nodes);
@@ -94,9 +90,7 @@ impl NodeSpans {
 }
 
 impl SpanSearch {
-    /// Moves the search on to `from`, the next instant at which the job may start.
-    ///
-    /// It must not be earlier than the instant examined before.
+    /// Moves the search on to `from`, which must not be earlier than the instant examined before.
     pub fn advance(&mut self, spans: &NodeSpans, from: i64) {
         while spans.spans.get(self.first).is_some_and(|span| span.end <= from) {
             self.first += 1;
@@ -106,27 +100,20 @@ impl SpanSearch {
         }
     }
 
-    /// Nodes that are unreserved at the instant now examined as a start of the job.
-    ///
-    /// `None` if all spans end before this instant.
+    /// Nodes unreserved at the examined start; `None` if all spans end before it.
     #[must_use]
     pub fn first<'a>(&self, spans: &'a NodeSpans) -> Option<&'a NodeSet> {
         spans.spans.get(self.first).map(|span| &span.free)
     }
 
-    /// Removes from `nodes` all nodes that are reserved at any time in the job's window.
-    ///
-    /// The window consists of the span with the instant examined as a start, and of all later spans
-    /// that begin at `until` or earlier.
+    /// Removes nodes reserved at any time from the examined start to `until`, inclusive.
     pub fn keep_unreserved(&self, spans: &NodeSpans, until: i64, nodes: &mut NodeSet) {
         spans.keep_from(self.first, until, nodes);
     }
 
-    /// First time after the examined start at which further nodes of the set `among` become
-    /// unreserved.
+    /// First end of a span after the examined start at which more of `among` become unreserved.
     ///
-    /// The time is the end of a span. The last span to be examined is the first one that begins
-    /// after `until`. `None` if no such time is found.
+    /// The last span examined is the first one that begins after `until`.
     #[must_use]
     pub fn next_addition(&self, spans: &NodeSpans, until: i64, among: &NodeSet) -> Option<i64> {
         for pair in spans.spans.get(self.first..)?.windows(2) {
@@ -142,12 +129,10 @@ impl SpanSearch {
 
     /// Latest time in the job's window at which a span with enough nodes follows one with too few.
     ///
-    /// The window consists of the span with the instant examined as a start, and of all later spans
-    /// that begin at `until` or earlier. Enough means at least `least` unreserved nodes. A job that
-    /// starts in the window before the returned time would run into the span with too few nodes, so
-    /// the returned time is a candidate start. Returns `None` if there is no such time, or if no
-    /// further nodes of the set `among` become unreserved at this time. Calls for later starts in
-    /// the same search do not examine a span again.
+    /// The window begins with the examined start, and has all spans that begin by `until`. Enough
+    /// means `least` unreserved nodes. A job that starts earlier would run into the span with too
+    /// few nodes. `None` if there is no such time, or no more nodes of `among` become unreserved
+    /// then. No span is examined twice in one search.
     pub fn after_lack(
         &mut self,
         spans: &NodeSpans,

@@ -82,8 +82,7 @@ const SWITCH: &[Param] = &[
     },
 ];
 
-/// Reads a list of switches. Rejects a switch that is below itself, directly or through others, and
-/// names one of those, not one that is only above them.
+/// Reads a list of switches, and rejects a switch that is below itself, directly or through others.
 fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem> {
     let nodes: Vec<Vec<u32>> = switches.iter().map(|switch| nodes_of(switch, universe)).collect();
     let mut list = Vec::new();
@@ -101,8 +100,7 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     let mut is_known = vec![false; list.len()];
     upwards(&list).into_iter().for_each(|i| is_known[i] = true);
     let Some(mut place) = is_known.iter().position(|known| !known) else { return Ok(list) };
-    // Every switch that is below itself or above such a switch has a child of this kind, so a path
-    // of as many steps as there are switches ends among those that are below themselves.
+    // Unknown switches have an unknown child, so a path this long ends at one below itself.
     for _ in 0..list.len() {
         if let Below::Switches(children) = &list[place] {
             place = children.iter().copied().find(|child| !is_known[*child]).unwrap_or(place);
@@ -111,10 +109,7 @@ fn listed(switches: &[Params], universe: &mut u32) -> Result<Vec<Below>, Problem
     Err(switches[place].problem("children", "this switch is below itself"))
 }
 
-/// Creates a regular tree of switches.
-///
-/// `radix[0]` is the number of consecutive nodes below each leaf switch. Each further number is the
-/// number of switches below each switch of the next higher level.
+/// Creates a regular tree: `radix[0]` nodes below each leaf, then the children on each level.
 fn regular(radix: &[u32], count: u32) -> Vec<Below> {
     let leaves = consecutive(count, radix[0]);
     let mut list: Vec<Below> =
@@ -137,18 +132,16 @@ fn regular(radix: &[u32], count: u32) -> Vec<Below> {
 
 #[derive(Clone, Debug)]
 struct Switch {
-    /// Level of the switch: 0 for a leaf, otherwise one more than the level of its highest child.
+    /// 0 for a leaf, otherwise one more than the level of its highest child.
     level: u32,
-    /// Index of the switch directly above; `None` for a root.
+    /// `None` for a root.
     parent: Option<usize>,
-    /// Number of switches on the path from this switch to the root of its tree, this switch not
-    /// included.
+    /// Number of switches above.
     depth: u32,
     nodes: NodeSet,
-    /// Range of the words of a node set (64 nodes each) that contains all nodes below the switch.
+    /// Words of a node set that contain all nodes below the switch.
     words: Range<usize>,
-    /// Indices of the switches directly below. `None` for a leaf, or if two of these switches have
-    /// a node in common.
+    /// Children; `None` for a leaf, or if two children have a node in common.
     parts: Option<Vec<usize>>,
 }
 
@@ -157,7 +150,7 @@ struct Switch {
 pub struct Tree {
     switches: Vec<Switch>,
     leaves: Vec<usize>,
-    /// Indices of all switches, each after all switches below it.
+    /// All switches, each after those below it.
     upwards: Vec<usize>,
 }
 
@@ -171,8 +164,7 @@ pub enum Below {
 }
 
 impl Tree {
-    /// Creates one tree or several from a list with the nodes or switches directly below each
-    /// switch.
+    /// Creates trees from the nodes or switches directly below each switch.
     ///
     /// If a switch is listed below two others, the later one is its parent.
     ///
@@ -188,14 +180,14 @@ impl Tree {
         }
         let upwards = upwards(list);
         assert_eq!(upwards.len(), list.len(), "no switch is below itself");
-        let mut switches: Vec<Switch> = Vec::new();
-        for (below, &parent) in list.iter().zip(&parent) {
+        let switch = |(below, parent): (&Below, Option<usize>)| {
             let nodes = match below {
                 Below::Nodes(nodes) => nodes.clone(),
                 Below::Switches(_) => NodeSet::empty(count),
             };
-            switches.push(Switch { level: 0, parent, depth: 0, nodes, words: 0..0, parts: None });
-        }
+            Switch { level: 0, parent, depth: 0, nodes, words: 0..0, parts: None }
+        };
+        let mut switches: Vec<Switch> = list.iter().zip(parent).map(switch).collect();
         for &i in &upwards {
             if let Below::Switches(children) = &list[i] {
                 let mut all = NodeSet::empty(count);
@@ -219,18 +211,16 @@ impl Tree {
         Tree { switches, leaves, upwards }
     }
 
-    /// The level of a switch: 0 for a leaf, otherwise one more than the level of its highest child.
+    /// Level of a switch: 0 for a leaf, otherwise one more than the level of its highest child.
     #[must_use]
     pub fn level(&self, switch: usize) -> u32 {
         self.switches[switch].level
     }
 
-    /// The number of switches above a switch.
     pub(crate) fn depth(&self, switch: usize) -> u32 {
         self.switches[switch].depth
     }
 
-    /// The switch directly above a switch; `None` for a root.
     pub(crate) fn parent(&self, switch: usize) -> Option<usize> {
         self.switches[switch].parent
     }
@@ -247,22 +237,20 @@ impl Tree {
         &self.leaves
     }
 
-    /// The nodes below a switch, at any level.
+    /// Nodes below a switch, at any level.
     #[must_use]
     pub fn nodes(&self, switch: usize) -> &NodeSet {
         &self.switches[switch].nodes
     }
 
-    /// The nodes of `set` that are below a switch, as bits in words of 64 nodes.
-    ///
-    /// Only the words from the first to the last one in which the switch has nodes are returned.
+    /// Nodes of `set` below a switch, as the words in the range of the switch.
     fn words<'a>(&'a self, i: usize, set: &'a NodeSet) -> impl Iterator<Item = u64> + 'a {
         let switch = &self.switches[i];
         let own = &switch.nodes.words()[switch.words.clone()];
         own.iter().zip(&set.words()[switch.words.clone()]).map(|(own, other)| own & other)
     }
 
-    /// For each switch, the sum of `of(node)` over the nodes of a set that are below the switch.
+    /// Sum of `of(node)` over the nodes of a set below each switch.
     pub(crate) fn sums(&self, set: &NodeSet, of: impl Fn(Node) -> u64) -> Vec<u64> {
         let mut sums = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -284,7 +272,7 @@ impl Tree {
         sums
     }
 
-    /// For each switch, the number of nodes of a set that are below the switch.
+    /// Number of nodes of a set below each switch.
     pub(crate) fn counts(&self, set: &NodeSet) -> Vec<u32> {
         let mut counts = vec![0; self.switches.len()];
         for &i in &self.upwards {
@@ -296,7 +284,7 @@ impl Tree {
         counts
     }
 
-    /// For each switch, the lowest weight of the nodes of a set that are below the switch.
+    /// Lowest weight of the nodes of a set below each switch.
     fn lightest(&self, nodes: &Nodes, set: &NodeSet) -> Vec<Option<u32>> {
         let mut lightest = vec![None; self.switches.len()];
         for (weight, class) in nodes.classes().iter().rev() {
@@ -311,9 +299,7 @@ impl Tree {
         lightest
     }
 
-    /// For each switch, the sum of its distances to all switches in use (`used`), in links.
-    ///
-    /// `None` if a switch in use is in another tree.
+    /// Sum of the distances of each switch to all used ones, in links; `None` across trees.
     pub(crate) fn distances(&self, used: &[bool]) -> Vec<Option<u32>> {
         let mut below: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
         let (mut total, mut depths) = (0, 0);
@@ -325,8 +311,7 @@ impl Tree {
                 below[parent] += below[i];
             }
         }
-        // For each switch, the number of links that its path to the root shares with the path of
-        // each used switch, summed.
+        // Links that the path of each switch to the root shares with those of used ones.
         let mut shared = vec![0; used.len()];
         let mut distances = vec![None; used.len()];
         for &i in self.upwards.iter().rev() {
@@ -343,13 +328,11 @@ impl Tree {
         distances
     }
 
-    /// The given switch, and all switches above it.
     pub(crate) fn up_from(&self, switch: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(switch), |&i| self.switches[i].parent)
     }
 
-    /// The switch below which all nodes of the job are chosen. `enough` returns whether a number of
-    /// available nodes suffices.
+    /// Switch below which all nodes are chosen; `enough` tells whether a number of nodes suffices.
     fn top(
         &self,
         nodes: &Nodes,
@@ -381,12 +364,10 @@ impl Tree {
         top.ok_or(Failure::of(SlurmMessage::UnitTooFull))
     }
 
-    /// Compares switches `i` and `j` as sources of the nodes that the job still needs.
-    ///
-    /// The better switch is greater. `holds` returns whether enough free nodes for the rest of the
-    /// job are below a given switch. If neither switch has enough, the switches directly above them
-    /// are compared, and so on upwards. The second result is whether enough free nodes are below
-    /// the last switch that was compared on the path from `i` upwards.
+    /// Compares switches `i` and `j` as sources of the missing nodes; the better one is greater.
+    /// `holds` tells whether a switch has enough free nodes. If neither has, the switches above
+    /// them are compared, and so on upwards. The second result is whether the last switch on the
+    /// path from `i` has enough.
     pub(crate) fn compare<T: Copy + Ord>(
         &self,
         i: usize,
@@ -419,12 +400,9 @@ impl Tree {
         (order, fits)
     }
 
-    /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available.
-    ///
-    /// The first attempt is for the maximum size of the job (`request.most`). Further attempts with
-    /// a smaller `want` follow while the selected nodes lie on too many leaf switches. If the
-    /// required nodes alone suffice for a further attempt, it still takes one more node, if one is
-    /// available.
+    /// Attempts to select `want` nodes, or at least `request.nodes` if fewer are available. `want`
+    /// is `request.most` at first, and falls while the nodes lie on too many leaves. If the
+    /// required nodes alone suffice then, one more node is still taken, if available.
     fn gather(
         &self,
         nodes: &Nodes,
@@ -462,10 +440,7 @@ impl Tree {
             (missing, spare) = (1, spare + 1);
         }
         if found + spare < missing {
-            return Err(Failure::Now {
-                message: SlurmMessage::UnitTooFull,
-                action: Action::Without(inside),
-            });
+            return Err(Failure::now(SlurmMessage::UnitTooFull, Action::Without(inside)));
         }
         missing = missing.saturating_sub(forced.count() - chosen.count());
         chosen.unite(&forced);
@@ -508,15 +483,12 @@ impl Tree {
             }
         }
         if missing > spare {
-            return Err(Failure::Now {
-                message: SlurmMessage::UnitTooFull,
-                action: Action::WithoutOneOf(chosen),
-            });
+            return Err(Failure::now(SlurmMessage::UnitTooFull, Action::WithoutOneOf(chosen)));
         }
         Ok(chosen)
     }
 
-    /// Takes candidate nodes below a leaf switch, lowest number first, until the job has enough.
+    /// Takes the lowest candidate nodes below a leaf until the job has enough.
     fn take(&self, leaf: usize, candidates: &NodeSet, chosen: &mut NodeSet, missing: &mut u32) {
         for (word, mut bits) in
             (self.switches[leaf].words.start..).zip(self.words(leaf, candidates))
@@ -578,9 +550,7 @@ impl Rule for Tree {
     }
 }
 
-/// Indices of the switches of a list, each after the switches below it.
-///
-/// Switches that are below themselves, and all switches above these, are left out.
+/// Indices of the switches, each after those below it, without cycles and all above a cycle.
 fn upwards(list: &[Below]) -> Vec<usize> {
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); list.len()];
     let mut unknown = vec![0; list.len()];

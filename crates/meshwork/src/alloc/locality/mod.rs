@@ -1,6 +1,4 @@
 //! Allocators that place jobs on few leaf switches or in few groups of leaf switches.
-//!
-//! The module `shares` has their common code.
 
 pub(crate) mod shares;
 pub mod fewest_leaves;

@@ -1,5 +1,7 @@
 //! Distribution of a job's nodes over leaves or groups of a machine, and choice of nodes in each.
 
+use crate::alloc::parts::Domain;
+use crate::alloc::{Allocator, Ask};
 use crate::geometry::ranked::in_order;
 use crate::geometry::{NodeSet, Placement};
 use crate::machine::Site;
@@ -8,44 +10,67 @@ use crate::topology::{Node, Tiers, Topology};
 /// Index of a leaf or group, and the number of its nodes that are free or to be taken.
 pub(crate) type Share = (u32, u32);
 
-/// Numbers of nodes of a leaf, of a group and of the whole machine.
+/// Allocator by a domain of leaves or groups, with the numbers of nodes of these and the machine.
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct Local {
     tiers: Tiers,
     nodes: u32,
+    domain: Domain,
 }
 
-impl Parts {
-    /// Reads the sizes of the machine, its leaves and its groups from a topology with leaves.
-    pub(super) fn of(topology: &Topology) -> Parts {
-        let tiers = topology.tiers().expect("only topologies with leaves are served");
-        Parts { tiers, nodes: topology.nodes() }
+impl Allocator for Local {
+    fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
+        let Ask { request, site, .. } = ask;
+        let wanted = site.count_if_free(request)?;
+        if self.domain == Domain::Leaves {
+            return Some(self.on_few_leaves(site, wanted));
+        }
+        let groups = self.groups(site.free());
+        let is_spread =
+            self.domain == Domain::GroupOrSpread && groups.iter().all(|&(_, free)| free < wanted);
+        let shares = if is_spread { evenly(&groups, wanted) } else { on_few(groups, wanted) };
+        Some(self.in_groups(site, shares))
     }
 
-    /// For each leaf in a range of nodes, its index and its number of free nodes.
-    ///
-    /// The range has `count` nodes and begins at `start`. It must consist of whole leaves.
+    fn goes_by_free_nodes(&self) -> bool {
+        true
+    }
+
+    fn domain(&self) -> Option<Domain> {
+        Some(self.domain)
+    }
+
+    fn fork(&self) -> Box<dyn Allocator> {
+        Box::new(*self)
+    }
+}
+
+impl Local {
+    pub(super) fn new(topology: &Topology, domain: Domain) -> Local {
+        let tiers = topology.tiers().expect("only topologies with leaves are served");
+        Local { tiers, nodes: topology.nodes(), domain }
+    }
+
+    /// Index and free nodes of each leaf in a range of nodes, which must consist of whole leaves.
     fn leaves(&self, free: &NodeSet, start: Node, count: u32) -> Vec<Share> {
         let leaf = self.tiers.leaf;
         let free = |at: u32| free.count_range(at * leaf, leaf);
         (start / leaf..(start + count) / leaf).map(|at| (at, free(at))).collect()
     }
 
-    pub(super) fn groups(&self, free: &NodeSet) -> Vec<Share> {
+    fn groups(&self, free: &NodeSet) -> Vec<Share> {
         let group = self.tiers.group;
         (0..self.nodes / group).map(|at| (at, free.count_range(at * group, group))).collect()
     }
 
-    /// Selects `wanted` free nodes on as few leaves of the machine as possible.
-    pub(super) fn on_few_leaves(&self, site: &Site, wanted: u32) -> Placement {
+    fn on_few_leaves(&self, site: &Site, wanted: u32) -> Placement {
         let mut nodes = Vec::with_capacity(wanted as usize);
         self.take_from_leaves(site.free(), 0, self.nodes, wanted, &mut nodes);
         in_order(site.grid(), nodes)
     }
 
-    /// Selects a given number of free nodes in each group, on as few leaves of the group as
-    /// possible.
-    pub(super) fn in_groups(&self, site: &Site, mut shares: Vec<Share>) -> Placement {
+    /// Selects a number of free nodes in each group, on as few of its leaves as possible.
+    fn in_groups(&self, site: &Site, mut shares: Vec<Share>) -> Placement {
         shares.sort_unstable();
         let mut nodes = Vec::new();
         for (group, wanted) in shares {
@@ -55,8 +80,7 @@ impl Parts {
         in_order(site.grid(), nodes)
     }
 
-    /// Appends `wanted` free nodes on as few leaves as possible, in ascending order. Takes the
-    /// lowest-numbered free nodes of each leaf.
+    /// Appends the lowest free nodes of as few leaves as possible, in ascending order.
     fn take_from_leaves(
         &self,
         free: &NodeSet,
@@ -78,18 +102,11 @@ impl Parts {
     }
 }
 
-/// Distributes `wanted` nodes over as few parts (leaves or groups) as possible.
-///
-/// `free` has the number of free nodes of each part. While no part has enough free nodes for the
-/// nodes that are still needed, all free nodes of the part with the most free nodes are taken. Then
-/// the remaining nodes are taken from the part with the fewest free nodes that suffice. Ties go to
-/// the first part. The number of parts is minimal, because no *k* parts have more free nodes
-/// together than the *k* parts with the most free nodes.
-///
-/// # Complexity
-/// **O(p log p)** for *p* parts.
+/// Distributes `wanted` nodes over as few parts (leaves or groups) as possible. The parts with most
+/// free nodes are filled until one part has enough for the rest; of these, the part with the fewest
+/// free nodes is taken. Ties go to the first part. **O(p log p)** for *p* parts.
 pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
-    // Sort by most free nodes, then by index: the filled parts are then a prefix of the list.
+    // The filled parts are a prefix of this order.
     free.sort_unstable_by_key(|&(part, free)| (std::cmp::Reverse(free), part));
     let (mut shares, mut left, mut filled) = (Vec::new(), wanted, 0);
     while left > 0 {
@@ -109,18 +126,12 @@ pub(crate) fn on_few(mut free: Vec<Share>, wanted: u32) -> Vec<Share> {
     shares
 }
 
-/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow.
-///
-/// If the nodes cannot be divided equally, the first parts with further free nodes get one node
-/// more.
-///
-/// # Complexity
-/// **O(p log p)** for *p* parts.
+/// Distributes `wanted` nodes over all parts (leaves or groups) as evenly as free nodes allow. The
+/// first parts with further free nodes get one more of the rest. **O(p log p)** for *p* parts.
 pub(crate) fn evenly(free: &[Share], wanted: u32) -> Vec<Share> {
     let mut counts: Vec<u32> = free.iter().map(|&(_, count)| count).collect();
     counts.sort_unstable();
-    // The parts with fewest free nodes give all of them, until the other parts can share the rest
-    // evenly: `level` each, and one more in some.
+    // Parts with few free nodes give all of them, the others `level` each, and one more in some.
     let (mut left, mut sharing) = (wanted, counts.len() as u32);
     for &count in &counts {
         if count >= left.div_ceil(sharing) {

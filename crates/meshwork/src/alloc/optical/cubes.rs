@@ -17,9 +17,6 @@ pub(super) const CUBE: Param = Param {
     help: "the side of a cube",
 };
 
-/// Reads the side of a cube from the parameter `cube`.
-///
-/// The default is the largest number up to 4 that divides all sides of the machine.
 pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     let divides = |side: &u32| grid.sides().iter().all(|own| own % side == 0);
     let Some(given) = params.get_integer("cube") else {
@@ -29,32 +26,26 @@ pub(super) fn side(params: &Params, grid: &Grid) -> Result<u32, Problem> {
     if divides(&side) {
         return Ok(side);
     }
-    Err(params.problem(
-        "cube",
-        format!(
-            "`{}.cube` is {side}, but must divide every side of the machine, which is {}",
-            params.path(),
-            crate::job::sides_text(grid.sides())
-        ),
-    ))
+    let (path, sides) = (params.path(), crate::job::sides_text(grid.sides()));
+    let says = format!(
+        "`{path}.cube` is {side}, but must divide every side of the machine, which is {sides}"
+    );
+    Err(params.problem("cube", says))
 }
 
 /// Set of nodes of one cube, with one bit for each place (index of a node in its cube).
 pub(super) type Bits = SmallVec<[u64; 1]>;
 
-/// Machine divided into equal cubes.
-///
-/// Cubes, and by default nodes within a cube, are in lexicographic order of their coordinates: the
-/// last dimension runs fastest. The index of a node in its cube is its place.
+/// Machine divided into equal cubes, in lexicographic order: the last dimension runs fastest. The
+/// index of a node in its cube is its place, by default in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Cubes {
-    side: u32,
-    dimensions: usize,
-    /// Nodes of all cubes, cube by cube, and within each cube by place.
+    pub(super) side: u32,
+    pub(super) dimensions: usize,
     nodes: Vec<Node>,
     free: Vec<Bits>,
-    /// Number of free nodes of each cube.
-    idle: Vec<u32>,
+    /// Free nodes of each cube.
+    pub(super) idle: Vec<u32>,
 }
 
 impl Cubes {
@@ -65,8 +56,7 @@ impl Cubes {
         Cubes::in_order(grid, side, &places)
     }
 
-    /// Divides a grid into cubes. For each place (index of a node in its cube), `places` has the
-    /// coordinates of the node in the cube.
+    /// Divides a grid into cubes; `places` has the coordinates in a cube for each place.
     pub(super) fn in_order(grid: &Grid, side: u32, places: &[Dims]) -> Cubes {
         let count: Dims = grid.sides().iter().map(|own| own / side).collect();
         let dimensions = grid.dimensions();
@@ -81,10 +71,7 @@ impl Cubes {
         Cubes { side, dimensions, nodes, free: vec![Bits::new(); cubes], idle: vec![0; cubes] }
     }
 
-    /// Stores for each cube which of its nodes are free. Later queries refer to this state.
-    ///
-    /// # Complexity
-    /// **O(n)** for *n* nodes.
+    /// Stores the free nodes of each cube, for later queries, in **O(n)** for *n* nodes.
     pub(super) fn look_at(&mut self, free: &NodeSet) {
         let volume = self.volume() as usize;
         for (cube, nodes) in self.nodes.chunks(volume).enumerate() {
@@ -98,15 +85,6 @@ impl Cubes {
         }
     }
 
-    pub(super) fn side(&self) -> u32 {
-        self.side
-    }
-
-    pub(super) fn dimensions(&self) -> usize {
-        self.dimensions
-    }
-
-    /// Number of cubes of the machine.
     pub(super) fn len(&self) -> usize {
         self.free.len()
     }
@@ -115,55 +93,41 @@ impl Cubes {
         self.side.pow(self.dimensions as u32)
     }
 
-    /// Number of free nodes of a cube.
-    pub(super) fn idle(&self, cube: usize) -> u32 {
-        self.idle[cube]
-    }
-
-    /// Whether the node at a place (index within the cube) of a cube is free.
     pub(super) fn is_free(&self, cube: usize, place: usize) -> bool {
         self.free[cube][place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Whether all nodes of the set `wanted` are free in a cube.
     pub(super) fn are_free(&self, cube: usize, wanted: &Bits) -> bool {
         self.free[cube].iter().zip(wanted).all(|(free, wanted)| free & wanted == *wanted)
     }
 
-    /// The node at a place (index within the cube) of a cube.
     pub(super) fn node(&self, cube: usize, place: usize) -> Node {
         self.nodes[cube * self.volume() as usize + place]
     }
 
-    /// The place (index within the cube) of the node with these coordinates in its cube.
-    ///
-    /// Assumes that the nodes of a cube are in lexicographic order of their coordinates.
+    /// The place of the node with these coordinates, in lexicographic order.
     pub(super) fn place(&self, corner: &[u32]) -> usize {
         corner.iter().fold(0, |place, &at| place * self.side as usize + at as usize)
     }
 
-    /// The nodes of a box in a cube, as bits. The lowest corner of the box has the coordinates
-    /// `corner` in the cube.
+    /// Nodes of a box, whose lowest corner is at `corner` in its cube, as bits.
     pub(super) fn bits_of(&self, corner: &[u32], sides: &[u32]) -> Bits {
         let mut bits = Bits::from_elem(0, (self.volume() as usize).div_ceil(64));
         for_each_place(sides, |at| {
-            let place = at
-                .iter()
-                .zip(corner)
-                .fold(0, |place, (at, corner)| place * self.side as usize + (at + corner) as usize);
+            let at: Dims = at.iter().zip(corner).map(|(at, corner)| at + corner).collect();
+            let place = self.place(&at);
             bits[place / 64] |= 1 << (place % 64);
         });
         bits
     }
 
-    /// A box in a cube, as a block of the machine. The lowest corner of the box has the coordinates
-    /// `corner` in the cube.
+    /// Box, whose lowest corner is at `corner` in its cube, as a block of the machine.
     pub(super) fn block(&self, cube: usize, corner: &[u32], sides: &[u32]) -> Block {
         Block { base: self.node(cube, self.place(corner)), sides: Dims::from_slice(sides) }
     }
 }
 
-/// Visits the coordinates of every node of a box with these sides, in lexicographic order.
+/// Visits the coordinates of every node of a box, in lexicographic order.
 pub(super) fn for_each_place(sides: &[u32], mut visit: impl FnMut(&[u32])) {
     let mut at = Dims::from_elem(0, sides.len());
     if sides.contains(&0) {

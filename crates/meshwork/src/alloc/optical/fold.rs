@@ -2,7 +2,6 @@
 
 use super::set_order::Ties;
 
-/// Number of dimensions in which a shape is longer than 1.
 pub(super) fn extent(shape: &[u32]) -> usize {
     shape.iter().filter(|&&side| side != 1).count()
 }
@@ -24,14 +23,9 @@ pub fn cubes_needed(shape: &[u32], side: u32) -> u64 {
     shape.iter().fold(1, |cubes: u64, &own| cubes.saturating_mul(u64::from(own.div_ceil(side))))
 }
 
-/// All shapes of three sides that have as many nodes as the given shape, each with ascending sides.
-///
-/// With [`Ties::Listed`], the given shape comes first, and the others follow in the order of their
-/// smallest side, then of their second side. With any other rule, the order is that of RFold's
-/// original program.
-///
-/// # Complexity
-/// **O(n^(2/3))** for *n* nodes.
+/// All shapes with as many nodes as the given shape, each with ascending sides. With
+/// [`Ties::Listed`], the given shape comes first, and the others follow by smallest, then by second
+/// side. Otherwise the order is that of RFold's original program. **O(n^(2/3))** for *n* nodes.
 fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     let nodes: u64 = shape.iter().map(|&side| u64::from(side)).product();
     let mut all = vec![sorted(shape)];
@@ -49,18 +43,16 @@ fn factorizations(shape: [u32; 3], ties: Ties) -> Vec<[u32; 3]> {
     ties.sort(all)
 }
 
-/// Whether a job of shape `from` can be folded so that it fits into the shape `to` of equal size.
+/// Whether a job of shape `from` can be folded into the shape `to` of equal size.
 ///
-/// `side` is the side of a cube, or the shortest side of the torus. A sheet (a shape of two
-/// dimensions) is folded into two layers by halving an even side. If `side` is 4, it can also be
-/// folded into four layers, by halving both sides or quartering one. If `side` is 4, there is also
-/// a fold that keeps the number of dimensions: a side of 2 is doubled and another, even side is
-/// halved.
+/// `side` is the side of a cube, or the shortest side of the torus. A sheet is folded into two
+/// layers by halving an even side. If `side` is 4, halving both sides or quartering one gives four
+/// layers. There is also a fold that keeps the number of dimensions: a side of 2 is doubled and
+/// another, even side is halved.
 fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     let to = sorted(to);
     match (extent(&from), extent(&to)) {
         (a, b) if a == b && a >= 2 => {
-            // A side of 2 grows to 4, and an even one is halved.
             let from = sorted(from);
             let pairs = (0..3).flat_map(|two| (0..3).map(move |even| (two, even)));
             side == 4
@@ -85,19 +77,16 @@ fn folds_into(from: [u32; 3], to: [u32; 3], side: u32) -> bool {
     }
 }
 
-/// The shapes into which a shape can be folded. `side` is the side of a cube, or the shortest side
-/// of the torus.
 fn folds(shape: [u32; 3], side: u32, ties: Ties) -> Vec<[u32; 3]> {
     let mut all = factorizations(shape, ties);
     all.retain(|&to| extent(&to) >= extent(&shape) && folds_into(shape, to, side));
     all
 }
 
-/// The shape in which a job runs on a static torus whose shortest side is `shortest`.
+/// Shape in which a job runs on a static torus whose shortest side is `shortest`.
 ///
-/// If the job can be folded into shapes that fit the torus, the result is the one of them whose
-/// longest side is shortest. Otherwise it is the job's own shape. A line (a shape of one dimension)
-/// may become any block of its size.
+/// Of the folded shapes that fit the torus, it is the one with the shortest longest side; without
+/// any, the job's own shape. A line may become any block of its size.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_torus};
@@ -116,11 +105,11 @@ pub fn folded_for_torus(shape: [u32; 3], shortest: u32, ties: Ties) -> [u32; 3] 
     fitting.min_by_key(longest).unwrap_or(shape)
 }
 
-/// The shape in which a job runs on cubes of side `side`.
+/// Shape in which a job runs on cubes of side `side`.
 ///
-/// If the job can be folded into shapes that touch no more cubes than its own shape, the result is
-/// the one of them that touches the fewest. Otherwise it is the job's own shape. A line (a shape of
-/// one dimension) is not folded, because RFold winds it through cubes.
+/// Of the folded shapes that touch no more cubes than the job's own shape, it is the one that
+/// touches the fewest; without any, its own. A line is not folded, because RFold winds it through
+/// cubes.
 ///
 /// ```
 /// use meshwork::alloc::optical::{Ties, folded_for_cubes};
@@ -142,8 +131,7 @@ pub fn folded_for_cubes(shape: [u32; 3], side: u32, ties: Ties) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// All shapes into which a sheet of sides `a` and `b` can be folded, found by trying all
-    /// foldings.
+    /// Shapes into which a sheet can be folded, found by trying all foldings.
     fn folds_of_a_sheet(a: u32, b: u32, side: u32) -> Vec<[u32; 3]> {
         let mut all = Vec::new();
         for (along_a, along_b) in [(2, 1), (1, 2), (4, 1), (2, 2), (1, 4)] {

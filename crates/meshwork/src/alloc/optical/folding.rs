@@ -19,21 +19,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              rings can be folded",
     )
     .definition(
-        "A line may be bent into any block with as many nodes. A sheet of two \
-             dimensions folds into two layers, halving one side, and a block with a \
-             side of 2 or a sheet into four where the shortest side of the machine is \
-             4, the factor 4 being made from one side or from both. Of the shapes \
-             whose longest side fits the shortest side of the machine the one with the \
-             least longest side is taken, by the least sides among equals; a job that \
-             has none keeps its own. That shape is placed by `first_fit` with \
-             `rotation = \"if_needed\"` and `scan = \"last_dimension\"`; no other is \
-             tried. Lines are folded whether or not a ring is left.",
+        "A line may be bent into any block with as many nodes. A sheet of two dimensions folds \
+         into two layers, halving one side, and a block with a side of 2 or a sheet into four \
+         where the shortest side of the machine is 4, the factor 4 being made from one side or \
+         from both. Of the shapes whose longest side fits the shortest side of the machine the one \
+         with the least longest side is taken, by the least sides among equals; a job that has \
+         none keeps its own. That shape is placed by `first_fit` with `rotation = \"if_needed\"` \
+         and `scan = \"last_dimension\"`; no other is tried. Lines are folded whether or not a \
+         ring is left.",
     )
     .complexity("As `first_fit`, and O(n⅔) for the shapes of n nodes.")
     .source(
-        "Chen et al., Toward co-adapting machine learning job shape and cluster \
-             topology (RFold), arXiv 2510.03891, 2025: its folding on a static torus, \
-             as its program does it",
+        "Chen et al., Toward co-adapting machine learning job shape and cluster topology (RFold), \
+         arXiv 2510.03891, 2025: its folding on a static torus, as its program does it",
     )
     .params(&[Ties::PARAM]),
     |params, topology| {

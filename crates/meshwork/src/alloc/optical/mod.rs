@@ -1,6 +1,6 @@
 //! Allocators for machines of equal cubes whose faces are joined by optical switches.
 //!
-//! The allocator `folding`, for a static torus, is also here, for comparison.
+//! `folding`, for a static torus, is here for comparison.
 
 mod cubes;
 mod fold;

@@ -1,11 +1,10 @@
 //! Search for a path through free nodes of a cube, for a line of nodes that is wound through cubes.
 //!
-//! The path is the last stretch of the line. It has a given number of nodes, and begins and ends on
-//! faces of the cube.
+//! The path has a given number of nodes, and begins and ends on faces of the cube.
 
 use super::cubes::{Cubes, for_each_place};
 
-/// Properties of a path search, by which the caller can limit its number of steps.
+/// Path search, as shown to a caller that limits its number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathSearch {
@@ -13,15 +12,12 @@ pub struct PathSearch {
     pub cube: usize,
     /// Number of nodes that the path must have.
     pub nodes: u32,
-    /// Dimension across which two faces of the cube lie. Each end of the path is on one of these
-    /// faces.
+    /// Dimension across which the two faces lie that hold the ends of the path.
     pub axis: usize,
 }
 
-/// The neighbours of each node of a cube, all as places (indices of nodes within the cube).
-///
-/// The cube is treated as a small torus. Neighbours at lower places come first, in lexicographic
-/// order. Then come neighbours at higher places, dimension by dimension.
+/// Places of the neighbours of each place of a cube, which is treated as a small torus. Lower
+/// places come first, in order, then higher places, dimension by dimension.
 pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     let sides = vec![side; dimensions];
     let place = |at: &[u32]| at.iter().fold(0, |place, &own| place * side as usize + own as usize);
@@ -47,15 +43,9 @@ pub(super) fn neighbours(side: u32, dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The first path of free nodes, depth first, whose two ends lie on faces of the cube across
-/// `axis`.
-///
-/// `None` if there is no path, or if it is not found within `budget` steps. One step is a search
-/// for the next node of the path.
-///
-/// # Complexity
-/// **O(steps)**. Without a budget, the number of steps is exponential in the number of nodes of a
-/// cube.
+/// The first path of free nodes, depth first, whose ends lie on faces of the cube across `axis`.
+/// `None` if none is found within `budget` steps. One step is a search for the next node. Without a
+/// budget, the number of steps is exponential in the number of nodes of a cube.
 pub(super) fn find(
     cubes: &Cubes,
     neighbours: &[Vec<usize>],
@@ -67,9 +57,9 @@ pub(super) fn find(
         return None;
     }
     let on_face = |place: usize| {
-        let below = cubes.dimensions() - 1 - axis;
-        let at = place / (cubes.side() as usize).pow(below as u32) % cubes.side() as usize;
-        at == 0 || at + 1 == cubes.side() as usize
+        let below = cubes.dimensions - 1 - axis;
+        let at = place / (cubes.side as usize).pow(below as u32) % cubes.side as usize;
+        at == 0 || at + 1 == cubes.side as usize
     };
     let is_free: Vec<bool> =
         (0..neighbours.len()).map(|place| cubes.is_free(cube, place)).collect();
@@ -78,7 +68,7 @@ pub(super) fn find(
     let longest = nodes as usize - 1;
     let mut left = budget;
     let mut on_path = vec![false; neighbours.len()];
-    // The path so far, with the index of the next neighbour to try at each node.
+    // The path, with the index of the next neighbour to try at each node.
     let mut path: Vec<(usize, usize)> = Vec::new();
     for &from in &ends {
         for &to in ends.iter().filter(|&&to| to != from) {

@@ -1,7 +1,6 @@
 //! Division of a job's shape into pieces of at most one cube, each placed in a cube of its own.
 //!
-//! The pieces are whole cubes, and parts of cubes at the far sides of the shape if a side is no
-//! multiple of a cube's side.
+//! Pieces smaller than a cube lie at the far sides of the shape.
 
 use super::cubes::{Bits, Cubes, for_each_place};
 use super::set_order::Ties;
@@ -18,10 +17,7 @@ fn subsets(dimensions: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The kinds of pieces into which cubes of side `side` divide a shape, with their number and sides.
-///
-/// First come the pieces that fill a cube along all dimensions, then the pieces that fill it along
-/// all dimensions but one, and so on.
+/// Kinds of pieces into which cubes divide a shape, as number and sides, the fullest kinds first.
 fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     let mut full_along = subsets(shape.len());
     full_along.sort_by_key(|along| std::cmp::Reverse(along.len())); // stable
@@ -36,11 +32,8 @@ fn kinds(shape: &[u32], side: u32) -> Vec<(usize, Dims)> {
     full_along.into_iter().map(kind).filter(there).collect()
 }
 
-/// The positions in a cube at which a piece can lie, in the order in which they are tried.
-///
-/// A position is that of the lowest corner of the piece. If the shape also has whole cubes
-/// (`beside_cubes`), a piece can lie only in a corner of the cube. Otherwise it can lie anywhere in
-/// the cube.
+/// Corners at which a piece can lie in a cube, in the order tried. If the shape also has whole
+/// cubes (`beside_cubes`), the piece must lie in a corner of the cube.
 fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims> {
     let slack: Dims = piece.iter().map(|own| side - own).collect();
     let mut all: Vec<Dims> = Vec::new();
@@ -65,18 +58,14 @@ fn corners(piece: &[u32], side: u32, beside_cubes: bool, ties: Ties) -> Vec<Dims
     }
 }
 
-/// Places the pieces of a shape on free nodes of cubes, in the first orientation that fits.
-///
-/// # Complexity
-/// **O(p · c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* nodes of a
-/// cube.
+/// Places the pieces of a shape on free nodes of cubes, in the first orientation that fits. **O(p ·
+/// c · m)** for each orientation, with *p* kinds of pieces, *c* cubes and *m* nodes of a cube.
 pub(super) fn place(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     orientations(shape, Rotation::IfNeeded).find_map(|sides| place_as(cubes, &sides, ties))
 }
 
-/// Places the pieces into which cubes divide a shape, without turning the shape.
 fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
-    let (side, kinds) = (cubes.side(), kinds(shape, cubes.side()));
+    let (side, kinds) = (cubes.side, kinds(shape, cubes.side));
     // Most shapes that do not fit need more cubes than there are.
     if kinds.iter().map(|(number, _)| number).sum::<usize>() > cubes.len() {
         return None;
@@ -87,7 +76,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     for (number, piece) in kinds {
         let nodes = piece.iter().product();
         let open: Vec<usize> =
-            (0..cubes.len()).filter(|&cube| !taken[cube] && cubes.idle(cube) >= nodes).collect();
+            (0..cubes.len()).filter(|&cube| !taken[cube] && cubes.idle[cube] >= nodes).collect();
         if open.len() < number {
             return None;
         }
@@ -105,9 +94,7 @@ fn place_as(cubes: &Cubes, shape: &[u32], ties: Ties) -> Option<Placement> {
     Some(placement)
 }
 
-/// The first `number` cubes of the list `open` in which all nodes in `wanted` are free.
-///
-/// `None` if there are fewer such cubes.
+/// The first `number` cubes in `open` in which all nodes in `wanted` are free.
 fn first_free(cubes: &Cubes, open: &[usize], wanted: &Bits, number: usize) -> Option<Vec<usize>> {
     let free = open.iter().copied().filter(|&cube| cubes.are_free(cube, wanted));
     let found: Vec<usize> = free.take(number).collect();

@@ -2,6 +2,7 @@
 
 use super::cubes::{self, CUBE, Cubes};
 use crate::alloc::block::first_fit::FirstFit;
+use crate::alloc::listed::set_of;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
 use crate::geometry::NodeSet;
@@ -16,27 +17,23 @@ use crate::topology::{Grid, MAX_NODES, Topology, Wiring};
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "reconfigurable",
-        "slices of cubes joined by optical switches: any free cubes, or an aligned \
-             part of one",
+        "slices of cubes joined by optical switches: any free cubes, or an aligned part of one",
     )
     .aliases(&["tpu"])
     .definition(
-        "The machine is cut into cubes of side `cube`. A slice whose sides are \
-             multiples of that needs as many cubes as it holds, and with `joined = \
-             \"optical\"` any free ones will do: the first in lexicographic order are \
-             taken. With `joined = \"static\"` they have to be a block of cubes, in \
-             any orientation and around edges where there are rings, the first one. A \
-             smaller slice is a part of one cube: a cube is halved along its longest \
-             side, the last of equal ones, and so are its halves, down to single \
-             nodes; a part is asked for by its sides in any order. It comes from the \
-             cube with the fewest free nodes that has such a part free, the first \
-             among equals, and there from the smallest free part that holds one. Other \
-             sides are refused, or with `shapes = \"rounded\"` rounded up to the next \
-             slice. A count gets the smallest slice that holds it. Nodes in `failed` \
-             are never given out, nor is anything that needs the whole of their cube. \
-             A slice of several cubes that are joined optically is held for \
-             `reconfiguration_time` before its job begins to run, which no plan made \
-             before its start takes into account.",
+        "The machine is cut into cubes of side `cube`. A slice whose sides are multiples of that \
+         needs as many cubes as it holds, and with `joined = \"optical\"` any free ones will do: \
+         the first in lexicographic order are taken. With `joined = \"static\"` they have to be a \
+         block of cubes, in any orientation and around edges where there are rings, the first one. \
+         A smaller slice is a part of one cube: a cube is halved along its longest side, the last \
+         of equal ones, and so are its halves, down to single nodes; a part is asked for by its \
+         sides in any order. It comes from the cube with the fewest free nodes that has such a \
+         part free, the first among equals, and there from the smallest free part that holds one. \
+         Other sides are refused, or with `shapes = \"rounded\"` rounded up to the next slice. A \
+         count gets the smallest slice that holds it. Nodes in `failed` are never given out, nor \
+         is anything that needs the whole of their cube. A slice of several cubes that are joined \
+         optically is held for `reconfiguration_time` before its job begins to run, which no plan \
+         made before its start takes into account.",
     )
     .complexity(
         "O(n) to look at n nodes; then O(c) for c cubes, or O(c log c + m) for a \
@@ -59,8 +56,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
             name: "shapes",
             kind: SHAPES.kind(),
             default: DefaultValue::Is("\"listed\""),
-            help: "whether sides that no slice has are refused, or rounded up to the next \
-             slice",
+            help: "whether sides that no slice has are refused, or rounded up to the next slice",
         },
         Param {
             name: "parts",
@@ -78,8 +74,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
             name: "reconfiguration_time",
             kind: Kind::Number(Range::NonNegative),
             default: DefaultValue::Is("0.0"),
-            help: "how long switches take to join several cubes, during which the job holds \
-             them",
+            help: "how long switches take to join several cubes, during which the job holds them",
         },
     ]),
     |params, topology| Ok(Box::new(Reconfigurable::new(params, topology)?)),
@@ -88,39 +83,32 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .asks(Asks::BlockOrNodes)
 .finds(Finds::SomeBlocks);
 
-/// Values of the parameter `joined`: `true` if the cubes of a job must be adjacent.
+/// `true` if the cubes of a job must be adjacent.
 static JOINED: Words<bool, 2> = Words::new([("optical", false), ("static", true)]);
 
-/// Values of the parameter `shapes`: `true` if a request gets the smallest slice that holds it.
-///
-/// If the value is `false`, only requests with exactly the sides of a slice are served.
+/// `true` if a request gets the smallest slice that holds it, not only exact slices.
 static SHAPES: Words<bool, 2> = Words::new([("listed", false), ("rounded", true)]);
 
-/// The allocator `reconfigurable`, for a machine (pod) of cubes that can be joined for a job.
 #[derive(Clone)]
 struct Reconfigurable {
-    /// The cubes of the machine. Nodes within a cube are ordered so that each part of the cube (see
-    /// `parts`) consists of consecutive nodes.
+    /// Cubes whose nodes are ordered so that each part in `parts` has consecutive nodes.
     cubes: Cubes,
-    /// Parts of a cube: the whole cube, its half, its quarter, … down to the smallest part.
-    ///
-    /// Each part is given by its sides twice: in the order of dimensions, and in ascending order.
+    /// Sides of the whole cube, its half, its quarter, …, in the order of dimensions and ascending.
     parts: Vec<(Dims, Dims)>,
-    /// For each part of a cube, whether jobs may get it.
+    /// Whether jobs may get each part.
     handed_out: Vec<bool>,
-    /// The cubes of the machine as a grid, with one node for each cube.
+    /// Grid with one node for each cube.
     grid: Grid,
-    /// Search for blocks of adjacent cubes; `None` if joined cubes need not be adjacent.
+    /// Search for adjacent cubes; `None` if joined cubes need not be adjacent.
     blocks: Option<FirstFit>,
     is_rounded: bool,
     failed: Option<NodeSet>,
     reconfiguration_time: f64,
 }
 
-/// Slice of the machine that a request gets: cubes, or a part of one cube.
 #[derive(Clone, Debug, PartialEq)]
 enum Slice {
-    /// Index of a part of a cube in the field `parts`.
+    /// Index in `parts`.
     Part(usize),
     /// Number of cubes along each dimension.
     Cubes(Dims),
@@ -140,36 +128,27 @@ impl Reconfigurable {
             let there: Vec<u32> = parts.iter().map(|(sides, _)| volume(sides)).collect();
             if let Some(other) = wanted.iter().find(|wanted| !there.contains(wanted)) {
                 let there: Vec<String> = there.iter().rev().map(u32::to_string).collect();
-                return Err(params.problem(
-                    "parts",
-                    format!(
-                        "`{}.parts` has {other}, but the parts of a cube have {} nodes",
-                        params.path(),
-                        there.join(", ")
-                    ),
-                ));
+                let (path, there) = (params.path(), there.join(", "));
+                let says = format!(
+                    "`{path}.parts` has {other}, but the parts of a cube have {there} nodes"
+                );
+                return Err(params.problem("parts", says));
             }
             handed_out = there.iter().map(|own| wanted.contains(own)).collect();
             handed_out[0] = true;
         }
         let failed = params.get_integers("failed").map(|list| {
-            let mut failed = NodeSet::empty(grid.nodes());
-            match list.iter().find(|&&node| node >= grid.nodes()) {
-                None => list.iter().for_each(|&node| failed.insert(node)),
-                Some(beyond) => {
-                    return Err(params.problem(
-                        "failed",
-                        format!(
-                            "`{}.failed` has {beyond}, but the nodes of the machine are 0 to {}",
-                            params.path(),
-                            grid.nodes() - 1
-                        ),
-                    ));
-                }
+            if let Some(beyond) = list.iter().find(|&&node| node >= grid.nodes()) {
+                let (path, last) = (params.path(), grid.nodes() - 1);
+                let says = format!(
+                    "`{path}.failed` has {beyond}, but the nodes of the machine are 0 to {last}"
+                );
+                return Err(params.problem("failed", says));
             }
-            Ok(failed)
+            Ok(set_of(&list, grid.nodes()))
         });
         let is_static = params.meaning("joined", &JOINED);
+        let time = params.number("reconfiguration_time");
         Ok(Reconfigurable {
             cubes: Cubes::in_order(grid, side, &places),
             parts,
@@ -178,11 +157,7 @@ impl Reconfigurable {
             grid: cube_grid,
             is_rounded: params.meaning("shapes", &SHAPES),
             failed: failed.transpose()?,
-            reconfiguration_time: if is_static {
-                0.0
-            } else {
-                params.number("reconfiguration_time")
-            },
+            reconfiguration_time: if is_static { 0.0 } else { time },
         })
     }
 
@@ -190,9 +165,9 @@ impl Reconfigurable {
         self.parts[part].0.iter().product()
     }
 
-    /// The slice that a request gets; `None` if the machine has no slice that is large enough.
+    /// `None` if the machine has no slice that is large enough.
     fn slice(&self, request: &Request) -> Option<Slice> {
-        let side = self.cubes.side();
+        let side = self.cubes.side;
         match request {
             Request::Block(sides) => {
                 let mut ascending = sides.clone();
@@ -205,8 +180,7 @@ impl Reconfigurable {
                             *own == ascending
                         }
                 };
-                // The smallest part that holds the request; a whole cube is treated as a slice of
-                // one cube.
+                // A whole cube is treated as a slice of one cube.
                 let part = self.parts.iter().enumerate().rev().find(holds).map(|(part, _)| part);
                 if let Some(part) = part.filter(|&part| part > 0) {
                     return Some(Slice::Part(part));
@@ -233,10 +207,7 @@ impl Reconfigurable {
         }
     }
 
-    /// Whether the machine has enough cubes for a slice.
-    ///
-    /// `counts` has the number of cubes of the slice along each dimension. If the cubes of a job
-    /// must be adjacent, they must also fit as a block.
+    /// Whether the machine has enough cubes for a slice, as a block if they must be adjacent.
     fn is_there(&self, counts: &[u32]) -> bool {
         let number: u64 = counts.iter().map(|&own| u64::from(own)).product();
         let (mut wanted, mut there) =
@@ -247,15 +218,11 @@ impl Reconfigurable {
         number <= self.cubes.len() as u64 && (self.blocks.is_none() || fits)
     }
 
-    /// Places a slice on cubes whose nodes are all free.
-    ///
-    /// `counts` has the number of cubes of the slice along each dimension.
     fn of_cubes(&mut self, counts: &Dims, grid: &Grid) -> Option<Placement> {
         let volume = self.cubes.volume();
-        let side = self.cubes.side();
-        let is_free = |&cube: &usize| self.cubes.idle(cube) == volume;
+        let side = self.cubes.side;
+        let is_free = |&cube: &usize| self.cubes.idle[cube] == volume;
         let whole = Dims::from_elem(side, self.grid.dimensions());
-        // The first place of a cube is its lowest corner.
         let corner = |cube: usize| self.cubes.node(cube, 0);
         let Some(search) = &mut self.blocks else {
             let number = counts.iter().product::<u32>() as usize;
@@ -275,14 +242,12 @@ impl Reconfigurable {
         Some(Block { base: grid.node(&at), sides }.into())
     }
 
-    /// Places a slice on a part of one cube, given by its index in `parts`.
-    ///
-    /// Of the cubes in which such a part is free, the one with the fewest free nodes is used.
+    /// Places a slice on a free part of the cube with the fewest free nodes that has one.
     fn of_one(&self, part: usize) -> Option<Placement> {
         let volume = self.volume(part);
         let mut cubes: Vec<usize> =
-            (0..self.cubes.len()).filter(|&cube| self.cubes.idle(cube) >= volume).collect();
-        cubes.sort_by_key(|&cube| self.cubes.idle(cube)); // stable
+            (0..self.cubes.len()).filter(|&cube| self.cubes.idle[cube] >= volume).collect();
+        cubes.sort_by_key(|&cube| self.cubes.idle[cube]); // stable
         cubes.into_iter().find_map(|cube| {
             let first = self.first_place(cube, part)?;
             let (base, sides) = (self.cubes.node(cube, first as usize), self.parts[part].0.clone());
@@ -290,12 +255,9 @@ impl Reconfigurable {
         })
     }
 
-    /// Index, in the cube, of the first node of the free part to be used; `None` if no part is
-    /// free.
-    ///
-    /// Each part lies in one larger part of each size, up to the whole cube. Of the free parts of
-    /// the requested size, the one that lies in the fewest free larger parts is used, so that large
-    /// free parts are kept. Ties go to the first part.
+    /// Place of the first node of the best free part of a cube. Each part lies in one larger part
+    /// of each size. The free part that lies in the fewest free larger parts is best, so that these
+    /// are kept. Ties go to the first part.
     fn first_place(&self, cube: usize, part: usize) -> Option<u32> {
         let is_free = |part: usize, place: u32| {
             let volume = self.volume(part);
@@ -309,9 +271,7 @@ impl Reconfigurable {
     }
 }
 
-/// The parts of a cube, made by repeated halving, and an order of the cube's nodes.
-///
-/// In this order, the nodes of each part are consecutive. The nodes are given by their coordinates.
+/// The parts of a cube, and its nodes by coordinates in an order that keeps parts together.
 fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
     let mut parts = Vec::new();
     let mut sides = Dims::from_elem(side, dimensions);
@@ -328,7 +288,7 @@ fn halves(side: u32, dimensions: usize) -> (Vec<(Dims, Dims)>, Vec<Dims>) {
         sides[last] /= 2;
         cuts.push((last, sides[last]));
     }
-    // Order the smallest parts by the cuts, and the places of each part lexicographically.
+    // Order the smallest parts by the cuts, and their places lexicographically.
     let mut corners = vec![Dims::from_elem(0, dimensions)];
     for (d, half) in cuts {
         let both = |corner: &Dims| {
@@ -371,15 +331,13 @@ impl Allocator for Reconfigurable {
         }
         let smaller = (1..self.parts.len()).rev().filter(|&part| self.handed_out[part]);
         let parts: Vec<String> = smaller.map(|part| sides_text(&self.parts[part].1)).collect();
-        let (side, count) = (self.cubes.side(), self.cubes.len());
+        let (side, count) = (self.cubes.side, self.cubes.len());
         let multiples = match (count, &self.blocks) {
             (1, _) => sides_text(&self.parts[0].1),
             (_, None) => format!("sides that are multiples of {side}, of at most {count} cubes"),
             (_, Some(_)) => {
-                format!(
-                    "sides that are multiples of {side}, of a block of {} cubes",
-                    sides_text(self.grid.sides())
-                )
+                let all = sides_text(self.grid.sides());
+                format!("sides that are multiples of {side}, of a block of {all} cubes")
             }
         };
         let or = if parts.is_empty() { "" } else { ", or " };

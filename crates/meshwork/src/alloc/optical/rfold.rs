@@ -21,22 +21,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              lines wind through cubes in use",
     )
     .definition(
-        "A sheet or a block is folded, as by `folding` but for cubes of side \
-             `cube`, into the shape that touches fewest cubes, if any touches no more \
-             than its own, and then placed like `reconfigurable_blocks` does. A line \
-             is wound through cubes: of those in use with more than one free node, and \
-             of free ones, the last first, as far as they are needed, those with most \
-             free nodes give all of these, until what is missing fits into one cube. \
-             There it has to be a path: from a node on two opposite faces to another, \
-             over free neighbours, the cube being a small torus; the last dimension is \
-             tried first. Each search is depth first and ends after `step_budget` \
-             looks for a next node. A line for which there is no path, or too few \
-             nodes, is placed like `reconfigurable_blocks` does. It is not asked \
-             whether a ring is left.",
+        "A sheet or a block is folded, as by `folding` but for cubes of side `cube`, into the \
+         shape that touches fewest cubes, if any touches no more than its own, and then placed \
+         like `reconfigurable_blocks` does. A line is wound through cubes: of those in use with \
+         more than one free node, and of free ones, the last first, as far as they are needed, \
+         those with most free nodes give all of these, until what is missing fits into one cube. \
+         There it has to be a path: from a node on two opposite faces to another, over free \
+         neighbours, the cube being a small torus; the last dimension is tried first. Each search \
+         is depth first and ends after `step_budget` looks for a next node. A line for which there \
+         is no path, or too few nodes, is placed like `reconfigurable_blocks` does. It is not \
+         asked whether a ring is left.",
     )
     .complexity(
-        "As `reconfigurable_blocks`, and up to `step_budget` steps for each of \
-             three searches.",
+        "As `reconfigurable_blocks`, and up to `step_budget` steps for each of three searches.",
     )
     .source(
         "Chen et al., RFold, arXiv 2510.03891, 2025, as its program does it, which \
@@ -93,8 +90,7 @@ impl Rfold {
 
     /// Places a job; `budget` returns the maximum number of steps of each path search.
     ///
-    /// A budget serves to compare results with those of a program that ends its searches after some
-    /// time.
+    /// Budgets allow comparison with a program that limits its searches by time.
     ///
     /// ```
     /// use meshwork::alloc::optical::rfold::Rfold;
@@ -124,16 +120,10 @@ impl Rfold {
                 return Some(placed);
             }
         }
-        pieces::place(
-            &self.cubes,
-            &folded_for_cubes(shape, self.cubes.side(), self.ties),
-            self.ties,
-        )
+        pieces::place(&self.cubes, &folded_for_cubes(shape, self.cubes.side, self.ties), self.ties)
     }
 
-    /// Places a line of `nodes` nodes, wound through cubes.
-    ///
-    /// Entirely free cubes are used only if the free nodes of partly held cubes do not suffice.
+    /// Places a line wound through cubes, free ones only if partly held ones do not suffice.
     fn wound(
         &self,
         nodes: u32,
@@ -141,7 +131,7 @@ impl Rfold {
         budget: &mut dyn FnMut(PathSearch) -> u64,
     ) -> Option<Placement> {
         let volume = self.cubes.volume();
-        let idle = |&cube: &usize| self.cubes.idle(cube);
+        let idle = |&cube: &usize| self.cubes.idle[cube];
         let all = 0..self.cubes.len();
         let (mut used, mut empty) = (Vec::new(), Vec::new());
         for cube in all {
@@ -180,8 +170,7 @@ impl Rfold {
 
 impl Allocator for Rfold {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let shape = <[u32; 3]>::try_from(sides.as_slice()).ok()?;
         let budget = self.step_budget;
         self.place(shape, site, &mut |_| budget)

@@ -7,11 +7,9 @@ use crate::registry::{DefaultValue, Param, Params, Words};
 pub enum Ties {
     /// The first candidate wins, in the order in which shapes or corners are listed.
     Listed,
-    /// The first candidate wins in the order in which CPython iterates over a set of the
-    /// candidates.
+    /// The first candidate wins, in the order of a CPython set of the candidates.
     ///
-    /// RFold's original program breaks ties in this way. The rule serves to compare results with
-    /// those of that program, job by job.
+    /// RFold's original program breaks ties in this way, so results can be compared job by job.
     Original,
 }
 
@@ -30,9 +28,7 @@ impl Ties {
         params.meaning("ties", &WORDS)
     }
 
-    /// Removes duplicates and returns the rest in the order in which this rule tries them.
-    ///
-    /// The triples are sides of shapes or corners of a cube. `Listed` keeps the given order.
+    /// Removes duplicates, and sorts the rest into the order in which they are tried.
     pub(super) fn sort(self, triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
         match self {
             Ties::Original => set_order(triples),
@@ -53,10 +49,7 @@ const PRIME_1: u64 = 11_400_714_785_074_694_791;
 const PRIME_2: u64 = 14_029_467_366_897_019_727;
 const PRIME_5: u64 = 2_870_177_450_012_600_261;
 
-/// The hash of a tuple of three small numbers in CPython since 3.8.
-///
-/// CPython uses xxHash over the hashes of the numbers. The hash of a small number is the number
-/// itself.
+/// Hash of a tuple of three small numbers in CPython since 3.8: xxHash over the numbers.
 fn hash(triple: [u32; 3]) -> u64 {
     let over = triple.iter().fold(PRIME_5, |hash, &number| {
         let hash = hash.wrapping_add(u64::from(number).wrapping_mul(PRIME_2));
@@ -91,9 +84,6 @@ fn insert(table: &mut [Option<[u32; 3]>], triple: [u32; 3]) -> bool {
 }
 
 /// Triples in the iteration order of a CPython set into which they were inserted one by one.
-///
-/// # Complexity
-/// **O(n)** for *n* triples with few collisions.
 fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
     let mut table = vec![None; 8];
     let mut filled = 0;
@@ -117,9 +107,7 @@ fn set_order(triples: impl IntoIterator<Item = [u32; 3]>) -> Vec<[u32; 3]> {
 mod tests {
     use super::*;
 
-    /// Compares a hash and the orders of several sets with values from CPython 3.11.
-    ///
-    /// The elements of the sets were added one by one.
+    /// The expected values are from CPython 3.11.
     #[test]
     fn triples_come_as_they_do_from_a_python_set() {
         assert_eq!(hash([0, 0, 0]), 3_010_437_511_937_009_226);

@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 
 /// List of partitions made by halving the machine repeatedly, down to single nodes.
-///
-/// It is for a machine for which no list is given.
 pub(super) fn halves(nodes: u32) -> String {
     fn halve(first: u32, nodes: u32, text: &mut String) {
         let _ = writeln!(text, "{first}+{nodes}: n[{first}-{}]", first + nodes - 1);
@@ -20,14 +18,13 @@ pub(super) fn halves(nodes: u32) -> String {
 
 /// List of the partitions of Intrepid: 40 racks `R00` to `R47` in five rows of eight.
 ///
-/// Each rack has two midplanes, a midplane has 16 node cards, and a node card has 32 nodes. Rows
-/// follow one another along X, the pairs of racks of a row along Y, and the four midplanes of a
-/// pair along Z. Partitions smaller than a midplane need no switches. A partition that is a torus
-/// needs the switches of its midplanes in all three dimensions. The rings of some tori pass through
-/// further midplanes, whose switches they need too:
-/// - along Z, a torus of one rack needs the switches of the other rack of its pair;
-/// - along Y, a torus of half rows needs the switches of the rest of these rows;
-/// - along X, some tori of whole rows need the switches of another row.
+/// Each rack has two midplanes of 16 node cards, each with 32 nodes. Rows follow one another along
+/// X, the pairs of racks of a row along Y, and the four midplanes of a pair along Z. Partitions
+/// smaller than a midplane need no switches. A torus needs the switches of its midplanes in all
+/// three dimensions. The rings of some tori also pass through further midplanes:
+/// - along Z, for a torus of one rack, those of the other rack of its pair;
+/// - along Y, for a torus of half rows, the rest of these rows;
+/// - along X, for some tori of whole rows, another row.
 pub(super) fn intrepid() -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut partition = |name: String, cards: &str, switches: &str| {
@@ -76,7 +73,6 @@ pub(super) fn intrepid() -> String {
         let whole = format!("{row}[0-7]");
         partition(format!("ANL-R{row}0-R{row}7-8192"), &cards(&whole), &torus(&whole));
     }
-    // Partitions that span the first two rows.
     for left in [0, 2, 4, 6] {
         let own = format!("[0-1][{left}-{}]", left + 1);
         partition(format!("ANL-R0{left}-R1{}-4096", left + 1), &cards(&own), &torus(&own));
@@ -117,9 +113,7 @@ pub(super) fn intrepid() -> String {
 }
 
 /// List of the partitions of Mira, of every size that was in production, from 1 to 96 midplanes.
-///
-/// A midplane has 512 nodes. Partitions begin at multiples of their size. The actual positions and
-/// wires of the partitions are not known.
+/// Partitions begin at multiples of their size. Their actual positions and wires are not known.
 pub(super) fn mira() -> String {
     let mut text = "cards 512 M[00-95]\n".to_owned();
     for midplanes in [1, 2, 4, 8, 16, 24, 32, 48, 64, 96] {

@@ -5,17 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::known;
 use crate::geometry::NodeSet;
 
-/// Maximum number of names to which the brackets of one word of a list may expand.
-///
-/// No machine has as many cards or switches.
+/// Maximum number of names in the expanded brackets of a list, beyond that of any machine.
 const MAX_NAMES: usize = 1 << 22;
 
 /// List of the partitions of a machine, with the node cards and switches of each.
 ///
 /// The text has one item per line; `#` starts a comment. A line `cards 32 R[0-4][0-7]-N[00-15]`
-/// names cards of 32 nodes each; the nodes of the machine are numbered card by card in this order.
-/// A line `NAME: PART PART …` is a partition. A part that is not a card is a switch. Brackets
-/// contain numbers and ranges, which are expanded with leading zeros as written.
+/// names cards of 32 nodes each; nodes are numbered card by card. A line `NAME: PART PART …` is a
+/// partition, whose parts are cards and switches. Brackets contain numbers and ranges, which are
+/// expanded with leading zeros as written.
 ///
 /// ```
 /// use meshwork::alloc::partitions::List;
@@ -39,7 +37,7 @@ pub(super) struct Card {
     pub(super) nodes: u32,
 }
 
-/// Named partition, with the cards and switches that it occupies exclusively.
+/// Partition, with the cards and switches that it occupies exclusively.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     pub(super) name: String,
@@ -52,8 +50,7 @@ impl List {
     /// Reads a list of partitions from its text.
     ///
     /// # Errors
-    /// If the text is not a valid list. The error is one sentence with the number of the line, the
-    /// problem and its correction.
+    /// If the text is not a valid list: one sentence with the line, the problem and its correction.
     pub fn read(text: &str) -> Result<List, String> {
         let mut reader = Reader::default();
         for (index, line) in text.lines().enumerate() {
@@ -80,7 +77,7 @@ impl List {
         self.switch_names.len() as u32
     }
 
-    /// The name of each partition, with its card and switch names, in the order of the list.
+    /// Name of each partition, with its card and switch names, in the order of the list.
     #[must_use]
     pub fn spelled_out(&self) -> Vec<(String, BTreeSet<String>, BTreeSet<String>)> {
         let names = |set: &NodeSet, names: &[String]| {
@@ -93,7 +90,7 @@ impl List {
         self.partitions.iter().map(spelled).collect()
     }
 
-    /// The number of nodes of the machine.
+    /// Number of nodes of the machine.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.cards.last().map_or(0, |card| card.first + card.nodes)
@@ -115,7 +112,6 @@ impl List {
 #[derive(Default)]
 struct Reader {
     cards: Vec<Card>,
-    /// Index of each node card by its name.
     known: BTreeMap<String, u32>,
     switches: BTreeMap<String, u32>,
     partitions: Vec<(String, Vec<u32>, Vec<u32>)>,
@@ -182,7 +178,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Expands the brackets of a word, such as `R[0-4]`, to all names for which the word stands.
+    /// Expands the brackets of a word, such as `R[0-4]`.
     fn expand(&mut self, word: &str) -> Result<Vec<String>, String> {
         let mut all = vec![String::new()];
         let mut rest = word;

@@ -21,18 +21,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("partitions", "a partition of a list, the one that blocks the fewest larger ones")
         .aliases(&["cobalt"])
         .definition(
-            "The machine has cards of nodes, and switches; a list says of which of \
-             them each partition is. Two partitions conflict where they share one. A \
-             job gets a partition of the least size that holds it, whole and alone: of \
-             those that conflict with none that is held, the one with the fewest idle \
-             parents, the first in the list among equals. A parent is a larger \
-             partition with all of its cards; it is idle if nothing of it is held. \
-             Nodes are numbered card by card. `halves` is a list for any machine: the \
-             whole, and the halves of what is there, down to single nodes. Nodes that \
-             somebody else holds, as no partition, take their cards with them and no \
-             switch. With a scheduler that makes reservations the partition that is \
-             promised drains: no other job that would delay it is started in one that \
-             conflicts by a card.",
+            "The machine has cards of nodes, and switches; a list says of which of them each \
+             partition is. Two partitions conflict where they share one. A job gets a partition of \
+             the least size that holds it, whole and alone: of those that conflict with none that \
+             is held, the one with the fewest idle parents, the first in the list among equals. A \
+             parent is a larger partition with all of its cards; it is idle if nothing of it is \
+             held. Nodes are numbered card by card. `halves` is a list for any machine: the whole, \
+             and the halves of what is there, down to single nodes. Nodes that somebody else \
+             holds, as no partition, take their cards with them and no switch. With a scheduler \
+             that makes reservations the partition that is promised drains: no other job that \
+             would delay it is started in one that conflicts by a card.",
         )
         .complexity(
             "O(p · c / 64 + q) with p partitions of c cards and switches, and q \
@@ -56,34 +54,30 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Flat])
 .finds(Finds::SomeBlocks);
 
-/// Maximum number of nodes of a machine whose list is `halves`, made by repeated halving.
-///
-/// Such a list has about two partitions for each node. All pairs of partitions are compared, so
-/// their number must be limited.
+/// Nodes of a machine up to which the list `halves` may be used. It has about two partitions for
+/// each node, and all pairs of partitions are compared.
 const MAX_HALVED: u32 = 4096;
-/// Maximum number of partitions that the list of a machine may have.
 const MAX_PARTITIONS: usize = 2 * MAX_HALVED as usize;
 
-/// Immutable part of the allocator, shared by its copies: the partitions of the machine.
+/// Immutable part of the allocator, shared by its copies.
 #[derive(Debug)]
 struct Machine {
     list: List,
-    /// For each partition, the indices of the larger partitions with all of its node cards.
+    /// Indices of the larger partitions with all node cards of each partition.
     parents: Vec<Vec<u32>>,
 }
 
-/// Partitions of one machine, and which of them are held.
 #[derive(Clone)]
 struct Partitions {
     machine: Arc<Machine>,
     held: Vec<Held>,
-    /// Node cards (fixed sets of nodes) with at least one held node.
+    /// Node cards with at least one held node.
     busy: NodeSet,
     /// Switches of held partitions.
     wired: NodeSet,
 }
 
-/// Held partition, and the nodes of it that have not been released.
+/// Held partition, and its nodes that have not been released.
 #[derive(Clone)]
 struct Held {
     partition: usize,
@@ -102,31 +96,21 @@ impl Partitions {
             "mira" => known::mira(),
             text => text.to_owned(),
         };
-        let list = List::read(&text).map_err(|what| {
-            params.problem(
-                "list",
-                format!("`{}.list` is no list of partitions: {what}", params.path()),
-            )
-        })?;
-        if list.nodes() != nodes {
-            return Err(params.problem(
-                "list",
-                format!(
-                    "the cards of `{}.list` have {} nodes together, but the machine has {nodes}",
-                    params.path(),
-                    list.nodes()
-                ),
-            ));
+        let path = params.path();
+        let wrong = |says: String| params.problem("list", says);
+        let list = List::read(&text)
+            .map_err(|what| wrong(format!("`{path}.list` is no list of partitions: {what}")))?;
+        let (has, count) = (list.nodes(), list.partitions.len());
+        if has != nodes {
+            return Err(wrong(format!(
+                "the cards of `{path}.list` have {has} nodes together, but the machine has {nodes}"
+            )));
         }
-        if list.partitions.len() > MAX_PARTITIONS {
-            return Err(params.problem(
-                "list",
-                format!(
-                    "`{}.list` has {} partitions, but at most {MAX_PARTITIONS} can be compared with one another",
-                    params.path(),
-                    list.partitions.len()
-                ),
-            ));
+        if count > MAX_PARTITIONS {
+            return Err(wrong(format!(
+                "`{path}.list` has {count} partitions, but at most {MAX_PARTITIONS} can be \
+                 compared with one another"
+            )));
         }
         let parents = |own: &list::Partition| {
             let contains = |other: &list::Partition| {
@@ -145,7 +129,6 @@ impl Partitions {
         })
     }
 
-    /// Recomputes which cards and switches are held.
     fn look_at(&mut self, free: &NodeSet) {
         self.busy.clear();
         for (index, card) in (0..).zip(&self.machine.list.cards) {
@@ -160,10 +143,7 @@ impl Partitions {
     }
 
     fn is_idle(&self, partition: &list::Partition) -> bool {
-        let clear = |one: &NodeSet, other: &NodeSet| {
-            one.words().iter().zip(other.words()).all(|(one, other)| one & other == 0)
-        };
-        clear(&partition.cards, &self.busy) && clear(&partition.switches, &self.wired)
+        !partition.cards.meets(&self.busy) && !partition.switches.meets(&self.wired)
     }
 
     fn nodes(&self, partition: usize) -> impl Iterator<Item = u32> + '_ {
@@ -236,11 +216,9 @@ impl Allocator for Partitions {
     fn never(&self, request: &Request) -> Option<String> {
         let sizes = self.machine.list.sizes();
         let largest = sizes.last()?;
-        (request.nodes() > u64::from(largest)).then(|| {
-            format!(
-                "{} nodes are more than the largest partition has, which is {largest}",
-                request.nodes()
-            )
+        let asked = request.nodes();
+        (asked > u64::from(largest)).then(|| {
+            format!("{asked} nodes are more than the largest partition has, which is {largest}")
         })
     }
 

@@ -9,10 +9,7 @@ use crate::job::{Inside, Piece, Pieces, WHOLE_SHARE};
 use crate::machine::NodeAmounts;
 use crate::topology::types::{CORES, MEM, NodeType, OTHER};
 
-/// The resources that pieces of a role get on a node, and the amounts left on the node.
-///
-/// A role is one kind of pieces of a job. `pieces` is their number on the node, where they must
-/// fit.
+/// Resources of pieces of one role on a node where they fit, and the amounts left on the node.
 pub(super) fn carve(
     request: &Pieces,
     role: usize,
@@ -45,10 +42,9 @@ pub(super) fn carve(
     (NodePart { node: node.node, pieces, cells: taken.collect() }, cells)
 }
 
-/// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node.
-///
-/// If all pieces of the job must be on one island, the choice for the first piece determines which.
-/// The function then returns the island, and the caller passes it as `only` for each further piece.
+/// Takes the cores and GPUs of one piece of a job from islands (such as sockets) of a node. If all
+/// pieces must be on one island, the first piece determines it: the function returns the island,
+/// which the caller passes as `only` for further pieces.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
 fn take_piece(
     request: &Pieces,
@@ -116,7 +112,7 @@ fn take_piece(
             }
         }
     }
-    // Cores are taken from the islands of the piece's GPUs first.
+    // Cores come first from the islands of the piece's GPUs.
     let mut left = piece.cpu;
     for &at in used.iter().chain(&choice) {
         let taken = cells[CORES + at].min(left);
@@ -127,14 +123,12 @@ fn take_piece(
     if request.inside == Inside::Island { only.or(Some(0)) } else { None }
 }
 
-/// Indices of the GPUs of an island (such as a socket) among the resources of a node.
 fn gpus_of(kind: &NodeType, island: usize) -> std::ops::Range<usize> {
     let each = (kind.gpu / kind.islands) as usize;
     let first = kind.gpus_from() + island * each;
     first..first + each
 }
 
-/// Number of cores that a job holds on a node.
 pub(super) fn cores(kind: &NodeType, part: &NodePart) -> u32 {
     let cores = CORES..kind.gpus_from();
     let own = part.cells.iter().filter(|(cell, _)| cores.contains(&(*cell as usize)));

@@ -1,11 +1,4 @@
-//! Allocation of parts of nodes, in three steps: a domain, an order of nodes, a choice in each
-//! node.
-//!
-//! A job consists of pieces, each of which lies on one node. The domain is the rule that divides
-//! pieces among leaves or groups of the machine. It corresponds to one of the allocators of whole
-//! nodes, but considers how many pieces fit on a node, not whether the node is free. In each leaf
-//! or group, pieces are placed on nodes in a given order. In each node, the cores and GPUs are
-//! chosen.
+//! Allocation of parts of nodes: a domain, an order of nodes, and a choice in each node.
 
 pub mod nodes;
 pub mod orders;
@@ -37,30 +30,28 @@ use orders::NodeOrder;
 use ranked::{Ranked, Span, fits};
 use within::IslandRule;
 
-/// Maximum number of stored rankings of nodes; each kind of request has its own ranking.
-///
-/// The least recently used ranking is dropped first.
+/// Stored rankings, one for each kind of request, before the least recently used is dropped.
 const MOST_RANKED: usize = 48;
 
-/// Rule for how many nodes (or pieces) of a job an allocator places in each leaf or group.
+/// Rule that divides the nodes or pieces of a job among leaves or groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
-    /// The job gets nodes of the whole machine, without regard to leaves and groups.
+    /// The whole machine, without regard to leaves and groups.
     Machine,
-    /// The job gets nodes of the fewest leaves on which it fits.
+    /// The fewest leaves on which the job fits.
     Leaves,
-    /// The job gets nodes of the fewest groups on which it fits, and of the fewest leaves in each.
+    /// The fewest groups on which the job fits, and the fewest leaves in each.
     Groups,
-    /// The job gets nodes of a single group if it fits there, otherwise of all groups evenly.
+    /// A single group if the job fits there, otherwise all groups evenly.
     GroupOrSpread,
 }
 
 /// Allocator of pieces of jobs, for every machine with types of nodes.
 ///
 /// # Complexity
-/// With *n* nodes, **O(n)** for a new request. **O(c log n)** for a request equal to an earlier
-/// one, where *c* is the number of nodes that have changed since then or are taken. **O(l)** more
-/// for *l* leaves if pieces are divided among leaves.
+/// With *n* nodes, **O(n)** for a new request. **O(c log n)** for a repeated one, where *c* nodes
+/// have changed since then or are taken. **O(l)** more for *l* leaves if pieces are divided among
+/// leaves.
 pub struct PiecesAllocator {
     topology: Topology,
     types: Arc<NodeTypes>,
@@ -68,25 +59,20 @@ pub struct PiecesAllocator {
     order: Box<dyn NodeOrder>,
     within: &'static dyn IslandRule,
     ranked: Vec<Ranked>,
-    /// Number of uses of rankings so far: a clock that shows which ranking was used least recently.
+    /// Uses of rankings so far: a clock for the least recently used.
     asked: u64,
-    /// Index of the listed leaf or block that must hold the current request.
-    ///
-    /// `None` if the request may be placed anywhere.
+    /// Listed leaf or block that must hold the current request, if any.
     within_part: Option<u32>,
-    /// Nodes that other roles (kinds of pieces) of the current job use, with the amounts left on
-    /// them.
+    /// Nodes used by other roles of the current job, with the amounts left on them.
     taken: Vec<(Node, Vec<u32>)>,
 }
 
-/// Converts a number of nodes to a request for an allocator, such as a request for a block.
-///
-/// The result is `None` if the machine has no such block.
+/// Conversion of a number of nodes to a request; `None` if the machine has no such block.
 pub type FormOfNodes = Arc<dyn Fn(u32) -> Option<Request> + Send + Sync>;
 
 /// Allocator of whole nodes that chooses the nodes on which pieces are put.
 pub struct NodeAllocator {
-    /// The allocator in its state before any claim.
+    /// The allocator, before any claim.
     pub allocator: Box<dyn Allocator>,
     /// Conversion of a number of nodes to a request that the allocator accepts.
     pub form: FormOfNodes,
@@ -95,12 +81,10 @@ pub struct NodeAllocator {
 }
 
 impl NodeAllocator {
-    /// A placement of `count` nodes among the nodes in `free`; `None` if none is found.
-    ///
-    /// If the allocator's answers depend only on which nodes are free, nodes of `site` are claimed
-    /// and released until exactly those in `free` are free. Otherwise copies of the allocator and
-    /// of the site are used, and the copied allocator is told that all nodes outside `free` have
-    /// just been claimed. So the answer depends only on the state of the machine.
+    /// A placement of `count` nodes among the nodes in `free`; `None` if none is found. The answer
+    /// depends only on the state of the machine. If the allocator goes by free nodes, exactly those
+    /// in `free` are made free on `site`. Otherwise a copy of the allocator is told that all nodes
+    /// outside `free` have just been claimed.
     fn choose(
         &mut self,
         count: u32,
@@ -123,12 +107,9 @@ impl NodeAllocator {
     }
 }
 
-/// How pieces are divided among leaves or groups: by a rule, or by asking an allocator.
 enum Kept {
     Shares(Domain),
-    /// Pieces are divided by an allocator of whole nodes, which chooses on a separate site.
-    ///
-    /// On the separate site, a node is free if it has room for pieces.
+    /// Allocator of whole nodes, and its own site, where nodes with room for pieces are free.
     Asked(NodeAllocator, Box<Site>),
 }
 
@@ -149,29 +130,38 @@ impl PiecesAllocator {
             Some(domain) => Kept::Shares(domain),
             None => Kept::Asked(domain, Box::new(Site::new(topology.clone().without_types(), 1.0))),
         };
-        let topology = topology.clone();
+        PiecesAllocator::of(topology.clone(), types, domain, order, within)
+    }
+
+    fn of(
+        topology: Topology,
+        types: Arc<NodeTypes>,
+        domain: Kept,
+        order: Box<dyn NodeOrder>,
+        within: &'static dyn IslandRule,
+    ) -> PiecesAllocator {
+        let (ranked, taken) = (Vec::new(), Vec::new());
+        let (asked, within_part) = (0, None);
         PiecesAllocator {
             topology,
             types,
             domain,
             order,
             within,
-            ranked: Vec::new(),
-            asked: 0,
-            within_part: None,
-            taken: Vec::new(),
+            ranked,
+            asked,
+            within_part,
+            taken,
         }
     }
 
-    /// Number of nodes of a leaf, of a group, and of the machine.
+    /// Numbers of nodes of a leaf, of a group, and of the machine.
     fn spans(&self) -> [u32; 3] {
         let all = self.topology.nodes();
         self.topology.tiers().map_or([all; 3], |tiers| [tiers.leaf, tiers.group, all])
     }
 
-    /// Brings the ranking of nodes for one role (kind of pieces) of a request up to date.
-    ///
-    /// Returns its index in the list of rankings.
+    /// Updates the ranking of nodes for one role of a request, and returns its index.
     fn rank(&mut self, request: &Pieces, role: usize, amounts: &Amounts) -> usize {
         self.asked += 1;
         let known = self.ranked.iter().position(|one| one.is_of(request, role));
@@ -210,8 +200,8 @@ impl PiecesAllocator {
             Inside::Node | Inside::Island if request.roles.len() > 1 => 1,
             _ => return self.place_in(request, amounts, (0, all), now, rng),
         };
-        // Spans with enough nodes for every role by itself. If the domain prefers full spans, those
-        // on which the fewest pieces of the first role fit come first.
+        // Spans with enough nodes for every role by itself, those with the least room for the first
+        // role first if the domain prefers full spans.
         let mut spans: Vec<(u64, Span)> =
             (0..all / size).map(|at| (0, (at * size, (at + 1) * size))).collect();
         for role in 0..request.roles.len() {
@@ -231,9 +221,7 @@ impl PiecesAllocator {
         spans.into_iter().find_map(|(_, span)| self.place_in(request, amounts, span, now, rng))
     }
 
-    /// Places a request within one listed leaf or block, like [`place`](PiecesAllocator::place).
-    ///
-    /// Leaves or blocks on which the fewest pieces of the first role fit are tried first.
+    /// Places a request within the listed leaf or block with the least room for the first role.
     fn place_in_listed(
         &mut self,
         request: &Pieces,
@@ -265,7 +253,7 @@ impl PiecesAllocator {
         found
     }
 
-    /// Places a request within a range of nodes, like [`place`](PiecesAllocator::place).
+    /// Places a request within a range of nodes.
     fn place_in(
         &mut self,
         request: &Pieces,
@@ -299,16 +287,13 @@ impl PiecesAllocator {
                 }
             }
         }
-        // Later queries do not account for what these roles took.
+        // Later queries ignore what these roles took.
         let changed: Vec<Node> = self.taken.drain(..).map(|(node, _)| node).collect();
         self.ranked.iter_mut().for_each(|one| one.doubt(&changed));
         is_placed.then_some(parts)
     }
 
-    /// Picks nodes for all pieces of a role, with the number of pieces on each; returns whether all
-    /// fit.
-    ///
-    /// `at` is the index of the role's ranking of nodes.
+    /// Picks nodes, with the number of pieces on each, for a role with the ranking `at`.
     #[expect(clippy::too_many_arguments, reason = "one question, passed on")]
     fn pick(
         &mut self,
@@ -366,8 +351,7 @@ impl PiecesAllocator {
                     }
                     left == 0
                 };
-                // Pieces are put on as few nodes as possible, equally many on each: the largest
-                // number per node is tried first, until the allocator finds enough nodes.
+                // Equally many pieces are put on each node, as many as nodes are found for.
                 let most = one.most_on_a_node(span).min(wanted);
                 let mut any = NodeSet::empty(site.grid().nodes());
                 for each in (1..=most).rev() {
@@ -380,8 +364,7 @@ impl PiecesAllocator {
                         return true;
                     }
                 }
-                // Different numbers on the nodes that have any room, found in the last step: the
-                // fewest nodes that could hold all pieces are tried first, all nodes last.
+                // Then different numbers: the fewest sufficient nodes first, all nodes last.
                 let mut rooms: Vec<u32> = any.iter().map(|node| one.fits_on(node)).collect();
                 rooms.sort_unstable_by_key(|&room| std::cmp::Reverse(room));
                 let mut sum = 0_u64;
@@ -418,17 +401,13 @@ fn show(allocator: &mut dyn Allocator, site: &mut Site, free: &NodeSet, now: Tim
     }
 }
 
-/// For each leaf or group of a range of nodes, its index and the number of pieces that fit on it.
-///
-/// A leaf or group has `size` nodes, and none lies only partly in the range.
+/// Index and room for pieces of each leaf or group of `size` nodes in a range of nodes.
 fn rooms(one: &Ranked, (from, to): Span, size: u32) -> Vec<Share> {
     let room = |at: u32| one.room((at * size, (at + 1) * size)).min(u32::MAX.into()) as u32;
     (from / size..to / size).map(|at| (at, room(at))).collect()
 }
 
-/// Picks nodes for `wanted` pieces on as few leaves of a range of nodes as possible.
-///
-/// Returns whether the pieces fit.
+/// Picks nodes for `wanted` pieces on as few leaves as possible; returns whether they fit.
 fn on_leaves(
     one: &mut Ranked,
     span: Span,
@@ -436,7 +415,7 @@ fn on_leaves(
     wanted: u32,
     picks: &mut SmallVec<[(Node, u32); 8]>,
 ) -> bool {
-    // Most jobs fit on a leaf; finding the leaf that they fill best needs no sorted list.
+    // Most jobs fit on a leaf, which is found without a sorted list.
     if let Some(at) = one.tightest_leaf(span, wanted) {
         return one.fill((at * leaf, (at + 1) * leaf), wanted, picks);
     }
@@ -498,8 +477,7 @@ impl Allocator for PiecesAllocator {
         };
         let mut roles = request.roles.iter().map(|piece| (piece, most(piece)));
         let Some((role, most)) = roles.find(|(piece, most)| *most < u64::from(piece.count)) else {
-            // Its pieces fit one role at a time, but perhaps not together, or not on such nodes as
-            // the domain finds.
+            // Its pieces fit one role at a time, but perhaps not together, or not by this domain.
             let site = Site::new(self.topology.clone(), 1.0);
             let wanted = Request::Pieces(request.clone());
             let mut draws = Stream::new(0, 0, "never");
@@ -523,25 +501,11 @@ impl Allocator for PiecesAllocator {
         let domain = match &self.domain {
             Kept::Shares(domain) => Kept::Shares(*domain),
             Kept::Asked(own, site) => {
-                let NodeAllocator { allocator, form, finds } = own;
-                let own = NodeAllocator {
-                    allocator: allocator.fork(),
-                    form: Arc::clone(form),
-                    finds: *finds,
-                };
-                Kept::Asked(own, site.clone())
+                let (allocator, form) = (own.allocator.fork(), Arc::clone(&own.form));
+                Kept::Asked(NodeAllocator { allocator, form, finds: own.finds }, site.clone())
             }
         };
-        Box::new(PiecesAllocator {
-            topology: self.topology.clone(),
-            types: Arc::clone(&self.types),
-            domain,
-            order: self.order.fork(),
-            within: self.within,
-            ranked: Vec::new(),
-            asked: 0,
-            within_part: None,
-            taken: Vec::new(),
-        })
+        let (topology, types) = (self.topology.clone(), Arc::clone(&self.types));
+        Box::new(PiecesAllocator::of(topology, types, domain, self.order.fork(), self.within))
     }
 }

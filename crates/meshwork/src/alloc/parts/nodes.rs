@@ -11,9 +11,7 @@ pub const ORDER: Param = Param {
     help: "which of the nodes that have room for a piece is taken first",
 };
 
-/// The key `within`: the order in which islands of a node give a piece of a job its cores and GPUs.
-///
-/// Islands are parts of a node such as sockets.
+/// The key `within`: order in which islands (such as sockets) give a piece its cores and GPUs.
 pub const WITHIN: Param = Param {
     name: "within",
     kind: Kind::Component(&within::FAMILY),

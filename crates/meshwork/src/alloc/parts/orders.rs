@@ -11,15 +11,12 @@ use crate::topology::types::NodeTypes;
 
 /// Order in which nodes with room for a piece of a job are used, by a score of each node.
 pub trait NodeOrder: Send {
-    /// Scores a node on which a piece fits.
+    /// Scores a node on which a piece fits, by its free amounts and the piece.
     ///
-    /// The node with the highest score is used first; ties go to the node of lowest number. The
-    /// score depends only on the free amounts of this node and on the piece.
+    /// The node with the highest score is used first; ties go to the node of lowest number.
     fn score(&mut self, node: &NodeAmounts<'_>, piece: &Piece) -> i64;
 
-    /// Chooses the GPU for a piece that takes only a share of one GPU.
-    ///
-    /// `None` leaves the choice to the key `within`.
+    /// Chooses the GPU for a piece that shares one; `None` leaves the choice to the key `within`.
     fn gpu(&mut self, _node: &NodeAmounts<'_>, _piece: &Piece) -> Option<usize> {
         None
     }
@@ -33,9 +30,7 @@ pub trait NodeOrder: Send {
 pub struct OrderContext<'a> {
     /// Types of the machine's nodes.
     pub types: &'a Arc<NodeTypes>,
-    /// Requests of the first jobs of the workload, as examples of typical requests.
-    ///
-    /// Empty unless the order [learns](NodeOrderEntry::learns) from such examples.
+    /// Requests of the first jobs, if the order [learns](NodeOrderEntry::learns); otherwise empty.
     pub typical: &'a [Pieces],
 }
 
@@ -99,7 +94,7 @@ pub static NODE_ORDERS: &[&NodeOrderEntry] = &[
 pub static FAMILY: Family =
     Family { kind: "node order", key: "name", entries: || abouts(NODE_ORDERS), common: &[] };
 
-/// Order of nodes by a function that computes the score from the node and the piece.
+/// Order of nodes by a score function.
 #[derive(Clone, Copy)]
 struct By(fn(&NodeAmounts<'_>, &Piece) -> i64);
 
@@ -124,9 +119,8 @@ static FIRST: NodeOrderEntry = NodeOrderEntry::new(
 static MOST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     About::new("most_allocated", "the node that is fullest with the piece")
         .definition(
-            "The node whose kinds (cores, memory, GPUs and the fourth, as far as it has them) \
-             are allocated most with the piece on it, in the mean over its kinds and in \
-             thousandths.",
+            "The node whose kinds (cores, memory, GPUs and the fourth, as far as it has them) are \
+             allocated most with the piece on it, in the mean over its kinds and in thousandths.",
         )
         .complexity("O(1) for each node.")
         .source("the MostAllocated strategy of the Kubernetes scheduler"),
@@ -141,7 +135,7 @@ static LEAST_ALLOCATED: NodeOrderEntry = NodeOrderEntry::new(
     |_, _| Ok(Box::new(By(|node, piece| -allocated(node, piece)))),
 );
 
-/// Mean allocated fraction of a node's resources if the piece were added, in thousandths.
+/// Mean allocated fraction of a node's resources with the piece, in thousandths.
 fn allocated(node: &NodeAmounts<'_>, piece: &Piece) -> i64 {
     let kind = node.kind;
     let free_shares: u32 = node.gpu_shares().iter().sum();
@@ -243,35 +237,26 @@ static FGD: NodeOrderEntry = NodeOrderEntry::new(
 )
 .learns(true);
 
-/// Number of scores that are kept for later queries, a power of two.
+/// Size of the hash table of scores, a power of two.
 const REMEMBERED: usize = 1 << 12;
 
-/// Maximum number of distinct pieces for which scores are kept.
-///
-/// At the next distinct piece, all pieces and scores are discarded.
+/// Distinct pieces after which all pieces and scores are discarded.
 const MOST_TASKS: usize = 64;
 
-/// Key of a stored score: all facts on which a node's score depends if no GPU is shared.
-///
-/// The numbers are the index of the piece, the index of the type of node, the number of free cores,
-/// and one bit for each free GPU.
+/// Key of a stored score: piece, type of node, free cores, and one bit for each free GPU.
 type ScoreKey = (u16, u16, u32, u64);
 
-/// Order of nodes by a rule that was written to score nodes of GPU clusters.
-///
-/// The rule has its own description of a node, to which each node is converted.
+/// Order of nodes by a rule for GPU clusters, to whose description each node is converted.
 struct ByRule {
     types: Arc<NodeTypes>,
     rule: Arc<dyn ScoreRule + Send + Sync>,
     node: GpuNode,
-    /// Pieces that have been scored, each with its description as a task of a GPU cluster.
-    ///
-    /// The field `task` has the index of the piece that was scored last.
+    /// Scored pieces as tasks; `task` is the index of the last one.
     tasks: Vec<(Piece, GpuTask)>,
     task: usize,
-    /// Whether computed scores are stored for reuse, because the rule is slow.
+    /// Whether scores are stored, because the rule is slow.
     remembers: bool,
-    /// Hash table of stored scores, at most one at each position; empty until the first is stored.
+    /// Hash table with one score at each position; empty until the first is stored.
     known: Vec<(ScoreKey, i64)>,
 }
 
@@ -300,7 +285,7 @@ impl ByRule {
         ByRule { types, rule, node, tasks: Vec::new(), task: 0, remembers, known: Vec::new() }
     }
 
-    /// Sets `task` to the index of a piece in the list `tasks`, to which a new piece is added.
+    /// Sets `task` to the index of a piece in `tasks`, to which a new piece is added.
     fn turn_to(&mut self, piece: &Piece) {
         let is_it = |(own, _): &(Piece, GpuTask)| own == piece;
         if self.tasks.get(self.task).is_some_and(is_it) {
@@ -316,8 +301,6 @@ impl ByRule {
         }
     }
 
-    /// The key under which the score of a node is kept.
-    ///
     /// `None` if the node has a shared GPU, or more GPUs than a key has bits.
     fn key(&self, node: &NodeAmounts<'_>) -> Option<ScoreKey> {
         let shares = node.gpu_shares();
@@ -332,7 +315,6 @@ impl ByRule {
     }
 }
 
-/// Position of a score in the hash table, by its key.
 fn place_of((task, kind, cores, gpus): ScoreKey) -> usize {
     let small = u64::from(task) << 48 | u64::from(kind) << 32 | u64::from(cores);
     let mixed = (gpus.rotate_left(40) ^ small).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -375,28 +357,15 @@ impl NodeOrder for ByRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alloc::parts::ranked::fits;
     use crate::rng::Stream;
     use crate::topology::types::NodeType;
 
     fn kind(name: &str, cpu: u32, gpu: u32) -> NodeType {
-        let (mem, other, islands) = (1000, 0, 2);
-        let (gpu_type, features, weight) = (None, Vec::new(), 1);
-        NodeType {
-            name: name.to_owned(),
-            cpu,
-            mem,
-            gpu,
-            other,
-            islands,
-            gpu_type,
-            features,
-            weight,
-        }
+        let name = name.to_owned();
+        NodeType { name, cpu, mem: 1000, gpu, islands: 2, weight: 1, ..NodeType::default() }
     }
 
-    /// Compares stored scores of nodes with scores that the rule computes anew.
-    ///
-    /// Some nodes have only whole GPUs free, others have shared GPUs.
     #[test]
     fn remembered_scores_are_computed_ones() {
         let types = NodeTypes::new(vec![kind("a", 64, 8), kind("b", 32, 4)], vec![0, 1]);
@@ -421,9 +390,7 @@ mod tests {
             }
             let view = NodeAmounts::new(node, kind, &cells);
             let piece = &pieces[draws.below(5) as usize];
-            if crate::alloc::parts::ranked::fits(&view, piece, &Pieces::of(piece.clone()), true)
-                == 0
-            {
+            if fits(&view, piece, &Pieces::of(piece.clone()), true) == 0 {
                 continue;
             }
             let score = order.score(&view, piece);

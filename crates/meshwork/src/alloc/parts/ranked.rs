@@ -8,55 +8,41 @@ use crate::machine::{Amounts, ChangeLog, NodeAmounts};
 use crate::topology::Node;
 use crate::topology::types::NodeTypes;
 
-/// Range of nodes: its first node, and the node after its last one.
+/// First node of a range, and the node after its last one.
 pub(super) type Span = (Node, Node);
 
-/// Score of a node on which no piece fits.
 const NONE: i64 = i64::MIN;
 
-/// Ranking of nodes for one role: how many pieces fit on each node, and which node to use first.
-///
-/// A role is one kind of pieces of a job. The ranking follows changes of free amounts. Only nodes
-/// that have changed are read again.
+/// Ranking of nodes for one role: room for pieces on each node, and the node to use first. Only
+/// nodes whose free amounts have changed are read again.
 pub(super) struct Ranked {
     request: Pieces,
     role: usize,
-    /// Sequence number of the last use; the ranking with the lowest number is dropped first.
+    /// Sequence number of the last use.
     pub(super) used: u64,
-    /// For each type of node, whether pieces of this role (kind of pieces) may be on its nodes.
+    /// Whether pieces of the role may be on nodes of each type.
     suits: Vec<bool>,
-    /// Identifier of the log of changes that was read last, and the position up to which it was
-    /// read.
+    /// Log of changes that was read last, and the position up to which it was read.
     followed: Option<(u64, usize)>,
-    /// Identifier of the last trial whose changes were read, and how far the log of changes was
-    /// read.
-    ///
-    /// A trial consists of changes that are undone later. The second number is a position in the
-    /// log.
+    /// Last trial (changes that are undone later) that was read, and the position in the log.
     tried: Option<(u64, usize)>,
-    /// Nodes to read again at the next update, in addition to those in the log of changes.
+    /// Nodes to read again at the next update, besides those in the log.
     doubted: Vec<Node>,
     fits: Vec<u32>,
     scores: Vec<i64>,
-    /// Tournament tree that finds the node to use first.
-    ///
-    /// Entry 1 is the best of all nodes, and the entries from `leaves` on are the single nodes.
+    /// Tournament tree: entry 1 is the best of all nodes, and nodes stand from `leaves` on.
     winners: Vec<Node>,
     leaves: usize,
-    /// Number of nodes of each leaf of the machine.
+    /// Nodes of each leaf of the machine.
     leaf: u32,
-    /// For each leaf of the machine, the number of pieces that fit on its nodes.
+    /// Pieces that fit on each leaf of the machine.
     leaf_rooms: Vec<u32>,
-    /// Number of pieces that fit on all nodes of the machine together.
+    /// Pieces that fit on all nodes together.
     room: u64,
 }
 
-/// Number of pieces of a role (kind of pieces of a job) that fit on a node. At most the number of
-/// pieces that the role has.
-///
-/// If the request requires all pieces on one node, or on one island of a node (such as a socket),
-/// the number is 0 unless all pieces of the role fit there. `suits` is whether pieces of the role
-/// may be on this type of node.
+/// Pieces of a role that fit on a node, at most all of them. If all must be on one node or island,
+/// but do not fit, the number is 0. `suits` is whether pieces may be on this type of node.
 pub(super) fn fits(node: &NodeAmounts<'_>, piece: &Piece, request: &Pieces, suits: bool) -> u32 {
     if !suits || (request.exclusive && !node.is_whole()) {
         return 0;
@@ -126,14 +112,13 @@ impl Ranked {
         &self.request.roles[self.role]
     }
 
-    /// Whether all pieces of this role (kind of pieces) must be on one node.
+    /// Whether all pieces of the role must be on one node.
     pub(super) fn keeps_together(&self) -> bool {
         matches!(self.request.inside, Inside::Node | Inside::Island)
     }
 
-    /// Reads again the nodes that have changed, or all nodes if the changes are unknown.
-    ///
-    /// `taken` has nodes that other roles of the job use, with the amounts left on them.
+    /// Reads again the nodes that have changed, or all nodes if the changes are unknown. `taken`
+    /// has the amounts left on nodes that other roles of the job use.
     pub(super) fn follow(
         &mut self,
         amounts: &Amounts,
@@ -142,7 +127,7 @@ impl Ranked {
     ) {
         let ChangeLog { nodes: log, number, settled, trial } = amounts.changes();
         match (self.followed, self.tried) {
-            // The trial that was read last goes on, so only its changes since then are new.
+            // The last trial goes on, so only its later changes are new.
             (Some((same, _)), Some((before, read)))
                 if same == number && trial == Some(before) && taken.is_empty() =>
             {
@@ -220,7 +205,7 @@ impl Ranked {
         }
     }
 
-    /// Of two nodes the one with the higher score; of equal scores, the one with the lower number.
+    /// The node with the higher score, or of equal scores the lower number.
     #[inline]
     fn better(&self, one: Node, other: Node) -> Node {
         let (a, b) = (self.scores[one as usize], self.scores[other as usize]);
@@ -264,7 +249,7 @@ impl Ranked {
     /// Number of pieces that fit on the nodes of a range.
     pub(super) fn room(&self, (from, to): Span) -> u64 {
         if self.keeps_together() && to - from > 1 {
-            // All pieces must be on one node, so the span holds none of them or all.
+            // The span holds none of the pieces or all.
             return self.best((from, to)).map_or(0, |node| self.fits[node as usize].into());
         }
         if from == 0 && to as usize == self.fits.len() {
@@ -277,36 +262,28 @@ impl Ranked {
         self.fits[from as usize..to as usize].iter().map(|&fits| u64::from(fits)).sum()
     }
 
-    /// Number of pieces of this role (kind of pieces) that fit on a node.
     pub(super) fn fits_on(&self, node: Node) -> u32 {
         self.fits[node as usize]
     }
 
-    /// Maximum number of pieces of this role (kind of pieces) that fit on one node of a range.
     pub(super) fn most_on_a_node(&self, (from, to): Span) -> u32 {
         self.fits[from as usize..to as usize].iter().copied().max().unwrap_or(0)
     }
 
-    /// The leaf of a range of nodes on which the fewest pieces fit, but at least `wanted`.
-    ///
-    /// Ties go to the first such leaf; `None` if there is none.
+    /// The first leaf of a range with the least room for pieces of at least `wanted`.
     pub(super) fn tightest_leaf(&self, (from, to): Span, wanted: u32) -> Option<u32> {
         let first = from / self.leaf;
         let rooms = &self.leaf_rooms[first as usize..(to / self.leaf) as usize];
-        // The number of pieces that would still fit, if enough fit; otherwise the difference wraps
-        // around and exceeds all others. Two passes without branches are faster than one with
-        // branches.
+        // Too small a room wraps around and exceeds all others. Two passes without branches are
+        // faster than one with branches.
         let left = |room: &u32| room.wrapping_sub(wanted);
         let least = rooms.iter().map(left).min().filter(|&least| least <= u32::MAX - wanted)?;
         let at = rooms.iter().position(|room| left(room) == least)?;
         Some(first + at as u32)
     }
 
-    /// Number of pieces to place on a node on which `fits` pieces fit, if `left` pieces have no
-    /// node yet.
-    ///
-    /// The number is reduced, possibly to 0, if otherwise the pieces left for another node would be
-    /// fewer than the minimum for one node.
+    /// Pieces to place on a node with room for `fits` of the `left` pieces. The number is reduced,
+    /// possibly to 0, so that the rest is not below the minimum for one node.
     pub(super) fn share_of(&self, fits: u32, left: u32) -> u32 {
         let least = self.piece().per_node_min;
         let share = fits.min(left);
@@ -317,8 +294,7 @@ impl Ranked {
         if less >= least { less } else { 0 }
     }
 
-    /// Picks nodes of a range for `wanted` pieces, the best nodes first. Returns whether all pieces
-    /// fit.
+    /// Picks nodes of a range for `wanted` pieces, the best first; returns whether all pieces fit.
     pub(super) fn fill(
         &mut self,
         span: Span,

@@ -5,10 +5,10 @@ use crate::job::{Inside, Pieces};
 use crate::machine::Amounts;
 use crate::topology::types::piece_in_words;
 
-/// The reason why pieces of a job do not fit now, in words without a full stop.
+/// Reason why pieces of a job do not fit now, in words without a full stop.
 ///
-/// Either too little of a resource is free in total, or enough is free but pieces cannot use it, as
-/// in "enough in total, but 6 + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.
+/// Either too little of a resource is free, or pieces cannot use it, as in "enough in total, but 6
+/// + 2 free GPUs are not 8 on one node". **O(n)** for *n* nodes.
 #[must_use]
 pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     let types = amounts.types();
@@ -47,7 +47,7 @@ pub fn shortage(request: &Pieces, amounts: &Amounts) -> String {
     }
 }
 
-/// The reason why a job does not start if it needs `count` nodes without other jobs.
+/// Reason why a job that needs `count` nodes of its own does not start.
 #[must_use]
 pub fn too_few_nodes(count: u64, free: u64) -> String {
     let (nodes, need) = if count == 1 { ("node", "is") } else { ("nodes", "are") };
@@ -59,10 +59,9 @@ pub fn too_few_nodes(count: u64, free: u64) -> String {
     format!("{count} free {nodes} {need} needed, and {free} free")
 }
 
-/// The reason why `count` pieces do not fit, if enough of each resource is free in total.
+/// Reason why `count` pieces do not fit, if enough of each resource is free in total.
 ///
-/// `piece` has the amounts of one piece in words, and `room` is the number of pieces that fit.
-/// `is_alone` means that each piece needs a node of its own.
+/// `piece` is in words, `room` is how many fit, and `is_alone` tells whether each needs a node.
 #[must_use]
 pub fn too_few_rooms(count: u64, piece: &str, is_alone: bool, room: u64) -> String {
     let has = match room {
@@ -79,11 +78,11 @@ pub fn too_few_rooms(count: u64, piece: &str, is_alone: bool, room: u64) -> Stri
     }
 }
 
-/// The reason why `count` equal pieces do not fit on nodes, if free amounts alone show it.
+/// Reason why `count` equal pieces do not fit on nodes, if free amounts alone show it.
 ///
-/// `piece` and each of `nodes` have amounts of cores, memory, GPUs and the resource `other`:
-/// requested by a piece, or free on a node. `together` is the number of pieces that must be on one
-/// node. The result is `None` if enough is free in total, and enough GPUs are free on one node.
+/// `piece` and `nodes` have amounts of cores, memory, GPUs and the resource `other`. `together` is
+/// the number of pieces that must be on one node. `None` if enough is free in total, and enough
+/// GPUs are free on one node.
 #[must_use]
 pub fn shortage_of(
     count: u64,

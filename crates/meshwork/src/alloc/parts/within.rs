@@ -12,7 +12,7 @@ pub struct IslandFree {
     pub number: usize,
     /// Number of free cores of the island.
     pub cores: u32,
-    /// Number of GPUs of the island with a free share as large as the piece requests of a GPU.
+    /// GPUs of the island with a free share as large as the piece requests.
     pub gpus: u32,
 }
 

@@ -1,6 +1,4 @@
 //! Adaptive non-contiguous allocation: the requested block, or its halves, placed apart.
-//!
-//! Halves for which there is no room are halved again.
 
 use toml::{Table, Value};
 
@@ -22,16 +20,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["anca"])
     .definition(
-        "The block that the job asks for is placed by `search`, a strategy for \
-             blocks. If it finds no place the block is cut into two along its longest \
-             side, the first of equal ones, the larger half first where that is odd; \
-             then all pieces are placed anew, the largest first, and those that find \
-             no place are cut again. Nothing is handed out until all pieces have a \
-             place. With a limit of `levels` the job waits if that is not so after as \
-             many cuts; else it fits whenever enough processors are free. A job that \
-             asks for a count begins with the squarest block that holds it or, if that \
-             has processors to spare, with the largest part of it that the count fills \
-             and blocks for the rest.",
+        "The block that the job asks for is placed by `search`, a strategy for blocks. If it finds \
+         no place the block is cut into two along its longest side, the first of equal ones, the \
+         larger half first where that is odd; then all pieces are placed anew, the largest first, \
+         and those that find no place are cut again. Nothing is handed out until all pieces have a \
+         place. With a limit of `levels` the job waits if that is not so after as many cuts; else \
+         it fits whenever enough processors are free. A job that asks for a count begins with the \
+         squarest block that holds it or, if that has processors to spare, with the largest part \
+         of it that the count fills and blocks for the rest.",
     )
     .complexity(
         "That of `search`, for each piece on each of up to log r levels of \
@@ -76,7 +72,6 @@ static SEARCHES: Words<&'static AllocatorEntry, 4> = Words::new([
     ("boundary_search", &block::boundary::boundary_search::ENTRY),
 ]);
 
-/// Builds the allocator that places each block; the parameter `search` names this allocator.
 fn search(params: &Params, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let entry = params.meaning("search", &SEARCHES);
     let declared: Vec<&Param> = entry.about.params.iter().collect();
@@ -94,7 +89,7 @@ impl AdaptiveNoncontiguous {
         now: Time,
         rng: &mut Stream,
     ) -> (Placement, Vec<bool>) {
-        // Each piece is claimed on copies of site and allocator, so that pieces do not overlap.
+        // Pieces are claimed on copies, so that they do not overlap.
         let (mut site, mut search) = (site.clone(), self.search.fork());
         let mut all = Placement::default();
         let mut has_place = |piece: &Dims| {
@@ -112,7 +107,7 @@ impl AdaptiveNoncontiguous {
     }
 }
 
-/// The halves of a block across its longest side, the larger one first; `None` for a single node.
+/// Halves of a block across its longest side, the larger first; `None` for a single node.
 fn halves(piece: &Dims) -> Option<[Dims; 2]> {
     let longest = (0..piece.len()).rev().max_by_key(|&d| piece[d]).filter(|&d| piece[d] > 1)?;
     let (mut larger, mut smaller) = (piece.clone(), piece.clone());
@@ -130,7 +125,7 @@ impl Allocator for AdaptiveNoncontiguous {
             _ => blocks_of(count, site.grid()),
         };
         for level in 0.. {
-            // The sort is stable: pieces of equal size stay in the order in which they were cut.
+            // Stable: pieces of equal size stay in the order in which they were cut.
             pieces.sort_by_key(|piece| std::cmp::Reverse(piece.iter().product::<u32>()));
             let (placement, placed) = self.place(&pieces, site, now, rng);
             if placed.iter().all(|&placed| placed) {
@@ -145,8 +140,7 @@ impl Allocator for AdaptiveNoncontiguous {
             };
             let before = pieces.len();
             pieces = pieces.into_iter().zip(placed).flat_map(cut).collect();
-            // Only single nodes are left without a place, which cannot happen if the search finds
-            // every free node.
+            // Only single nodes lack a place, which happens only if the search misses free nodes.
             if pieces.len() == before {
                 break;
             }

@@ -12,13 +12,12 @@ use crate::topology::Wiring;
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("curve", "free processors next to one another along a curve through the machine")
         .definition(
-            "All processors stand in a line, in the order in which a curve meets them. \
-             `first_fit` takes the beginning of the first free run of the line that is \
-             long enough for the job, `best_fit` that of the shortest such run, the \
-             first of equal ones. Where no run is long enough, both take as many free \
-             processors in succession as the job asks for, those between whose ends \
-             the line is shortest, the first of equal ones. `free_list` takes the \
-             first free ones of the line. So a job fits whenever enough processors are \
+            "All processors stand in a line, in the order in which a curve meets them. `first_fit` \
+             takes the beginning of the first free run of the line that is long enough for the \
+             job, `best_fit` that of the shortest such run, the first of equal ones. Where no run \
+             is long enough, both take as many free processors in succession as the job asks for, \
+             those between whose ends the line is shortest, the first of equal ones. `free_list` \
+             takes the first free ones of the line. So a job fits whenever enough processors are \
              free, and its ranks follow the curve.",
         )
         .complexity(
@@ -68,7 +67,6 @@ struct Curve {
     fit: Fit,
 }
 
-/// Rule for the stretch of the curve from which free nodes are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     First,
@@ -77,7 +75,7 @@ enum Fit {
 }
 
 impl Fit {
-    /// The position on the curve of the first of the `count` free nodes to be taken.
+    /// Position of the first of the `count` free nodes to be taken.
     fn start(self, free: &NodeSet, count: u32) -> Option<u32> {
         if self == Fit::FreeList {
             return free.first();

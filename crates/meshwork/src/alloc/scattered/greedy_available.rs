@@ -21,20 +21,17 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["gabl"])
     .definition(
-        "The block that the job asks for is placed as first fit places it, if it \
-             is free anywhere, turned if need be. If not, the largest free block is \
-             taken whose sides are no longer than those of the block, and which has no \
-             more processors than are still wanted; then the largest whose sides are \
-             no longer than those of that one, and so on until the job has as many \
-             processors as it asks for. Of equally large blocks the one with the \
-             lowest base is taken, and of those the longest along the first \
-             dimensions. A job that asks for a count asks for the squarest block that \
-             holds it, and gets no more than the count. So a job fits whenever enough \
-             processors are free.",
+        "The block that the job asks for is placed as first fit places it, if it is free anywhere, \
+         turned if need be. If not, the largest free block is taken whose sides are no longer than \
+         those of the block, and which has no more processors than are still wanted; then the \
+         largest whose sides are no longer than those of that one, and so on until the job has as \
+         many processors as it asks for. Of equally large blocks the one with the lowest base is \
+         taken, and of those the longest along the first dimensions. A job that asks for a count \
+         asks for the squarest block that holds it, and gets no more than the count. So a job fits \
+         whenever enough processors are free.",
     )
     .complexity(
-        "O(s^(d-1) · d · n / 64) for each piece, with sides up to s in d \
-             dimensions and n nodes.",
+        "O(s^(d-1) · d · n / 64) for each piece, with sides up to s in d dimensions and n nodes.",
     )
     .source(
         "Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, A fast and efficient \
@@ -58,7 +55,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 struct GreedyAvailable {
     whole: FirstFit,
     largest: LargestBlock,
-    /// Set of the free nodes that are not yet taken for the request; overwritten by each request.
+    /// Free nodes that are not yet taken for the request.
     free: NodeSet,
 }
 

@@ -11,27 +11,24 @@ use crate::topology::{Node, Wiring};
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "mc1x1",
-        "the nearest free processors around a free one, in square shells, that lie \
-             closest to it",
+        "the nearest free processors around a free one, in square shells, that lie closest to it",
     )
     .definition(
-        "Around each free processor the nearest free ones are collected, as many \
-             as the job asks for, by the largest of their distances along the \
-             dimensions, and of equally near ones the first in row-major order. Those \
-             with the least sum of these distances are taken; among equals those \
-             around the first centre. Ranks go by distance from the centre, then \
-             row-major. On a ring distances go the shorter way. A job fits whenever \
-             enough processors are free.",
+        "Around each free processor the nearest free ones are collected, as many as the job asks \
+         for, by the largest of their distances along the dimensions, and of equally near ones the \
+         first in row-major order. Those with the least sum of these distances are taken; among \
+         equals those around the first centre. Ranks go by distance from the centre, then \
+         row-major. On a ring distances go the shorter way. A job fits whenever enough processors \
+         are free.",
     )
     .complexity(
         "O(s · d · n + F log F) for F free processors of n in d dimensions, and s \
              shells to as many as the job asks for. It works up to 16,384 nodes.",
     )
     .source(
-        "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, \
-             Communication-aware processor allocation for supercomputers, WADS 2005; \
-             after Mache, Lo & Windisch, Minimizing message-passing contention in \
-             fragmentation-free processor allocation, PDCS 1997",
+        "Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, Communication-aware processor \
+         allocation for supercomputers, WADS 2005; after Mache, Lo & Windisch, Minimizing \
+         message-passing contention in fragmentation-free processor allocation, PDCS 1997",
     ),
     |params, topology| {
         up_to_nodes(params, topology, MAX_NODES)?;
@@ -40,28 +37,23 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The MC1x1 strategy, on a grid of any number of dimensions.
-///
-/// It takes the centre whose nearest free nodes have the smallest sum of distances. The sums are
-/// computed for all centres at once, radius by radius. With each radius, the sum of a centre grows
-/// by the number of requested nodes that are not within the radius. The free nodes within a radius
-/// are counted by window sums along one dimension after another.
+/// MC1x1, which adds up distances for all centres at once, radius by radius. With each radius, the
+/// sum of a centre grows by the number of requested nodes that are not within the radius. The free
+/// nodes within a radius are counted by window sums along one dimension after another.
 #[derive(Default)]
 struct Shells {
-    /// For each node, the number of free nodes within the current radius.
+    /// Free nodes within the current radius of each node.
     within: Vec<u32>,
-    /// Buffer for the values of `within` while they are summed along one more dimension.
+    /// Buffer for `within` while it is summed along one more dimension.
     before: Vec<u32>,
-    /// Buffer for [`slide`]: for each line of nodes, the window sum at the current position.
+    /// Buffer for [`slide`]: the current window sum of each line of nodes.
     window: Vec<u32>,
-    /// For each centre, the sum of distances to its nearest free nodes.
-    ///
-    /// Nodes beyond the current radius are counted as if their distance were this radius plus 1.
+    /// Distances from each centre to its nearest free nodes, those beyond the radius as just
+    /// outside.
     sums: Vec<u64>,
 }
 
 impl Shells {
-    /// For every node, counts the free nodes within a radius.
     fn reach(&mut self, site: &Site, radius: u32) {
         let grid = site.grid();
         self.within.clear();
@@ -78,9 +70,7 @@ impl Shells {
         }
     }
 
-    /// The centre with the smallest sum of distances to its `count` nearest free nodes.
-    ///
-    /// If there are several such centres, the first one.
+    /// The first centre with the smallest sum of distances to its `count` nearest free nodes.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         self.sums.clear();
         self.sums.resize(site.nodes() as usize, 0);
@@ -98,8 +88,7 @@ impl Shells {
                     best = Some((*sum, centre));
                 }
             }
-            // Unfinished sums never decrease, but may not grow at the next radius, so the
-            // comparison is strict.
+            // Unfinished sums may stay equal at the next radius, so the comparison is strict.
             if best.is_some_and(|(least, _)| least < least_open) {
                 return best.map(|(_, centre)| centre);
             }
@@ -108,11 +97,8 @@ impl Shells {
     }
 }
 
-/// Computes window sums along the lines of a grid in one dimension.
-///
-/// Each entry of `to` becomes the sum of the entries of `from` that are up to `radius` positions
-/// away on its line. On a ring, positions continue around its end. Consecutive positions of a line
-/// are `stride` entries apart.
+/// Adds up the entries of `from` that are up to `radius` positions away on each line. On a ring,
+/// positions continue around its end. Consecutive positions of a line are `stride` entries apart.
 fn slide(
     from: &[u32],
     to: &mut [u32],
@@ -165,7 +151,7 @@ impl Allocator for Shells {
         };
         let mut nodes: Vec<(u32, Node)> =
             site.free().iter().map(|node| (apart(node), node)).collect();
-        // Nodes are sorted by distance, and in row-major order within each shell.
+        // Row-major order within each shell.
         nodes.sort_unstable();
         Some(in_order(grid, nodes.iter().take(count as usize).map(|&(_, node)| node)))
     }

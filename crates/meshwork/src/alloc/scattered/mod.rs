@@ -1,6 +1,4 @@
 //! Allocators whose placements may consist of several separate blocks.
-//!
-//! The allocators `mm` and `gen_alg` share the module `nearest`.
 
 mod nearest;
 pub mod naive;
@@ -14,3 +12,6 @@ pub mod curve;
 pub mod mc1x1;
 pub mod mm;
 pub mod gen_alg;
+
+const LO: &str = "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
+                  mesh-connected multicomputers, TPDS 8(7), 1997";

@@ -1,5 +1,6 @@
 //! Multiple buddy: one job gets blocks of several sizes, which add up to its number of nodes.
 
+use super::LO;
 use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
 use crate::geometry::cells::FreeCells;
 use crate::job::Dims;
@@ -15,38 +16,31 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["mbs"])
     .definition(
-        "Free processors are listed as squares whose sides are powers of two, on \
-             multiples of their sides. The count is written in base 4: digit i says \
-             how many squares of side 2^i are wanted. From the largest on, each is the \
-             first free one of its size, or else is split off the first of the next \
-             larger size that has any; where no larger one is free either, it is \
-             replaced by four of half the side. Four squares that are given back \
-             become one again. So a job fits whenever enough processors are free. In d \
-             dimensions there are cubes instead of squares and 2^d instead of 4; on a \
-             hypercube the addresses are split in halves.",
+        "Free processors are listed as squares whose sides are powers of two, on multiples of \
+         their sides. The count is written in base 4: digit i says how many squares of side 2^i \
+         are wanted. From the largest on, each is the first free one of its size, or else is split \
+         off the first of the next larger size that has any; where no larger one is free either, \
+         it is replaced by four of half the side. Four squares that are given back become one \
+         again. So a job fits whenever enough processors are free. In d dimensions there are cubes \
+         instead of squares and 2^d instead of 4; on a hypercube the addresses are split in \
+         halves.",
     )
     .complexity(
         "O(b · l · 2ᵈ · log c) for b blocks handed out or given back, l sizes, d \
              dimensions and c free blocks of a size.",
     )
-    .source(
-        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
-    ),
+    .source(LO),
     |_, topology| Ok(Box::new(MultipleBuddy::new(topology.grid()))),
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The multiple buddy strategy, on a grid of any number of dimensions.
-///
-/// A job gets cells, which are blocks whose sides are all the same power of two. On a hypercube
-/// such cells would be single nodes or the whole cube. A grid whose sides are all 2 is therefore
-/// treated as a line of nodes in order of address, whose repeated halving gives subcubes. On a
-/// hypercube, a job requests one subcube for each 1 among the binary digits of its number of nodes.
+/// The multiple buddy strategy. Cells are blocks whose sides are all the same power of two. On a
+/// hypercube such cells would be single nodes or the whole cube. A grid whose sides are all 2 is
+/// therefore treated as a line of addresses, whose repeated halving gives subcubes.
 #[derive(Clone)]
 struct MultipleBuddy {
     cells: FreeCells,
-    /// Number of dimensions of a cell.
+    /// Dimensions of a cell.
     dimensions: usize,
     /// Base-2 logarithm of the side of the largest possible cell.
     highest: usize,
@@ -78,9 +72,6 @@ impl MultipleBuddy {
     }
 
     /// Calls `change` for the parts of a placement, none of which wraps around a ring.
-    ///
-    /// If the grid is treated as a line of addresses, the parts are runs of consecutive nodes.
-    /// Otherwise a part is a block, or a single node of a block that wraps around a ring.
     fn for_each_block(
         &mut self,
         placement: &Placement,
@@ -121,14 +112,13 @@ impl Allocator for MultipleBuddy {
                 wanted -= 1;
             }
             if level > 0 {
-                // Missing cells are replaced by cells of the next lower level.
                 wanted <<= self.dimensions;
             }
         }
         let grid = site.grid();
         let blocks = taken.iter().map(|&(level, corner)| self.block(level, corner, grid));
         let placement = Placement { blocks: blocks.collect(), parts: None };
-        // Undo the proposal. The lists depend only on the free nodes, so this restores the lists.
+        // The lists depend only on the free nodes, so this restores them.
         taken.iter().for_each(|&(level, corner)| self.cells.give(level, corner));
         Some(placement)
     }

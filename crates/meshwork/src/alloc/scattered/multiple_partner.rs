@@ -16,15 +16,14 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["mpp", "mp"])
     .definition(
-        "The count is written in base k, the side of the machine: digit m says how \
-             many subcubes of k^m nodes are wanted. From the largest on, each is put \
-             together from an aligned block of k^(m-1) nodes and its partners, which \
-             differ from it in one digit: the lowest block that is free with all \
-             partners along some dimension, the lowest such dimension first. A subcube \
-             that is not to be had is replaced by k of the next lower dimension; those \
-             of dimension 0 are the first free nodes. So a job fits whenever enough \
-             nodes are free. Where sides differ, digits count in products of the first \
-             sides, and partners lie along dimensions of equal length.",
+        "The count is written in base k, the side of the machine: digit m says how many subcubes \
+         of k^m nodes are wanted. From the largest on, each is put together from an aligned block \
+         of k^(m-1) nodes and its partners, which differ from it in one digit: the lowest block \
+         that is free with all partners along some dimension, the lowest such dimension first. A \
+         subcube that is not to be had is replaced by k of the next lower dimension; those of \
+         dimension 0 are the first free nodes. So a job fits whenever enough nodes are free. Where \
+         sides differ, digits count in products of the first sides, and partners lie along \
+         dimensions of equal length.",
     )
     .complexity("O(n · d) for n nodes in d dimensions.")
     .source(
@@ -35,15 +34,12 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// The multiple partner strategy, on a grid of any number of dimensions.
-///
-/// The partners of a block of *m* − 1 dimensions are the blocks at all other coordinates along one
-/// further dimension. The block and its partners form a subcube of *m* dimensions. Blocks are tried
-/// in ascending order, and for each block the lowest further dimension first. If the sides of the
-/// grid differ, the further dimension must have the same side as the grid's dimension *m* − 1.
+/// The multiple partner strategy, on a grid of any number of dimensions. The partners of a block of
+/// *m* − 1 dimensions are the blocks at all other coordinates along one further dimension, whose
+/// side must equal that of the grid's dimension *m* − 1.
 #[derive(Clone)]
 struct MultiplePartner {
-    /// Set of the free nodes that are not yet taken for the request; overwritten by each request.
+    /// Free nodes that are not yet taken for the request.
     free: NodeSet,
 }
 
@@ -60,7 +56,6 @@ impl Allocator for MultiplePartner {
             wanted += rest / nodes;
             rest %= nodes;
             wanted -= self.take(grid, m, wanted, &mut placement);
-            // Missing subcubes are replaced by subcubes of the next lower dimension.
             wanted *= grid.sides()[m - 1];
         }
         let singles = in_order(grid, self.free.iter().take((wanted + rest) as usize));
@@ -73,17 +68,15 @@ impl Allocator for MultiplePartner {
     }
 }
 
-/// Number of nodes of a subcube of dimension `m`.
 fn block_nodes(grid: &Grid, m: usize) -> u32 {
     grid.sides()[..m].iter().product()
 }
 
 impl MultiplePartner {
-    /// Takes up to `most` subcubes of dimension `m`; returns the number taken.
     fn take(&mut self, grid: &Grid, m: usize, most: u32, placement: &mut Placement) -> u32 {
         let length = block_nodes(grid, m - 1);
         let mut found = 0;
-        // Taking nodes frees none, so the search continues where the last subcube was found.
+        // Taking nodes frees none, so the search goes on behind the last subcube.
         let mut base = 0;
         while found < most && base < grid.nodes() {
             let partner = (m - 1..grid.dimensions()).find(|&d| self.is_free(grid, m, base, d));
@@ -103,11 +96,7 @@ impl MultiplePartner {
         found
     }
 
-    /// Whether a block of `m - 1` dimensions and its partners along dimension `d` are a free
-    /// subcube.
-    ///
-    /// The partners are the blocks at all other coordinates along `d`. The block must have
-    /// coordinate 0 along `d`, and it and all partners must be free.
+    /// Whether a block of `m - 1` dimensions begins, with partners along `d`, a free subcube.
     fn is_free(&self, grid: &Grid, m: usize, base: Node, d: usize) -> bool {
         let length = block_nodes(grid, m - 1);
         grid.sides()[d] == grid.sides()[m - 1]

@@ -1,5 +1,6 @@
 //! Naive allocation: the free nodes with the lowest numbers, whether adjacent or not.
 
+use super::LO;
 use crate::alloc::parts::Domain;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::job::Dims;
@@ -11,21 +12,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("naive", "the first free processors in row-major order, in one piece or not")
         .aliases(&["any"])
         .definition(
-            "The free nodes of lowest index are taken, in row-major order, as many as \
-             the job asks for, in one piece or not. A job fits whenever enough nodes \
-             are free. On a flat machine, where any processors will do, it is all that \
-             is needed.",
+            "The free nodes of lowest index are taken, in row-major order, as many as the job asks \
+             for, in one piece or not. A job fits whenever enough nodes are free. On a flat \
+             machine, where any processors will do, it is all that is needed.",
         )
         .complexity("O(n / 64 + b) for n nodes and b pieces handed out.")
-        .source(
-            "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
-        ),
+        .source(LO),
     |_, _| Ok(Box::new(Naive)),
 );
 
-/// Naive allocation of the lowest free nodes. It suffices on a flat machine, where all free
-/// processors suit a job equally.
 #[derive(Clone)]
 struct Naive;
 
@@ -39,11 +34,10 @@ impl Allocator for Naive {
         let mut from = 0;
         while wanted > 0 {
             let base = free.first_from(from)?;
-            // A block is a part of one row; on a flat machine the row is the whole machine.
+            // A block is a part of one row.
             let run = free.run_length(base).min(width - grid.coordinate(base, 0)).min(wanted);
-            let mut sides = Dims::new();
-            sides.push(run);
-            sides.resize(grid.dimensions(), 1);
+            let mut sides = Dims::from_elem(1, grid.dimensions());
+            sides[0] = run;
             placement.blocks.push(Block { base, sides });
             wanted -= run;
             from = base + run;

@@ -18,22 +18,19 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "the first free pages of a fixed order; a page of one processor wastes nothing",
     )
     .definition(
-        "The machine is cut into pages, which are handed out whole. The first free \
-             pages of the order are taken until they hold as many nodes as the job \
-             asks for. With pages of one node a job fits whenever enough nodes are \
-             free and holds exactly as many; with larger ones it lies in fewer pieces, \
-             may hold more than it asked for, and may have to wait though enough nodes \
-             are free. Pages at the far edges of a mesh that they do not divide are \
-             smaller.",
+        "The machine is cut into pages, which are handed out whole. The first free pages of the \
+         order are taken until they hold as many nodes as the job asks for. With pages of one node \
+         a job fits whenever enough nodes are free and holds exactly as many; with larger ones it \
+         lies in fewer pieces, may hold more than it asked for, and may have to wait though enough \
+         nodes are free. Pages at the far edges of a mesh that they do not divide are smaller.",
     )
     .complexity(
         "O(p / 64 + t) for t pages taken of p, and O(d) for each node that is \
              claimed or released in d dimensions.",
     )
     .source(
-        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997; \
-             Al-Kerboly, for k-ary n-cubes",
+        "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation algorithms for \
+         mesh-connected multicomputers, TPDS 8(7), 1997; Al-Kerboly, for k-ary n-cubes",
     )
     .params(&[
         Param {
@@ -64,7 +61,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 )
 .serves(&[Wiring::Mesh, Wiring::Torus, Wiring::Hypercube]);
 
-/// Values of the parameter `pages`: `true` if pages are subcubes, `false` if they are blocks.
+/// `true` if pages are subcubes.
 static PAGES: Words<bool, 2> = Words::new([("squares", false), ("subcubes", true)]);
 
 static ORDERS: Words<Order, 5> = Words::new([
@@ -75,21 +72,17 @@ static ORDERS: Words<Order, 5> = Words::new([
     ("hilbert", Order::Hilbert),
 ]);
 
-/// Paging, on a grid of any number of dimensions.
-///
-/// A page is free if all of its nodes are free. The job's ranks follow the order of the pages, and
-/// within each page dimension 0 runs fastest.
+/// Paging: a page is free if all of its nodes are free.
 #[derive(Clone)]
 struct Paging {
     pages: Arc<Pages>,
     line: OrderedSet,
-    /// Number of held nodes of each page.
+    /// Held nodes of each page.
     held: Vec<u32>,
 }
 
-/// Division of a grid into pages.
 struct Pages {
-    /// Grid of pages, with one node for each page.
+    /// Grid with one node for each page.
     grid: Grid,
     /// Sides of a page; pages at the far edges of a mesh may be smaller.
     sides: Dims,
@@ -116,22 +109,18 @@ impl Paging {
     }
 }
 
-/// Reads the sides of a page, which must not be larger than the machine.
 fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let (grid, page) = (topology.grid(), params.integer("page") as u32);
     let are_cubes = topology.wiring() != Wiring::Mesh || grid.sides().iter().all(|&side| side == 2);
     let subcubes = params.get_meaning("pages", &PAGES).unwrap_or(are_cubes);
-    let dimensions = grid.dimensions();
+    let (dimensions, machine) = (grid.dimensions(), with_article(topology));
     if subcubes {
         if page as usize > dimensions {
-            return Err(params.problem(
-                "page",
-                format!(
-                    "a page of dimension {page} is larger than the machine, {}: `page` \
-                     is at most {dimensions} here",
-                    with_article(topology)
-                ),
-            ));
+            let says = format!(
+                "a page of dimension {page} is larger than the machine, {machine}: `page` is at \
+                 most {dimensions} here"
+            );
+            return Err(params.problem("page", says));
         }
         let side = |(d, &side)| if d < page as usize { side } else { 1 };
         return Ok(grid.sides().iter().enumerate().map(side).collect());
@@ -139,22 +128,18 @@ fn page_sides(params: &Params, topology: &Topology) -> Result<Dims, Problem> {
     let shortest = grid.sides().iter().copied().min().unwrap_or(1);
     let side = 1 << page;
     if side > shortest {
-        return Err(params.problem(
-            "page",
-            format!(
-                "a page with a side of {side} is larger than the machine, {}: `page` is \
-                 at most {} here, a side of {}",
-                with_article(topology),
-                shortest.ilog2(),
-                1 << shortest.ilog2()
-            ),
-        ));
+        let (most, longest) = (shortest.ilog2(), 1 << shortest.ilog2());
+        let says = format!(
+            "a page with a side of {side} is larger than the machine, {machine}: `page` is at most \
+             {most} here, a side of {longest}"
+        );
+        return Err(params.problem("page", says));
     }
     Ok(Dims::from_elem(side, dimensions))
 }
 
 impl Pages {
-    /// The page that contains a node of the machine, whose grid is `whole`.
+    /// Page that contains a node of the grid `whole`.
     fn holding(&self, node: Node, whole: &Grid) -> Node {
         if self.grid.nodes() == whole.nodes() {
             return node;
@@ -163,7 +148,7 @@ impl Pages {
         (0..self.sides.len()).map(place).sum()
     }
 
-    /// The block of the machine that a page covers; `whole` is the grid of the machine.
+    /// Block of the grid `whole` that a page covers.
     fn block(&self, page: Node, whole: &Grid) -> Block {
         let (mut base, mut sides) = (0, self.sides.clone());
         for (d, side) in sides.iter_mut().enumerate() {

@@ -1,5 +1,6 @@
 //! Random allocation: every set of free nodes of the requested size is equally likely.
 
+use super::LO;
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::geometry::ranked::in_order;
 use crate::geometry::ranks::Ranks;
@@ -16,25 +17,16 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
              its ranks lie in the order in which their nodes are drawn.",
         )
         .complexity("O(n / 64 + r log n) for r nodes of n, and r random numbers.")
-        .source(
-            "Lo, Windisch, Liu & Nitzberg, Noncontiguous processor allocation \
-             algorithms for mesh-connected multicomputers, TPDS 8(7), 1997",
-        ),
+        .source(LO),
     |_, _| Ok(Box::new(Random::default())),
 );
 
 /// Random allocation: the first steps of a Fisher–Yates shuffle of the free nodes.
-///
-/// Only the drawn positions are looked up. The job's ranks follow the order in which nodes are
-/// drawn.
 #[derive(Default)]
 struct Random {
-    /// Positions in the ascending list of free nodes. A request swaps some positions and then
-    /// undoes the swaps, so that the positions are ascending again.
+    /// Positions in the list of free nodes, ascending between requests.
     places: Vec<u32>,
-    /// For each draw, the position in the list that was picked and swapped to the front.
-    ///
-    /// Needed to undo the swaps at the end of the request.
+    /// Positions that were picked and swapped to the front, to undo the swaps.
     changed: Vec<usize>,
     ranks: Ranks,
 }

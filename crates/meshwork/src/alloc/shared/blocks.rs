@@ -6,7 +6,6 @@ use crate::geometry::NodeSet;
 use super::candidates::Candidates;
 use super::choose::{Attempt, Leave, Missing, classes};
 
-/// Places a job in one aggregated block, which consists of neighbouring base blocks.
 pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leave> {
     let mut missing = attempt.missing(true);
     let map = attempt.map.clone();
@@ -66,12 +65,11 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
         false => blocks[block].count_shared(&found.all),
     };
     let free: Vec<u32> = inside.map(left).collect();
-    let lower: Vec<u32> = free.chunks(level.per_lower()).map(|part| part.iter().sum()).collect();
+    let lower: Vec<u32> = free.chunks(level.per_lower).map(|part| part.iter().sum()).collect();
     let mut last_nodes = missing.nodes + 1;
     while last_nodes != missing.nodes {
         last_nodes = missing.nodes;
-        // Like in Slurm, a negative number of missing nodes wraps around, and no block holds that
-        // many.
+        // Like in Slurm, a negative number wraps around, and no block holds that many.
         let wanted = missing.nodes as u32;
         let Some(block) = opened.next_block(wanted, &free, &lower) else { break };
         let is_new = opened.is_limited() && !opened.lower_is_used(block);
@@ -87,9 +85,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Blocks) -> Result<(), Leav
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Takes candidate nodes of a base block, lowest number first, until the job needs no more.
-///
-/// Returns whether the job then needs no more.
+/// Takes the lowest candidates of a base block; returns whether the job then needs no more.
 fn take_block(
     attempt: &mut Attempt<'_>,
     block: &NodeSet,

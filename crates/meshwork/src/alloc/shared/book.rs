@@ -7,31 +7,27 @@ use super::known::{Known, KnownChoice, SingleTree};
 use super::machine::{Domains, SharedMachine};
 use super::request::SharedRequest;
 
-/// Maximum number of requests whose results are stored.
 const MOST_KNOWN: usize = 32;
 
-/// Maximum length of the log of changed nodes, as a multiple of the number of nodes.
-///
-/// If more nodes have changed since a result was stored, all nodes are examined again.
+/// Length of the log of changes, per node, above which all nodes are examined again.
 const MOST_CHANGES: usize = 2;
 
 /// Book of what jobs hold on a machine's nodes. It decides like [`decide_shared`], but faster.
 ///
-/// For each recent request, the book stores what the request needs and whether its job could ever
-/// start. For a request of several nodes in a tree of switches, it also stores what each node could
-/// give to the job. When an equal request comes later, only nodes that have changed in between are
-/// examined again.
+/// For each recent request, it stores the needs and whether the job could ever start, and for
+/// several nodes in a tree also what each node could give. For an equal request, only nodes that
+/// have changed in between are examined again.
 #[derive(Clone, Debug)]
 pub struct SharedBook {
     holdings: Holdings,
     tree: Option<SingleTree>,
-    /// Nodes whose free amounts have changed, in the order of the changes.
+    /// Nodes with changed free amounts, in the order of the changes.
     changes: Vec<u32>,
-    /// Number of changes that were dropped from the start of `changes`.
+    /// Number of changes dropped from the start of `changes`.
     forgotten: usize,
     /// Requests with stored results, the most recent one last.
     requests: Vec<KnownRequest>,
-    /// Reused buffer for the choice of nodes, with one entry for each node.
+    /// Buffer for the choice of nodes, with one entry for each node.
     slots: Vec<u32>,
 }
 
@@ -39,10 +35,10 @@ pub struct SharedBook {
 struct KnownRequest {
     request: SharedRequest,
     wanted: Result<Wanted, String>,
-    /// Whether the job could start on the empty machine; `None` if this was not yet examined.
+    /// Whether the job could start on the empty machine; `None` if not yet examined.
     is_ever: Option<bool>,
     known: Option<Known>,
-    /// Number of changes of nodes, since the creation of the book, that `known` takes into account.
+    /// Number of changes since the creation of the book that `known` reflects.
     seen: usize,
 }
 
@@ -60,7 +56,7 @@ impl SharedBook {
         }
     }
 
-    /// For each node, the cores, memory and GPUs that jobs hold, and those that are free.
+    /// Cores, memory and GPUs of each node that jobs hold, and those that are free.
     #[must_use]
     pub fn holdings(&self) -> &Holdings {
         &self.holdings
@@ -88,11 +84,10 @@ impl SharedBook {
 
     /// Decides on a job, from the held resources in the book and stored results.
     ///
-    /// Stored results serve later equal requests of several nodes in a tree with one switch at the
-    /// top. With *n* nodes and *h* levels of switches, they take **O(h log n)** for each node that
-    /// has changed since the last equal request. The choice then takes **O(s + n / 64)** for *s*
-    /// switches if one leaf suffices, and **O(s h)** for each further leaf. Any other decision has
-    /// the cost of [`decide_shared`].
+    /// With *n* nodes and *h* levels of switches, a later equal request of several nodes in a tree
+    /// with one top switch takes **O(h log n)** for each node changed since, then **O(s + n / 64)**
+    /// for *s* switches if one leaf suffices, and **O(s h)** for each further leaf. Any other
+    /// decision has the cost of [`decide_shared`].
     pub fn decide(&mut self, machine: &SharedMachine, request: &SharedRequest) -> SharedDecision {
         let place = self.requests.iter().rposition(|known| known.request == *request);
         let mut own = match place {
@@ -166,7 +161,7 @@ impl SharedBook {
 }
 
 impl KnownRequest {
-    /// Decision on a job that cannot start now: whether it waits or can never start.
+    /// Decision on a job that cannot start now.
     fn later(&mut self, machine: &SharedMachine, holdings: &Holdings) -> SharedDecision {
         let is_ever = match (&self.wanted, self.is_ever) {
             (_, Some(known)) => known,
@@ -187,7 +182,6 @@ mod tests {
     use crate::geometry::NodeSet;
     use crate::rng::Stream;
 
-    /// A random element of a list.
     fn one_of<T: Copy>(rng: &mut Stream, of: &[T]) -> T {
         of[rng.below(of.len() as u64) as usize]
     }
@@ -217,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Machine for tests: leaf switches of unequal size, in most cases below a single top switch.
+    /// Leaf switches of unequal size, in most cases below a single top switch.
     fn machine(rng: &mut Stream) -> SharedMachine {
         let sizes: Vec<u32> = (0..2 + rng.below(8)).map(|_| 1 + rng.below(9) as u32).collect();
         let count = sizes.iter().sum();
@@ -291,7 +285,6 @@ mod tests {
         request
     }
 
-    /// Compares decisions of the book with those of [`decide_shared`] while jobs start and end.
     #[test]
     fn a_book_is_the_definition() {
         let mut rng = Stream::new(38, 0, "books");

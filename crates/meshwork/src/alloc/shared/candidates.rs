@@ -4,25 +4,20 @@ use crate::geometry::NodeSet;
 
 use super::choose::{Attempt, Leave, Missing};
 
-/// Candidates (nodes that may be taken) of one attempt to place a job below a switch or in a block.
+/// Candidates of one attempt to place a job below a switch or in a block.
 pub(super) struct Candidates {
     /// Nodes on which a part of the job fits.
     pub all: NodeSet,
-    /// Candidates that must be taken before all others, because their weights are lower.
-    ///
-    /// Candidates are collected weight by weight, until they suffice. All candidates that were
-    /// collected before the last weight was examined are forced.
+    /// Candidates of lower weights than the last one, which must be taken first.
     pub forced: NodeSet,
-    /// For each switch of a tree, the number of candidates below it; `None` if unknown.
+    /// Candidates below each switch of a tree; `None` if unknown.
     pub below: Option<Vec<i64>>,
-    /// Whether the collected nodes have enough CPUs and GPUs for the job.
+    /// Whether the candidates have enough CPUs and GPUs for the job.
     pub are_enough: bool,
 }
 
 impl Candidates {
     /// Collects nodes by weight, the lightest first, until they suffice for the job.
-    ///
-    /// They suffice if there are enough nodes and these have enough CPUs and GPUs.
     pub(super) fn collect(
         attempt: &mut Attempt<'_>,
         weights: &[(u64, Vec<u32>)],
@@ -58,10 +53,8 @@ impl Candidates {
         Candidates { all, forced, below: None, are_enough }
     }
 
-    /// Takes the forced candidates, which must be taken first because of their low weight.
-    ///
-    /// Returns the result if the attempt ends with these nodes, otherwise `None`. Nodes that turn
-    /// out to be unusable are removed from the forced candidates.
+    /// Takes the forced candidates; returns the result if the attempt ends with them. Unusable
+    /// nodes are removed from the forced candidates.
     pub(super) fn take_forced(
         &mut self,
         attempt: &mut Attempt<'_>,

@@ -1,6 +1,4 @@
 //! Choice of the nodes of a job that may share them, with repeated attempts.
-//!
-//! The choice is a single node, runs of consecutive nodes, or the least loaded nodes.
 
 use std::cmp::Reverse;
 
@@ -14,18 +12,16 @@ use super::machine::{Domains, SharedMachine};
 use super::request::{Memory, Needs};
 use super::{blocks, tree};
 
-/// Consequence of a failed attempt to place a job: the nodes to leave out next, or no next attempt.
+/// Consequence of a failed attempt: the nodes to leave out next, or no next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// Make no further attempt.
     Stop,
     /// Leave out all nodes that the attempt has taken.
     All,
-    /// Leave out one of the nodes that the attempt has taken.
-    ///
-    /// It is the node with the lowest product of its usable CPUs and GPUs.
+    /// Leave out the taken node with the lowest product of usable CPUs and GPUs.
     OneOfThese,
-    /// Leave out, of the nodes that are still available, the one with the fewest CPUs times GPUs.
+    /// Leave out the available node with the lowest product of CPUs and GPUs.
     Next,
 }
 
@@ -34,11 +30,11 @@ pub(super) enum Leave {
 pub(super) struct Missing {
     pub cpus: i64,
     pub cpus_at_most: i64,
-    /// Number of further nodes to be taken until the attempt has its target number of nodes.
+    /// Nodes to take until the attempt has its target number.
     pub nodes: i64,
-    /// Number of further nodes to be taken until the attempt may end.
+    /// Nodes to take until the attempt may end.
     pub nodes_at_least: i64,
-    /// Number of tasks that may still be placed.
+    /// Tasks that may still be placed.
     pub tasks: u64,
 }
 
@@ -47,27 +43,23 @@ pub(super) struct Attempt<'a> {
     pub machine: &'a SharedMachine,
     pub needs: &'a Needs,
     fits: Vec<Fit>,
-    /// For each node, the index in `fits` of the cores and GPUs that the job can get of it.
-    ///
-    /// The list is empty if only a single node is examined.
+    /// Index of each node in `fits`; empty if only a single node is examined.
     pub slots: Vec<u32>,
-    /// Stored results, used to examine a node only when an attempt may take it.
-    ///
-    /// `None` if all nodes have been examined.
+    /// Stored results, if nodes are examined only when an attempt may take them.
     pub unexamined: Option<(&'a Known, &'a Holdings)>,
-    /// Nodes that were in `unexamined`, but whose amounts for the job have been computed since.
+    /// Nodes examined since the start.
     pub examined: Vec<u32>,
     /// Nodes that the next attempt may take; after an attempt, the nodes that it took.
     pub map: NodeSet,
-    /// Number of nodes that may still be taken in this attempt.
+    /// Nodes that may still be taken in this attempt.
     pub nodes_left: i64,
     pub min_nodes: u32,
-    /// Number of GPUs that this attempt has taken so far.
+    /// GPUs that this attempt has taken.
     pub taken: u64,
     pub first_pass: bool,
 }
 
-/// The nodes of a job, each with what the job could take of it.
+/// Nodes of a job, each with what the job could take of it.
 pub(super) type Chosen = Vec<(u32, Fit)>;
 
 impl<'a> Attempt<'a> {
@@ -96,9 +88,7 @@ impl<'a> Attempt<'a> {
         &mut self.fits[slot]
     }
 
-    /// Computes what the job could take of a node if this is not known yet.
-    ///
-    /// Called before the node is taken.
+    /// Computes what the job could take of a node, before it is taken, if this is not known yet.
     pub(super) fn examine(&mut self, node: u32) {
         let Some((known, holdings)) = self.unexamined else { return };
         if self.slots[node as usize] != u32::MAX {
@@ -130,7 +120,6 @@ impl<'a> Attempt<'a> {
         self.needs.gpus.is_none_or(|gpus| gpus.per_job <= self.taken + more)
     }
 
-    /// Limits the number of nodes of the first attempt to the number of tasks.
     pub(super) fn limit_first(&mut self) {
         let needs = self.needs;
         if needs.tasks > 0 && needs.tpn == 0 && self.nodes_left > i64::from(needs.tasks) {
@@ -138,10 +127,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Amounts that the job still needs at the start of an attempt, when it has no nodes yet.
-    ///
-    /// The attempt aims at the minimum number of nodes if `always_least` is set, or if GPUs are
-    /// requested for the whole job.
+    /// Amounts needed at the start of an attempt. It aims at the minimum number of nodes if
+    /// `always_least` is set, or if GPUs are requested for the whole job.
     pub(super) fn missing(&mut self, always_least: bool) -> Missing {
         let needs = self.needs;
         self.taken = 0;
@@ -200,9 +187,7 @@ impl<'a> Attempt<'a> {
         self.fit_mut(node).select_cores(kind, needs, taken, nodes_left, first_pass, is_older)
     }
 
-    /// Takes a node with `cpus` usable CPUs for the job.
-    ///
-    /// Returns the number of CPUs that are used; 0 if the node cannot be used.
+    /// Takes a node with `cpus` usable CPUs; returns those used, 0 if it cannot be used.
     pub(super) fn take(&mut self, node: u32, cpus: u32, missing: &mut Missing) -> u32 {
         let used = self.cpus_to_use(node, cpus, missing);
         if used > 0 {
@@ -238,10 +223,7 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Assigns GPUs of a node to the job, and reduces `tasks`, the number of tasks still to be
-    /// placed.
-    ///
-    /// Returns the CPUs that are used; 0 if the node cannot be used.
+    /// Assigns GPUs of a node, and reduces `tasks`; returns the CPUs used, 0 if it cannot be used.
     fn take_gpus(&mut self, node: u32, cpus: u32, nodes_left: i64, tasks: &mut u64) -> u32 {
         let needs = self.needs;
         let Some(gpus) = needs.gpus else { return cpus };
@@ -299,9 +281,7 @@ impl<'a> Attempt<'a> {
         cpus
     }
 
-    /// Reduces the cores of each socket of the taken nodes to the limit of this socket.
-    ///
-    /// The highest cores are dropped.
+    /// Drops the highest cores of each socket of the taken nodes, down to its limit.
     pub(super) fn clip(&mut self) {
         if self.needs.gpus.is_none() {
             return;
@@ -340,10 +320,8 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds.
-///
-/// If several nodes may be taken, `weigh` is first called for each node. It receives what the job
-/// could take of the node, and can change the node's rank.
+/// Chooses the nodes of a job among the nodes of `pool` for which `is_open` holds. If several nodes
+/// may be taken, `weigh` is called for each first, and can change its rank.
 pub(super) fn choose(
     machine: &SharedMachine,
     needs: &Needs,
@@ -376,7 +354,6 @@ pub(super) fn choose(
     several_nodes(attempt)
 }
 
-/// Minimum number of nodes with which an attempt to place a job may end.
 pub(super) fn least_nodes(needs: &Needs) -> u32 {
     match needs.tpn {
         tpn if tpn > 0 && needs.tasks > 0 => needs.min_nodes.max(needs.tasks.div_ceil(tpn)),
@@ -384,7 +361,6 @@ pub(super) fn least_nodes(needs: &Needs) -> u32 {
     }
 }
 
-/// Minimum amounts that must be free on every node of the job.
 pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     let threads = machine.types.iter().map(|kind| kind.threads).max().unwrap_or(1);
     let cores = needs.node_cpus.div_ceil(threads.max(1)).max(1);
@@ -396,9 +372,7 @@ pub(super) fn least_free(machine: &SharedMachine, needs: &Needs) -> Least {
     [u64::from(cores), gpus, memory]
 }
 
-/// The first candidate that can hold the whole job, as a list of one node.
-///
-/// Candidates are tried in the given order, by weight and number.
+/// The first candidate that can hold the whole job, in the given order.
 fn one_node(
     machine: &SharedMachine,
     needs: &Needs,
@@ -446,29 +420,23 @@ fn several_nodes(mut attempt: Attempt<'_>) -> Option<Chosen> {
     attempt.first_pass = true;
     let mut is_placed = evaluate(&mut attempt).is_ok();
     attempt.first_pass = false;
-    if attempt.machine.params.is_older && !is_placed {
-        is_placed = leave_out_small(&mut attempt, left, &cores, most_nodes);
-        return is_placed.then(|| {
-            attempt.leave_out_empty();
-            attempt.chosen()
-        });
+    let is_older = attempt.machine.params.is_older;
+    if is_older && !is_placed {
+        is_placed = leave_out_small(&mut attempt, left.clone(), &cores, most_nodes);
     }
     let mut order: Option<Vec<u32>> = None;
     let mut at = 0;
     let mut skips = false;
     let mut count = left.count();
-    while !is_placed {
+    while !is_placed && !is_older {
         attempt.nodes_left = most_nodes;
         attempt.map.copy_from(&left);
         for (node, cores) in &cores {
             attempt.fit_mut(*node).cores = *cores;
         }
-        let leave = match evaluate(&mut attempt) {
-            Ok(()) => {
-                is_placed = true;
-                break;
-            }
-            Err(leave) => leave,
+        let Err(leave) = evaluate(&mut attempt) else {
+            is_placed = true;
+            break;
         };
         if leave == Leave::Stop || count <= attempt.min_nodes {
             break;
@@ -567,7 +535,7 @@ fn leave_out_small(
     false
 }
 
-/// Makes one attempt to place a job, by the placement rule that the machine's settings select.
+/// Makes one attempt, by the placement rule that the machine's settings select.
 fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if attempt.map.count() < attempt.min_nodes {
         return Err(Leave::Stop);
@@ -588,7 +556,7 @@ fn evaluate(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     placed
 }
 
-/// Run of consecutive nodes of one weight, with the CPUs and GPUs that the job could take of it.
+/// Run of consecutive nodes of one weight, with what the job could take of it.
 struct NodeRun {
     nodes: Vec<u32>,
     weight: u64,
@@ -597,7 +565,7 @@ struct NodeRun {
     is_used: bool,
 }
 
-/// Takes nodes run by run (consecutive nodes of one weight), the run that fits best by CPUs first.
+/// Takes nodes run by run, the run that fits best by CPUs first.
 fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     let mut missing = attempt.missing(false);
     let map = attempt.map.clone();
@@ -688,7 +656,7 @@ fn runs(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     if is_enough { Ok(()) } else { Err(Leave::Next) }
 }
 
-/// The weights of the nodes of a set, lightest first, each with its nodes.
+/// Nodes of a set by weight, lightest first.
 pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32>)> {
     let mut classes = std::collections::BTreeMap::<u64, Vec<u32>>::new();
     for node in map.iter() {
@@ -697,17 +665,14 @@ pub(super) fn classes(attempt: &Attempt<'_>, map: &NodeSet) -> Vec<(u64, Vec<u32
     classes.into_iter().collect()
 }
 
-/// Limits the number of nodes to the number of tasks, for rules that consider nodes one by one.
 fn limit_nodes_by_tasks(attempt: &mut Attempt<'_>) {
     if attempt.needs.tasks > 0 {
         attempt.nodes_left = attempt.nodes_left.min(i64::from(attempt.needs.tasks));
     }
 }
 
-/// Takes the nodes with the highest fraction of free CPUs first.
-///
-/// As in Slurm 26.05, a taken node is counted with the CPUs of the node that was examined last, not
-/// with its own.
+/// Takes the nodes with the highest fraction of free CPUs first. As in Slurm 26.05, a taken node
+/// counts with the CPUs of the node examined last.
 fn least_loaded(attempt: &mut Attempt<'_>) -> Result<(), Leave> {
     limit_nodes_by_tasks(attempt);
     let mut missing = attempt.missing(false);

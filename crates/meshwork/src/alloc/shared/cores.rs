@@ -15,7 +15,7 @@ impl CoreSet {
         set
     }
 
-    /// Whether the set has no core.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 8]
@@ -27,19 +27,10 @@ impl CoreSet {
         self.0.iter().map(|bits| bits.count_ones()).sum()
     }
 
-    /// Number of cores in the set whose indices are in `start..start + count`.
+    /// Number of cores of the set in `start..start + count`.
     #[must_use]
     pub fn count_range(&self, start: u32, count: u32) -> u32 {
-        let mut total = 0;
-        let mut at = start;
-        let end = start + count;
-        while at < end {
-            let (word, bit) = (at / 64, at % 64);
-            let width = (64 - bit).min(end - at);
-            total += (self.0[word as usize] >> bit & low_bits(i64::from(width))).count_ones();
-            at += width;
-        }
-        total
+        masks(start, count).map(|(word, mask)| (self.0[word] & mask).count_ones()).sum()
     }
 
     /// Whether a core is in the set.
@@ -58,19 +49,12 @@ impl CoreSet {
         self.0[core as usize / 64] &= !(1 << (core % 64));
     }
 
-    /// Removes the cores `start..start + count` from the set.
+    /// Removes the cores `start..start + count`.
     pub fn remove_range(&mut self, start: u32, count: u32) {
-        let mut at = start;
-        let end = start + count;
-        while at < end {
-            let (word, bit) = (at / 64, at % 64);
-            let width = (64 - bit).min(end - at);
-            self.0[word as usize] &= !(low_bits(i64::from(width)) << bit);
-            at += width;
-        }
+        masks(start, count).for_each(|(word, mask)| self.0[word] &= !mask);
     }
 
-    /// Removes from the set the `count` highest cores whose indices are in `start..start + width`.
+    /// Removes the `count` highest cores of the set in `start..start + width`.
     pub fn remove_highest(&mut self, start: u32, width: u32, count: u32) {
         let mut left = count;
         for core in (start..start + width).rev() {
@@ -103,6 +87,16 @@ impl CoreSet {
     pub fn subtract(&mut self, other: &CoreSet) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= !other);
     }
+}
+
+/// Words that contain the cores `start..start + count`, each with the bits of these cores.
+fn masks(start: u32, count: u32) -> impl Iterator<Item = (usize, u64)> {
+    let (from, to) = (i64::from(start), i64::from(start + count));
+    let bits = move |word: u32| {
+        let first = i64::from(word) * 64;
+        (word as usize, low_bits(to - first) & !low_bits(from - first))
+    };
+    (start / 64..(start + count).div_ceil(64)).map(bits)
 }
 
 const fn low_bits(count: i64) -> u64 {

@@ -17,7 +17,7 @@ pub enum SharedDecision {
     Start {
         /// Number of tasks of the job.
         tasks: u32,
-        /// Cores, memory and GPUs that the job gets of each node, in ascending order of the nodes.
+        /// Grants of the job, in ascending order of the nodes.
         grants: Vec<SharedGrant>,
     },
     /// The job may start later.
@@ -29,9 +29,8 @@ pub enum SharedDecision {
 /// Decides on one job like `select/cons_tres` of Slurm 26.05.
 ///
 /// # Complexity
-/// **O(log n)** for each node that is examined on a machine of *n* nodes. For a job of one node,
-/// nodes are examined until one can hold the job. For a job of several nodes, each attempt examines
-/// all nodes on which a part of the job may fit.
+/// **O(log n)** for each examined node on a machine of *n* nodes: for a job of one node until one
+/// can hold it, for several nodes in each attempt all that may hold a part.
 #[must_use]
 pub fn decide_shared(
     machine: &SharedMachine,
@@ -59,17 +58,13 @@ pub fn decide_shared(
 /// Slurm's message on a job that could not start even on the empty machine.
 pub(super) const NOT_AVAILABLE: &str = "Requested node configuration is not available";
 
-/// Needs derived from a request, and the nodes that its job could use if no other job ran.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub needs: Needs,
     pub pool: NodeSet,
 }
 
-/// Derives the needs of a request, and the nodes that its job could use if no other job ran.
-///
-/// # Errors
-/// The reason why the job can never start.
+/// Derives the needs of a request, or the reason why its job can never start.
 pub(super) fn wanted(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -86,7 +81,6 @@ pub(super) fn wanted(
     Ok(Wanted { needs, pool })
 }
 
-/// Whether a job could start on the nodes of `pool` if no other job ran.
 pub(super) fn is_ever(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -96,9 +90,7 @@ pub(super) fn is_ever(
     choose(machine, needs, holdings.without_jobs(), pool, |_| true, &mut |_, _| {}).is_some()
 }
 
-/// The nodes that a job could use if no other job ran.
-///
-/// They have the feature, the CPUs and the memory that it requests, and it does not exclude them.
+/// Nodes with the requested feature, CPUs and memory that the job does not exclude.
 fn pool(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -109,32 +101,20 @@ fn pool(
         Memory::Cpu(memory) | Memory::Node(memory) => memory,
         Memory::Gpu => 0,
     };
-    let is_possible: Vec<bool> = machine
-        .types
-        .iter()
-        .map(|kind| {
-            let mut features = kind.features.iter();
-            request.feature.as_ref().is_none_or(|feature| features.any(|own| own == feature))
-                && kind.cpus() >= needs.node_cpus
-                && kind.memory >= memory
-        })
-        .collect();
     let mut pool = machine.whole.clone();
     if let Some(excluded) = &request.exclude {
         pool.subtract(excluded);
     }
-    for (kind, is_possible) in is_possible.iter().enumerate() {
-        if !is_possible {
-            pool.subtract(holdings.of_type(kind));
+    for (at, kind) in machine.types.iter().enumerate() {
+        let suits = request.feature.as_ref().is_none_or(|own| kind.features.contains(own));
+        if !suits || kind.cpus() < needs.node_cpus || kind.memory < memory {
+            pool.subtract(holdings.of_type(at));
         }
     }
     pool
 }
 
 /// Whether a node has enough free memory, and is idle if the job needs whole nodes.
-///
-/// Memory is only compared if the machine allocates it. What the job could take of a node is only
-/// examined for nodes that pass this check.
 pub(super) fn is_available(
     machine: &SharedMachine,
     needs: &Needs,
@@ -160,32 +140,41 @@ pub(super) fn is_available(
     }
 }
 
-/// For each node, how many of its GPUs were near the cores of a job when they were last counted.
+/// GPUs of each node near the cores of a job, as counted by the last query for a job with GPUs.
 ///
-/// Each query for a job with GPUs counts them anew. The order in which Slurm 22.05 takes nodes
-/// depends on these numbers.
+/// The order in which Slurm 22.05 takes nodes depends on these numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearGpus(Vec<u8>);
 
 impl NearGpus {
-    /// Creates the record for a machine on which no GPUs have been counted yet: all numbers are 0.
+    /// Creates the record for a machine on which no GPUs have been counted yet.
     #[must_use]
     pub fn none(machine: &SharedMachine) -> NearGpus {
         NearGpus(vec![0; machine.count() as usize])
     }
 
-    /// Sets the number of GPUs of each given node to 0, as if they had never been counted.
+    /// Sets the numbers of the given nodes to 0.
     pub fn forget(&mut self, nodes: &NodeSet) {
         nodes.iter().for_each(|node| self.0[node as usize] = 0);
     }
 
-    /// Counts the GPUs of a node near the cores of a job, as if all cores of the node were free.
-    fn note(&mut self, machine: &SharedMachine, needs: &Needs, node: u32, free: &Free) {
-        let kind = machine.node(node);
-        let count = kind.all_cores();
-        let free = Free { cores: CoreSet::full(count), core_count: count, ..*free };
-        if let Some(fit) = Fit::new(machine, needs, node, &free) {
-            self.0[node as usize] = fit.near();
+    /// Counts the GPUs near the cores of a job as Slurm 22.05 does, as if all cores were free.
+    fn note(
+        &mut self,
+        machine: &SharedMachine,
+        needs: &Needs,
+        holdings: &Holdings,
+        nodes: impl Iterator<Item = u32>,
+    ) {
+        if !machine.params.is_older || needs.gpus.is_none() {
+            return;
+        }
+        for node in nodes {
+            let core_count = machine.node(node).all_cores();
+            let free = Free { cores: CoreSet::full(core_count), core_count, ..*holdings.of(node) };
+            if let Some(fit) = Fit::new(machine, needs, node, &free) {
+                self.0[node as usize] = fit.near();
+            }
         }
     }
 }
@@ -202,10 +191,7 @@ impl SharedLookup {
     /// Derives the needs of a request, and examines whether its job could ever start.
     ///
     /// # Errors
-    /// The reason why the job can never start on this machine, because of its options alone.
-    ///
-    /// # Complexity
-    /// The cost of [`decide_shared`].
+    /// The reason why the options of the job never let it start on this machine.
     pub fn new(
         machine: &SharedMachine,
         holdings: &Holdings,
@@ -222,7 +208,7 @@ impl SharedLookup {
         self.is_ever
     }
 
-    /// The nodes that the job could use if no other job ran.
+    /// Nodes that the job could use if no other job ran.
     #[must_use]
     pub fn pool(&self) -> &NodeSet {
         &self.wanted.pool
@@ -246,15 +232,7 @@ impl SharedLookup {
         self.wanted.needs.whole
     }
 
-    /// Finds the cores, memory and GPUs that the job gets now on nodes in `open`; `None` if it
-    /// waits.
-    ///
-    /// Nodes that are down are left out. As in Slurm 22.05, earlier queries influence the order of
-    /// nodes, and `near` records this influence. Queries for jobs with GPUs write `near`, and
-    /// queries for all other jobs read it.
-    ///
-    /// # Complexity
-    /// The cost of [`decide_shared`], without the check whether the job could ever start.
+    /// Finds what the job gets now of nodes in `open`; `None` if it waits.
     #[must_use]
     pub fn find(
         &self,
@@ -269,12 +247,8 @@ impl SharedLookup {
                 && machine.up.contains(node)
                 && is_available(machine, needs, holdings, node)
         };
-        if machine.params.is_older && needs.gpus.is_some() {
-            // Slurm 22.05 checks whether all cores would suffice before it considers the free ones.
-            for node in pool.iter().filter(|&node| is_open(node)) {
-                near.note(machine, needs, node, holdings.of(node));
-            }
-        }
+        // Slurm 22.05 first checks whether all cores would suffice.
+        near.note(machine, needs, holdings, pool.iter().filter(|&node| is_open(node)));
         let mut weigh = |node: u32, fit: &mut Fit| match needs.gpus {
             Some(_) => near.0[node as usize] = fit.near(),
             None => fit.set_near(near.0[node as usize]),
@@ -287,9 +261,6 @@ impl SharedLookup {
     }
 
     /// Updates `near` as Slurm 22.05 does when it checks whether the job could ever start.
-    ///
-    /// The check considers the nodes in `open`. Its effect on `near` changes the order in which
-    /// later queries take nodes.
     pub fn ask_ever(
         &self,
         machine: &SharedMachine,
@@ -298,18 +269,13 @@ impl SharedLookup {
         near: &mut NearGpus,
     ) {
         let Wanted { needs, pool } = &self.wanted;
-        let idle = holdings.without_jobs();
-        if machine.params.is_older && needs.gpus.is_some() {
-            for node in pool.iter().filter(|&node| open.contains(node)) {
-                near.note(machine, needs, node, idle.of(node));
-            }
-        }
+        let nodes = pool.iter().filter(|&node| open.contains(node));
+        near.note(machine, needs, holdings.without_jobs(), nodes);
     }
 
     /// Cores, memory and GPUs that a job with `cpus` CPUs gets of the given nodes, if free.
     ///
-    /// Used for a job that is known to run on these nodes although the rules would not have placed
-    /// it there.
+    /// Used for a job that runs there although the rules would not have placed it.
     #[must_use]
     pub fn forced(
         &self,

@@ -8,54 +8,44 @@ use super::request::{Gpus, Memory, Needs};
 /// One number for each socket of a node, such as the number of its free cores.
 pub(super) type Sockets = [u16; MAX_SOCKETS as usize];
 
-/// Cores and GPUs of one node that a job could take.
-///
-/// Attempts to place the job change these values; some changes remain for the next attempt.
+/// Cores and GPUs of one node that a job could take. Attempts to place the job change these values;
+/// some changes remain for the next attempt.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
-    /// Number of CPUs of the node that the job could use.
+    /// CPUs of the node that the job could use.
     pub cpus: u32,
-    /// Number of CPUs of the node's free cores.
+    /// CPUs of the node's free cores.
     pub free_cpus: u32,
     /// Cores of the node that the job could use.
     pub cores: CoreSet,
-    /// For each socket, the maximum number of its cores that the job may take.
+    /// Cores of each socket that the job may take at most.
     pub core_limits: Sockets,
-    /// Number of GPUs of the node that the job could use.
+    /// GPUs of the node that the job could use.
     pub gpus: u64,
-    /// Initial value of `gpus`, saved when cores are first selected. `None` until then.
+    /// Initial value of `gpus`, saved when cores are first selected.
     gpus_before: Option<u64>,
-    /// Maximum number of GPUs that the job may take of the node; 0 without a limit.
+    /// GPUs that the job may take at most; 0 without a limit.
     gpu_cap: u64,
     any_gpus: u64,
     socket_gpus: Sockets,
-    /// Rank of the node in the order in which nodes are taken.
-    ///
-    /// Nodes are taken by weight, and among equal weights, first those with more GPUs near the
-    /// job's cores.
+    /// Rank by which nodes are taken: by weight, then by GPUs near the job's cores.
     pub weight: u64,
-    /// Number of usable CPUs, times number of usable GPUs if the job needs GPUs.
-    ///
-    /// Nodes are left out of attempts in the order of this number.
+    /// Usable CPUs times usable GPUs, by which nodes are left out of attempts.
     pub product: u64,
-    /// Number of CPUs that the job needs on the node for the GPUs that it takes there.
+    /// CPUs that the job needs for the GPUs that it takes.
     pub gpu_cpus: u32,
-    /// Maximum number of tasks of the job on the node that its cores and GPUs allow.
+    /// Tasks that the cores and GPUs of the node allow.
     pub task_limit: u32,
-    /// Number of CPUs of the cores chosen by the last selection of cores.
+    /// CPUs of the cores chosen by the last selection of cores.
     pub usable: u32,
 }
 
 /// Rank of a node of this type if it has no GPU near the job's cores.
-///
-/// Nodes are taken in ascending order of rank.
 pub(super) fn weight_of(kind: &SlurmNodeType) -> u64 {
     u64::from(kind.weight) << 8 | 255
 }
 
-/// Numbers of free GPUs of a node: near each single socket, near all sockets, and in total.
-///
-/// Only GPUs of the requested type are counted.
+/// Free GPUs of the requested type: near each single socket, near all sockets, and in total.
 struct FreeGpus {
     near: Sockets,
     any: u64,
@@ -107,7 +97,7 @@ fn free_gpus(
 }
 
 impl Fit {
-    /// Computes what a job could take of a node; `None` if it can take nothing.
+    /// Computes what a job could take of a node; `None` if nothing.
     pub(super) fn new(
         machine: &SharedMachine,
         needs: &Needs,
@@ -116,17 +106,14 @@ impl Fit {
     ) -> Option<Fit> {
         let kind = machine.node(node);
         let threads = kind.threads;
-        let mut per_socket = [0; MAX_SOCKETS as usize];
         let mut cores = free.cores;
         if free.core_count == 0 {
             return None;
         }
-        for socket in 0..kind.sockets {
-            per_socket[socket as usize] = cores.count_range(socket * kind.cores, kind.cores) as u16;
-        }
+        let on_sockets = |cores: &CoreSet| kind.by_socket(cores).map(|count| count as u16);
         let mut gpus_found = None;
         if let Some(gpus) = &needs.gpus {
-            gpus_found = Some(free_gpus(kind, gpus, free, needs.enforce, &per_socket)?);
+            gpus_found = Some(free_gpus(kind, gpus, free, needs.enforce, &on_sockets(&cores))?);
         }
         let all = free.core_count * threads;
         if all < needs.node_cpus {
@@ -168,7 +155,7 @@ impl Fit {
             cpus,
             free_cpus: all,
             cores,
-            core_limits: [0; MAX_SOCKETS as usize],
+            core_limits: on_sockets(&cores),
             gpus: 0,
             gpus_before: None,
             gpu_cap: 0,
@@ -180,10 +167,6 @@ impl Fit {
             task_limit: 0,
             usable: 0,
         };
-        for socket in 0..kind.sockets {
-            fit.core_limits[socket as usize] =
-                cores.count_range(socket * kind.cores, kind.cores) as u16;
-        }
         let memory = machine.params.memory.then(|| kind.memory.saturating_sub(free.memory_used));
         if let (Some(gpus), Some(found)) = (&needs.gpus, &gpus_found) {
             fit.limit_gpus(kind, needs, gpus, found, memory)?;
@@ -201,12 +184,11 @@ impl Fit {
         Some(fit)
     }
 
-    /// The number of GPUs near the job's cores, which is part of the node's rank (`weight`).
+    /// GPUs near the job's cores, which are part of `weight`.
     pub(super) fn near(&self) -> u8 {
         0xff - (self.weight & 0xff) as u8
     }
 
-    /// Sets the number of GPUs near the job's cores, which is part of the node's rank (`weight`).
     pub(super) fn set_near(&mut self, near: u8) {
         self.weight = self.weight & !0xff | u64::from(0xff - near);
     }
@@ -274,9 +256,7 @@ impl Fit {
         Some(())
     }
 
-    /// Limits the number of GPUs that the job may take from the node to `most`; 0 sets no limit.
-    ///
-    /// A lower limit stays as it is. Returns whether the limit has changed.
+    /// Lowers the limit of GPUs to `most`, unless that is 0; returns whether the limit has changed.
     fn cap_gpus(&mut self, most: u64) -> bool {
         let is_lower = most > 0 && (self.gpu_cap == 0 || self.gpu_cap > most);
         if is_lower {
@@ -321,9 +301,8 @@ impl Fit {
     }
 
     /// Selects the cores that a job would take of this node; returns the number of their CPUs.
-    ///
-    /// `taken` is the number of GPUs that the job has on other nodes, and `nodes_left` the number
-    /// of nodes still to be found. In the first pass, only cores near the GPUs are taken.
+    /// `taken` is the number of GPUs on other nodes, and `nodes_left` that of nodes still to be
+    /// found. In the first pass, only cores near the GPUs are taken.
     pub(super) fn select_cores(
         &mut self,
         kind: &SlurmNodeType,
@@ -377,14 +356,13 @@ impl Fit {
     }
 }
 
-/// The lowest `count` cores of a set.
 fn lowest(cores: &CoreSet, count: u32) -> CoreSet {
     let mut kept = CoreSet::default();
     cores.iter().take(count as usize).for_each(|core| kept.insert(core));
     kept
 }
 
-/// State of selecting a job's cores on one node, near its GPUs if possible.
+/// Selection of a job's cores on one node, near its GPUs if possible.
 struct Picking<'a> {
     fit: &'a mut Fit,
     kind: &'a SlurmNodeType,
@@ -397,18 +375,14 @@ struct Picking<'a> {
     core_minimum: Option<u32>,
     limits: Sockets,
     first_pass: bool,
-    /// Whether cores are selected as by Slurm 22.05. In that version, fewer options of a job limit
-    /// what it may take of a node.
+    /// Whether cores are selected as by Slurm 22.05, where fewer options limit what a job may take.
     is_older: bool,
 }
 
 impl Picking<'_> {
     fn run(mut self, taken: u64, nodes_left: i64) -> (u32, u32, u32) {
         let kind = self.kind;
-        for socket in 0..kind.sockets {
-            self.limits[socket as usize] =
-                self.fit.cores.count_range(socket * kind.cores, kind.cores) as u16;
-        }
+        self.limits = kind.by_socket(&self.fit.cores).map(|count| count as u16);
         if self.pick(taken, nodes_left).is_none() {
             self.hi = 0;
         }
@@ -423,9 +397,7 @@ impl Picking<'_> {
         (self.hi, self.cpus, core_minimum)
     }
 
-    /// Maximum number of GPUs that the job may take of this node; 0 without a limit.
-    ///
-    /// `None` if the tasks cannot get their GPUs.
+    /// Maximum number of GPUs, 0 without a limit; `None` if the tasks cannot get their GPUs.
     fn gpu_limit(&self, taken: u64, nodes_left: i64) -> Option<u64> {
         let gpus = self.gpus;
         let mut left = 0;
@@ -436,8 +408,7 @@ impl Picking<'_> {
         }
         if gpus.per_job > 0 {
             left = if taken < gpus.per_job {
-                // Like in Slurm, the number wraps around and is huge if there are more nodes than
-                // GPUs.
+                // Like in Slurm, the number wraps around if there are more nodes than GPUs.
                 (gpus.per_job - taken).wrapping_sub(nodes_left as u64 - 1)
             } else if gpus.per_node > 0 {
                 gpus.per_node
@@ -455,10 +426,8 @@ impl Picking<'_> {
         Some(if left > 0 { left.min(cap) } else { cap })
     }
 
-    /// Number of CPUs that go with each GPU of the job; 0 if no such number is set.
-    ///
-    /// The number comes from the request, or from the default of the partition. If neither gives
-    /// one, it is chosen so that tasks are near their GPUs.
+    /// CPUs that go with each GPU of the job; 0 if no such number is set. If neither the request
+    /// nor the partition gives one, tasks are put near their GPUs.
     fn cpus_per_gpu(&mut self) -> u32 {
         let (gpus, cpt) = (self.gpus, self.needs.cpt);
         if gpus.any_cpus() > 0 {
@@ -646,11 +615,8 @@ impl Picking<'_> {
         Some(())
     }
 
-    /// Subtracts `by` from the maximum number of cores of a socket, and from `cores`, the total.
-    ///
-    /// The cores of the socket are removed from the set of usable cores when its maximum is 0. If
-    /// cores are selected as by Slurm 22.05 (`is_older`), the `by` highest cores are removed at
-    /// once.
+    /// Subtracts `by` from the limit of a socket and from `cores`, the total. The cores are removed
+    /// when the limit is 0, or at once, the highest first, as by Slurm 22.05.
     fn shrink(&mut self, socket: usize, by: u32, cores: &mut u32) {
         self.limits[socket] -= by as u16;
         *cores -= by;

@@ -7,23 +7,20 @@ use super::holdings::{Free, Holdings, SharedGrant};
 use super::machine::{MAX_SOCKETS, SharedMachine, SlurmNodeType};
 use super::request::{Gpus, Memory, Needs, SocketOrder};
 
-/// Cores, tasks and GPUs of the job on one node, while they are distributed over its nodes.
+/// Cores, tasks and GPUs of the job on one node.
 struct Share {
     node: u32,
     cores: CoreSet,
     cpus: u32,
     tasks: u32,
     gpus: u64,
-    /// Number of GPUs that the job gets. It may exceed the number of GPUs in the set `gpus` if the
-    /// node's GPUs are only counted.
+    /// Number of GPUs; it may exceed that of `gpus` if the node's GPUs are only counted.
     gpu_count: u64,
-    /// Maximum number of GPUs that the job may get, set when its nodes were chosen.
+    /// Limit from the choice of nodes.
     gpu_limit: u64,
 }
 
-/// Distributes a job over its nodes; `None` if it does not fit after all and has to wait.
-///
-/// Returns the number of tasks and what the job gets of each node.
+/// Number of tasks of a job and its grants on its nodes; `None` if it does not fit after all.
 pub(super) fn give(
     machine: &SharedMachine,
     needs: &Needs,
@@ -54,8 +51,7 @@ pub(super) fn give(
     if let Some(gpus) = &needs.gpus {
         give_gpus(machine, needs, gpus, holdings, &mut shares)?;
     }
-    // The number that Slurm shows: a job with a range of nodes keeps the tasks of the lowest number
-    // of nodes.
+    // As shown by Slurm: a job with a range of nodes keeps the tasks of the lowest number.
     let tasks = if needs.tasks > 0 { needs.tasks } else { shares.len() as u32 };
     let mut grants = Vec::new();
     for share in shares {
@@ -89,8 +85,6 @@ fn share_of(node: u32, cores: CoreSet, gpu_limit: u64) -> Share {
 }
 
 /// Gives the job all cores of each node, and distributes its tasks over the nodes in turn.
-///
-/// `None` if the tasks do not fit.
 fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let mut tasks = task_count(needs, chosen.len() as u32).max(1);
     let mut left: Vec<u32> = Vec::new();
@@ -123,8 +117,6 @@ fn whole_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Optio
 }
 
 /// Distributes tasks over the nodes in turn, and gives each task its CPUs.
-///
-/// `None` if the tasks do not fit.
 fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Option<Vec<Share>> {
     let all = task_count(needs, chosen.len() as u32).max(1);
     let cpt = needs.cpt;
@@ -154,7 +146,7 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
             && limits.as_ref().is_none_or(|limits| limits[i] > share.tasks)
             && (needs.tpn == 0 || share.tasks < needs.tpn)
     };
-    // Tasks are put on cores that are partly used.
+    // Tasks first fill cores that are partly used.
     for (i, share) in shares.iter_mut().enumerate() {
         let threads = machine.node(share.node).threads;
         for _ in 0..share.cpus % threads / cpt {
@@ -198,10 +190,7 @@ fn tasks_on_nodes(machine: &SharedMachine, needs: &Needs, chosen: &Chosen) -> Op
 fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     let mut cpus = share.cpus;
     let needed = cpus.div_ceil(kind.threads);
-    let mut free = [0; MAX_SOCKETS as usize];
-    for socket in 0..kind.sockets {
-        free[socket as usize] = share.cores.count_range(socket * kind.cores, kind.cores);
-    }
+    let mut free = kind.by_socket(&share.cores);
     let mut taken = CoreSet::default();
     while cpus > 0 {
         let better = |best: u32, other: u32| {
@@ -228,10 +217,8 @@ fn by_socket(kind: &SlurmNodeType, share: &mut Share) -> u32 {
     taken.count()
 }
 
-/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket.
-///
-/// First come the cores of whole tasks, socket by socket. The remaining cores are taken from all
-/// sockets in turn. Returns the number of cores, or `None` if the node has too few.
+/// Takes the cores for the tasks on a node, if possible all cores of a task on one socket. Others
+/// come from all sockets in turn. Returns their number, or `None` if the node has too few.
 fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32> {
     let (threads, cpt) = (kind.threads, needs.cpt);
     let mut cpus = share.cpus;
@@ -275,18 +262,14 @@ fn in_turn(kind: &SlurmNodeType, needs: &Needs, share: &mut Share) -> Option<u32
     Some(taken.count())
 }
 
-/// State of the selection of GPUs on one node.
 struct GpuPick<'a> {
     kind: &'a SlurmNodeType,
     free: u64,
     model: Option<u16>,
     picked: u64,
-    /// GPUs in the order in which they are selected, and for each GPU (by its index) a sum of
-    /// ratings.
-    ///
-    /// The sum is over the ratings of the GPU's links to the GPUs selected so far. As in Slurm,
-    /// GPUs with the lowest sum are selected first, so a job gets the worst connected ones. `None`
-    /// if links do not count.
+    /// GPUs in the order of selection, and the sum of the ratings of each GPU's links to selected
+    /// GPUs. As in Slurm, GPUs with the lowest sum come first, so a job gets the worst connected
+    /// ones. `None` if links do not count.
     order: Option<(Vec<usize>, Vec<i32>)>,
 }
 
@@ -301,9 +284,7 @@ impl<'a> GpuPick<'a> {
         u64::from(self.picked.count_ones())
     }
 
-    /// The GPUs near a socket, free or not, as bits.
-    ///
-    /// If `socket` is `None`, the result has the GPUs that are near all sockets.
+    /// GPUs near a socket, or near all sockets for `None`, free or not, as bits.
     fn at(&self, socket: Option<u32>) -> u64 {
         let records = self.kind.gpus.iter();
         let records = records.filter(|record| self.model.is_none() || record.model == self.model);
@@ -315,9 +296,7 @@ impl<'a> GpuPick<'a> {
         here.fold(0, |all, record| all | record.gpus)
     }
 
-    /// Selects up to `count` free GPUs near a socket, and returns the number of selected GPUs.
-    ///
-    /// If `socket` is `None`, selects GPUs that are near all sockets.
+    /// Selects up to `count` free GPUs near a socket, or near all; returns the number selected.
     fn pick(&mut self, count: u64, socket: Option<u32>) -> u64 {
         let mut here = self.at(socket) & self.free & !self.picked;
         let before = self.count();
@@ -342,11 +321,7 @@ impl<'a> GpuPick<'a> {
                 i += 1;
             }
         } else {
-            for _ in 0..count.min(64) {
-                let lowest = here & here.wrapping_neg();
-                self.picked |= lowest;
-                here &= !lowest;
-            }
+            self.picked |= lowest_bits(here, count);
         }
         self.count() - before
     }
@@ -386,10 +361,7 @@ fn give_gpus(
             share.gpus = lowest_bits(free, share.gpu_count);
             continue;
         }
-        let mut cores = [0_u32; MAX_SOCKETS as usize];
-        for socket in 0..kind.sockets {
-            cores[socket as usize] = share.cores.count_range(socket * kind.cores, kind.cores);
-        }
+        let cores = kind.by_socket(&share.cores);
         if let Some(tasks) = &on_sockets {
             share.gpus = by_task(kind, needs, gpus, free, &tasks[i])?;
         } else if gpus.per_node > 0 {
@@ -444,7 +416,7 @@ fn lowest_bits(bits: u64, count: u64) -> u64 {
     kept
 }
 
-/// Number of the job's tasks on each socket of a node, and the number of its tasks on the node.
+/// Number of tasks on each socket of a node, and on the node.
 fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (Sockets, u32) {
     let kind = machine.node(share.node);
     let mut on = [0; MAX_SOCKETS as usize];
@@ -474,8 +446,6 @@ fn tasks_on_sockets(machine: &SharedMachine, needs: &Needs, share: &Share) -> (S
 }
 
 /// Selects the GPUs of a node for its tasks: near each task, then near all sockets, then others.
-///
-/// `None` if too few GPUs are free.
 fn by_task(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -498,9 +468,7 @@ fn by_task(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects the GPUs that the job requests on each node, in proportion to its cores on each socket.
-///
-/// If too few GPUs are near these sockets, other GPUs are taken. `None` if too few GPUs are free.
+/// Selects the GPUs of a node in proportion to the job's cores on each socket, then others.
 fn on_node(
     kind: &SlurmNodeType,
     needs: &Needs,
@@ -529,10 +497,8 @@ fn on_node(
     (needed == 0).then_some(pick.picked)
 }
 
-/// Selects GPUs near the job's cores on one node, if the job requests a number of GPUs in total.
-///
-/// `given` is the number of GPUs that the job has on other nodes, and `nodes_left` the number of
-/// nodes that are still to be given GPUs.
+/// Selects GPUs near the job's cores on one node, if it requests a number of GPUs in total. `given`
+/// is the number of GPUs on other nodes, and `nodes_left` that of nodes without GPUs yet.
 #[allow(clippy::too_many_arguments)]
 fn of_job(
     kind: &SlurmNodeType,
@@ -584,8 +550,7 @@ fn of_job(
     pick.picked
 }
 
-/// Drops all but `most` picked GPUs. Keeps the GPU with the best link, and the GPUs best linked to
-/// it.
+/// Keeps `most` picked GPUs: the one with the best link, and those best linked to it.
 fn drop_least_linked(kind: &SlurmNodeType, picked: &mut u64, most: u64) {
     let is_picked = |picked: u64, gpu: usize| picked >> gpu & 1 == 1;
     let count = kind.links.len();

@@ -15,7 +15,7 @@ pub struct SharedGrant {
     pub node: u32,
     /// Cores that the job holds.
     pub cores: CoreSet,
-    /// Number of CPUs that are charged to the job.
+    /// CPUs that are charged to the job.
     pub cpus: u32,
     /// Memory that the job holds, in MB.
     pub memory: u64,
@@ -29,7 +29,7 @@ pub(super) struct Free {
     pub cores: CoreSet,
     pub core_count: u32,
     pub gpus: u64,
-    /// Memory of the node that is in use, in MB.
+    /// In MB.
     pub memory_used: u64,
 }
 
@@ -41,11 +41,9 @@ pub(super) type Least = [u64; 3];
 pub struct Holdings {
     free: Vec<Free>,
     index: Index,
-    /// For each type of node, the nodes of this type.
+    /// Nodes of each type.
     types: Arc<Vec<NodeSet>>,
-    /// Free amounts of the machine without jobs.
-    ///
-    /// `None` if this value was itself created for the machine without jobs.
+    /// Free amounts without jobs; `None` in these themselves.
     idle: Option<Arc<Holdings>>,
 }
 
@@ -79,7 +77,6 @@ impl Holdings {
         Holdings { idle: Some(Arc::new(idle.clone())), ..idle }
     }
 
-    /// The free amounts of the machine when no job runs.
     pub(super) fn without_jobs(&self) -> &Holdings {
         self.idle.as_deref().unwrap_or(self)
     }
@@ -88,12 +85,11 @@ impl Holdings {
         &self.free[node as usize]
     }
 
-    /// The nodes of a type.
     pub(super) fn of_type(&self, kind: usize) -> &NodeSet {
         &self.types[kind]
     }
 
-    /// The nodes on which at least these amounts are free, in order of weight, then number.
+    /// Nodes on which at least these amounts are free, in order of weight, then number.
     pub(super) fn with_free(&self, least: Least) -> impl Iterator<Item = u32> + '_ {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -103,18 +99,16 @@ impl Holdings {
         })
     }
 
-    /// Whether no job holds any core, GPU or memory of a node.
     pub(super) fn is_untouched(&self, machine: &SharedMachine, node: u32) -> bool {
         self.of(node).memory_used == 0 && self.is_idle(machine, node)
     }
 
-    /// Whether a node has at least these amounts free.
     pub(super) fn has_free(&self, node: u32, least: &Least) -> bool {
         let own = &self.index.levels[0][self.index.place[node as usize] as usize];
         own.iter().zip(least).all(|(own, least)| own >= least)
     }
 
-    /// Claims what `grant` gives to a job: some cores, memory and GPUs of one node.
+    /// Claims the cores, memory and GPUs of a grant.
     pub fn take(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.subtract(&grant.cores);
@@ -124,7 +118,7 @@ impl Holdings {
         self.note(grant.node, |memory| memory.saturating_sub(grant.memory));
     }
 
-    /// Releases what `grant` has given to a job: some cores, memory and GPUs of one node.
+    /// Releases the cores, memory and GPUs of a grant.
     pub fn give_back(&mut self, grant: &SharedGrant) {
         let free = &mut self.free[grant.node as usize];
         free.cores.unite(&grant.cores);
@@ -158,22 +152,17 @@ impl Holdings {
     }
 }
 
-/// Number of entries on a level of the index that share one entry on the next level.
+/// Entries on a level of the index that share one entry on the next level.
 const FAN: usize = 16;
 
-/// Index that finds nodes with enough free: maxima of the free amounts over groups of nodes.
-///
-/// A search skips the groups whose maxima do not suffice.
+/// Index of nodes by free amounts: a search skips groups of nodes whose maxima do not suffice.
 #[derive(Clone, Debug)]
 struct Index {
     /// All nodes in order of weight, then number.
     order: Vec<u32>,
-    /// Position of each node in the order by weight, then number (`order`).
+    /// Position of each node in `order`.
     place: Vec<u32>,
-    /// Levels of the index, with one entry for each node on the first level.
-    ///
-    /// An entry of the first level has the free amounts of a node, in the order `order`. An entry
-    /// of each further level has the maxima of [`FAN`] entries of the level before.
+    /// Free amounts in the order `order`, then levels with the maxima of [`FAN`] entries below.
     levels: Vec<Vec<Least>>,
 }
 
@@ -189,10 +178,7 @@ impl Index {
         Index { order, place, levels }
     }
 
-    /// Sets the free amounts of the node at position `place` of `order`.
-    ///
-    /// # Complexity
-    /// **O(log n)** for *n* nodes.
+    /// Sets the free amounts of the node at position `place` of `order`, in **O(log n)**.
     fn set(&mut self, place: usize, amounts: Least) {
         self.levels[0][place] = amounts;
         let mut at = place;
@@ -204,10 +190,8 @@ impl Index {
         }
     }
 
-    /// The first position, not below `from`, of a node with at least these amounts free.
-    ///
-    /// `None` if no node has them. **O(log n)** for each visited group of nodes. A group is visited
-    /// if the maxima of its free amounts suffice, even if no single node of it has enough.
+    /// The first position from `from` on with at least these amounts free. **O(log n)** for each
+    /// group whose maxima suffice, even if no single node of it has enough.
     fn next(&self, from: usize, least: &Least) -> Option<usize> {
         let top = self.levels.len() - 1;
         (0..self.levels[top].len()).find_map(|at| self.search(top, at, from, least))
@@ -237,7 +221,6 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Compares the nodes that the index finds with those found by examining all nodes.
     #[test]
     fn the_index_is_a_scan() {
         let mut rng = Stream::new(1, 0, "index");

@@ -1,6 +1,4 @@
 //! Stored fits of one request: what its job could take of each node of a tree.
-//!
-//! They are updated as nodes change.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +17,13 @@ use super::tree::fill;
 /// Tree of switches with a single top switch, in which each node is below exactly one leaf switch.
 #[derive(Clone, Debug)]
 pub(super) struct SingleTree {
-    /// For each node, the index of the leaf switch above it.
+    /// Leaf switch above each node.
     leaf_of: Vec<u32>,
     root: usize,
 }
 
 impl SingleTree {
-    /// Describes the tree of a machine, if it is a plain tree.
-    ///
-    /// `None` if the machine has no tree, if the tree does not have a single top switch, or if a
-    /// node or switch is below two others.
+    /// `None` unless the tree has a single top switch, and nothing is below two switches.
     pub(super) fn of(machine: &SharedMachine) -> Option<SingleTree> {
         let Domains::Tree(list) = &machine.domains else { return None };
         let mut leaf_of = vec![u32::MAX; machine.count() as usize];
@@ -42,37 +37,31 @@ impl SingleTree {
             list.nodes(leaf).iter().for_each(|node| leaf_of[node as usize] = leaf as u32);
             list.up_from(leaf).for_each(|switch| below[switch] += list.nodes(leaf).count());
         }
-        // Nodes of two leaves, and switches below two others, are counted twice, or only by some
-        // switches.
+        // Nodes of two leaves, and switches below two others, are counted twice or only by some.
         let is_plain = (0..list.switch_count()).all(|at| below[at] == list.nodes(at).count())
             && leaf_of.iter().all(|leaf| *leaf != u32::MAX);
         is_plain.then_some(SingleTree { leaf_of, root })
     }
 }
 
-/// CPUs and GPUs that the job could take of a node, as found in one of two passes.
-///
-/// Each pass selects cores of the node. The first pass selects only cores near the GPUs, the second
-/// pass selects any cores.
+/// CPUs and GPUs that the job could take of a node in one pass. The first pass selects only cores
+/// near the GPUs, the second any cores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     cpus: u32,
     gpus: u64,
 }
 
-/// Stored fit of a node: what the job could take of it.
+/// Stored amounts that the job could take of a node.
 #[derive(Clone, Copy, Debug)]
 struct KnownFit {
     weight: u64,
-    /// Number of CPUs that the job could use, before cores are selected.
+    /// Usable CPUs, before cores are selected.
     cpus: u32,
-    /// Amounts that the job could take in each of the two passes that select cores.
-    ///
-    /// The first pass selects only cores near the GPUs, the second pass selects any cores.
     passes: [Pass; 2],
 }
 
-/// Number of nodes on which a part of the job fits, and the CPUs and GPUs it could take of them.
+/// Nodes on which a part of the job fits, and the CPUs and GPUs it could take of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     nodes: i64,
@@ -80,54 +69,47 @@ struct Sums {
     gpus: u64,
 }
 
-/// Nodes of one weight, with sums over the nodes of what the job could take.
 #[derive(Clone, Debug)]
 struct KnownClass {
-    /// Number of nodes of this weight that may be taken.
+    /// Nodes of this weight that may be taken.
     open: u32,
-    /// Sums of what the job could take of the nodes, in each of the two passes that select cores.
-    ///
-    /// The first pass selects only cores near the GPUs, the second pass selects any cores.
+    /// Sums over the nodes in each pass.
     sums: [Sums; 2],
-    /// Nodes on which a part of the job fits in the first pass, with only cores near the GPUs.
+    /// Nodes on which a part of the job fits in the first pass.
     usable: NodeSet,
-    /// For each switch, the number of nodes below it on which a part of the job fits in the first
-    /// pass.
+    /// Usable nodes below each switch.
     below: Vec<i64>,
 }
 
-/// Stored fits of one request: what its job could take of each node, with sums over nodes.
+/// Stored amounts that the job of one request could take of each node, with sums over nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     least: Least,
     nodes: Vec<Option<KnownFit>>,
     classes: BTreeMap<u64, KnownClass>,
-    /// For each switch, the number of usable CPUs of the nodes below it.
+    /// Usable CPUs below each switch.
     cpus: Vec<u64>,
     open: u32,
-    /// For each type of node, what the job could take of an idle node. `None` until one was
-    /// examined.
+    /// Fit on an idle node of each type; `None` until one was examined.
     idle: Vec<Option<Option<(Fit, KnownFit)>>>,
 }
 
 /// Decision on a job from stored fits.
 pub(super) enum KnownChoice {
     Nodes(Chosen),
-    /// The nodes do not suffice for the job.
     Nothing,
-    /// The stored results do not suffice for a decision, so all nodes must be examined.
+    /// All nodes must be examined.
     Unknown,
 }
 
 impl Known {
-    /// Whether stored results can serve for decisions on a job, with the settings of the machine.
+    /// Whether stored results can serve for a job, with the settings of the machine.
     pub(super) fn serves(machine: &SharedMachine, wanted: &Wanted) -> bool {
         let (params, needs) = (&machine.params, &wanted.needs);
         let from_the_end = params.serial_at_end && needs.min_cpus == 1 && needs.want == 1;
         needs.max_nodes != 1 && !params.is_older && !params.least_loaded && !from_the_end
     }
 
-    /// Examines all nodes and stores what the job could take of each.
     pub(super) fn new(
         machine: &SharedMachine,
         list: &Tree,
@@ -148,10 +130,7 @@ impl Known {
         known
     }
 
-    /// Examines a node that has changed, and stores anew what the job could take of it.
-    ///
-    /// # Complexity
-    /// **O(h + log w)** for *h* levels of switches and *w* weights.
+    /// Examines a changed node, in **O(h + log w)** for *h* levels of switches and *w* weights.
     pub(super) fn update(
         &mut self,
         machine: &SharedMachine,
@@ -210,9 +189,7 @@ impl Known {
         idle.as_ref().map(|(_, known)| *known)
     }
 
-    /// Fit of the job on a node in the first pass: what it could take there; `None` if nothing.
-    ///
-    /// The first pass selects only cores near the GPUs.
+    /// Fit of the job on a node after the first pass; `None` if it can take nothing.
     pub(super) fn fit(
         &self,
         machine: &SharedMachine,
@@ -232,16 +209,7 @@ impl Known {
         Some(fit)
     }
 
-    /// Chooses the nodes of a job by stored results of what it could take of each node.
-    ///
-    /// The choice equals that of [`choose`](super::choose::choose).
-    ///
-    /// `slots` is a buffer with one entry for each node, all `u32::MAX` before the call and after
-    /// it.
-    ///
-    /// # Complexity
-    /// **O(s + n / 64)** for *s* switches and *n* nodes if one leaf suffices, and **O(s h)** for
-    /// each further leaf, with *h* levels of switches.
+    /// Chooses the nodes of a job like [`choose`](super::choose::choose), by stored results.
     pub(super) fn choose(
         &self,
         machine: &SharedMachine,
@@ -259,7 +227,6 @@ impl Known {
         }
         attempt.limit_first();
         let missing = attempt.missing(false);
-        // All nodes lie below the one switch of the highest level.
         if !attempt.enough_nodes(i64::from(self.open), missing.nodes)
             || missing.cpus > self.cpus[tree.root] as i64
         {
@@ -289,7 +256,7 @@ impl Known {
         };
         let (are_enough, seen, light) = suffice(0);
         if !are_enough {
-            // Then the second attempt considers all nodes too, and there is no third attempt.
+            // The second attempt considers all nodes too, and there is no third attempt.
             let is_enough_later = suffice(1).0;
             return if is_enough_later { KnownChoice::Unknown } else { KnownChoice::Nothing };
         }
@@ -307,9 +274,7 @@ impl Known {
         chosen.map_or(KnownChoice::Unknown, KnownChoice::Nodes)
     }
 
-    /// Candidates: nodes of the `seen` lightest weights on which a part of the job fits.
-    ///
-    /// Nodes of the `light` lightest weights are forced candidates, which must be taken first.
+    /// Usable nodes of the `seen` lightest weights; those of the `light` lightest are forced.
     fn candidates(&self, machine: &SharedMachine, seen: usize, light: usize) -> Candidates {
         let mut classes = self.classes.values().take(seen);
         let mut forced = NodeSet::empty(machine.count());
@@ -331,10 +296,7 @@ impl Known {
     }
 }
 
-/// Computes what a job could take of a node: its fit after the first pass, and the values to store.
-///
-/// A pass selects cores: the first pass only cores near the GPUs, the second pass any cores. The
-/// stored values have the CPUs and GPUs that the job could take in each pass.
+/// Computes the fit of a job after the first pass, and the values to store.
 fn known_fit(
     machine: &SharedMachine,
     holdings: &Holdings,
@@ -352,7 +314,7 @@ fn known_fit(
     let first = select(&mut fit, true);
     let mut second = first;
     if needs.gpus.is_some() {
-        // The second pass begins with what the first one left, but with all cores.
+        // The second pass begins with the state after the first one, but with all cores.
         let mut fit = fit.clone();
         fit.cores = cores;
         second = select(&mut fit, false);

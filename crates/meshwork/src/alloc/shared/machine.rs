@@ -4,7 +4,9 @@ use crate::alloc::listed::blocks::Blocks;
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
 
-/// Maximum number of cores of a node, which is what a [`CoreSet`](super::CoreSet) can hold.
+use super::cores::CoreSet;
+
+/// Maximum number of cores of a node and of a [`CoreSet`](super::CoreSet).
 pub const MAX_CORES: u32 = 512;
 
 /// Maximum number of GPUs of a node.
@@ -28,8 +30,7 @@ pub struct SlurmNodeType {
     pub weight: u32,
     /// Features of a node, of which a job may require one.
     pub features: Vec<String>,
-    /// Records of `gres.conf` (the file that lists generic resources) about a node's GPUs, in file
-    /// order.
+    /// Records of `gres.conf`, which lists generic resources, about GPUs, in file order.
     pub gpus: Vec<GpuRecord>,
     /// Whether GPUs are only counted, because no record of `gres.conf` has a type or cores.
     pub is_counted: bool,
@@ -38,19 +39,28 @@ pub struct SlurmNodeType {
 }
 
 impl SlurmNodeType {
-    /// Number of cores of a node of this type.
+    /// Number of cores of a node.
     #[must_use]
     pub fn all_cores(&self) -> u32 {
         self.sockets * self.cores
     }
 
-    /// Number of CPUs of a node of this type.
+    /// Number of CPUs of a node.
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.all_cores() * self.threads
     }
 
-    /// All GPUs of a node of this type, as bits.
+    /// Number of cores of a set on each socket of a node.
+    pub(super) fn by_socket(&self, cores: &CoreSet) -> [u32; MAX_SOCKETS as usize] {
+        let mut counts = [0; MAX_SOCKETS as usize];
+        for socket in 0..self.sockets {
+            counts[socket as usize] = cores.count_range(socket * self.cores, self.cores);
+        }
+        counts
+    }
+
+    /// All GPUs of a node, as bits.
     #[must_use]
     pub fn all_gpus(&self) -> u64 {
         self.gpus.iter().fold(0, |all, record| all | record.gpus)
@@ -73,10 +83,9 @@ pub struct GpuRecord {
 pub enum Domains {
     /// No topology: nodes in the order of their numbers.
     Flat,
-    /// The nodes are below switches, which form a tree.
+    /// Switches, which form a tree.
     Tree(Tree),
-    /// The nodes are in base blocks (such as racks), of which 2, 4, 8, … are combined into larger
-    /// blocks.
+    /// Base blocks (such as racks), combined into larger blocks of 2, 4, 8, …
     Block(Blocks),
 }
 
@@ -89,8 +98,7 @@ pub struct SelectParams {
     pub memory: bool,
     /// Whether the least loaded nodes are taken first (`CR_LLN`, or `LLN=YES` of the partition).
     pub least_loaded: bool,
-    /// Whether cores are taken socket by socket (`CR_CORE_DEFAULT_DIST_BLOCK`). A job may request
-    /// another order.
+    /// Whether cores are taken socket by socket by default (`CR_CORE_DEFAULT_DIST_BLOCK`).
     pub by_socket: bool,
     /// Whether jobs of one task go to the nodes with the highest numbers (`pack_serial_at_end`).
     pub serial_at_end: bool,
@@ -98,21 +106,15 @@ pub struct SelectParams {
     pub exclusive: bool,
     /// Whether nodes are chosen as by Slurm 22.05 instead of 26.05.
     ///
-    /// Slurm 22.05 treats a job of one node like a job of several, and considers all free CPUs of a
-    /// node.
+    /// Slurm 22.05 treats a job of one node like a job of several, and considers all free CPUs.
     pub is_older: bool,
-    /// Default memory for each CPU, in MB, for jobs that request none.
-    ///
-    /// The value 0 stands for all memory of a node.
+    /// Default memory for each CPU, in MB; 0 stands for all memory of a node.
     pub mem_per_cpu: u64,
-    /// Default memory for each node, in MB, for jobs that request none.
-    ///
-    /// A value other than 0 overrides `mem_per_cpu`.
+    /// Default memory for each node, in MB; overrides `mem_per_cpu` unless 0.
     pub mem_per_node: u64,
-    /// Default number of CPUs for each GPU, for jobs that request no number; 0 stands for no
-    /// default.
+    /// Default number of CPUs for each GPU; 0 without a default.
     pub cpus_per_gpu: u32,
-    /// Default memory for each GPU, in MB, for jobs that request none; 0 stands for no default.
+    /// Default memory for each GPU, in MB; 0 without a default.
     pub mem_per_gpu: u64,
 }
 
@@ -121,7 +123,7 @@ pub struct SelectParams {
 pub struct SharedMachine {
     /// Types of the nodes.
     pub types: Vec<SlurmNodeType>,
-    /// For each node, the index of its type in `types`.
+    /// Index in `types` of the type of each node.
     pub type_of: Vec<u16>,
     /// Names of the types of GPUs.
     pub models: Vec<String>,
@@ -136,7 +138,7 @@ pub struct SharedMachine {
 }
 
 impl SharedMachine {
-    /// Type of the node with the given index.
+    /// Type of a node.
     #[must_use]
     pub fn node(&self, node: u32) -> &SlurmNodeType {
         &self.types[self.type_of[node as usize] as usize]

@@ -2,11 +2,10 @@
 //!
 //! A job takes cores, memory and GPUs of nodes that other jobs share. [`decide_shared`] is a pure
 //! function of a [`SharedMachine`], the [`Holdings`] on it and a [`SharedRequest`]. Its steps are
-//! modules, in the order of Slurm: `request` derives the needs of the job from its options, `fit`
-//! finds out what the job could take of each node, `choose` selects nodes, and `give` distributes
-//! tasks, cores, GPUs and memory. `choose` uses `tree` and `blocks`, which read the lists of
-//! switches and blocks of [`listed`](super::listed). A [`SharedBook`] makes the same decisions
-//! faster: it stores what a job could take of each node (`known`) for later equal requests.
+//! modules, in the order of Slurm: `request` derives the needs of the job, `fit` finds out what it
+//! could take of each node, `choose` selects nodes with `tree` and `blocks`, and `give` distributes
+//! tasks, cores, GPUs and memory. A [`SharedBook`] makes the same decisions faster: it stores what
+//! a job could take of each node (`known`) for later equal requests.
 
 mod blocks;
 mod book;

@@ -9,8 +9,7 @@ use super::machine::SelectParams;
 pub struct GpuCount {
     /// Number of GPUs, at least 1.
     pub count: u64,
-    /// Index of the required type of GPU; `None` if every type is accepted. If no type has this
-    /// index, no GPU matches.
+    /// Index of the required type; `None` for any. No GPU matches an unknown index.
     pub model: Option<u16>,
 }
 
@@ -66,11 +65,10 @@ pub struct SharedRequest {
 /// Memory that a job needs, in MB, for each CPU, node or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// The job needs this memory for each CPU, in MB.
     Cpu(u64),
-    /// The job needs this memory for each node, in MB; 0 stands for all memory of a node.
+    /// 0 stands for all memory of a node.
     Node(u64),
-    /// The job needs memory for each GPU: see the field `memory` of [`Gpus`].
+    /// See [`Gpus::memory`].
     Gpu,
 }
 
@@ -81,47 +79,51 @@ pub(super) struct Gpus {
     pub per_node: u64,
     pub per_job: u64,
     pub per_task: u64,
-    /// Requested number of CPUs for each GPU.
+    /// Requested CPUs for each GPU.
     pub cpus: u32,
-    /// Number of CPUs for each GPU by default, as set for the partition.
+    /// CPUs for each GPU by default, as set for the partition.
     pub default_cpus: u32,
     /// Memory for each GPU in MB, as requested or by default.
     pub memory: u64,
 }
 
 impl Gpus {
-    /// Number of CPUs for each GPU, as requested or by default.
+    /// CPUs for each GPU, as requested or by default.
     pub(super) fn any_cpus(&self) -> u32 {
         if self.cpus > 0 { self.cpus } else { self.default_cpus }
+    }
+
+    /// GPUs of the whole job if it has `nodes` nodes.
+    pub(super) fn for_job(&self, nodes: u64) -> u64 {
+        if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
     }
 }
 
 /// Needs of a job, derived from its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// Number of tasks; 0 if unknown.
+    /// 0 if unknown.
     pub tasks: u32,
-    /// Whether the user has given the number of tasks.
     pub tasks_given: bool,
     pub min_nodes: u32,
-    /// Maximum number of nodes; `u32::MAX` without a limit.
+    /// `u32::MAX` without a limit.
     pub max_nodes: u32,
     /// Target number of nodes of an attempt to choose nodes.
     pub want: u32,
     pub min_cpus: u32,
-    /// Minimum number of CPUs of the job on each node.
+    /// Minimum number of CPUs on each node.
     pub node_cpus: u32,
-    /// Number of CPUs for each task.
+    /// CPUs for each task.
     pub cpt: u32,
-    /// Number of tasks on each node; 0 if not requested.
+    /// Tasks on each node; 0 if not requested.
     pub tpn: u32,
     pub whole: bool,
     pub memory: Memory,
     pub gpus: Option<Gpus>,
     pub enforce: bool,
-    /// Minimum number of CPUs of the job on each node, for the GPUs that it gets there.
+    /// Minimum number of CPUs on each node, for its GPUs there.
     pub gpu_node_cpus: u32,
-    /// Minimum number of CPUs of the whole job, for all its GPUs.
+    /// Minimum number of CPUs of the job, for all its GPUs.
     pub gpu_job_cpus: u32,
 }
 
@@ -129,7 +131,7 @@ impl SharedRequest {
     /// Derives the needs of a job from its options and the parameters of the machine.
     ///
     /// # Errors
-    /// If the options contradict one another. The error is one sentence.
+    /// If the options contradict one another.
     pub(super) fn needs(&self, params: &SelectParams) -> Result<Needs, String> {
         let (given, tpn) = (self.cpus_per_task, self.tasks_per_node.unwrap_or(0));
         let mut tasks = self.tasks;
@@ -243,7 +245,7 @@ impl SharedRequest {
         })
     }
 
-    /// Collects the options for GPUs; `None` if there are none.
+    /// Options for GPUs; `None` if there are none.
     ///
     /// # Errors
     /// If more than one option gives a number of GPUs, or if none does and other options need it.
@@ -252,20 +254,16 @@ impl SharedRequest {
         let mut models = all.iter().flatten().map(|gpus| gpus.model);
         let Some(model) = models.next() else {
             if self.cpus_per_gpu.is_some() || self.mem_per_gpu.is_some() {
-                return Err(
-                    "--cpus-per-gpu and --mem-per-gpu need a number of GPUs: give --gpus, \
-                            --gpus-per-node or --gpus-per-task"
-                        .to_owned(),
-                );
+                let says = "--cpus-per-gpu and --mem-per-gpu need a number of GPUs: give --gpus, \
+                            --gpus-per-node or --gpus-per-task";
+                return Err(says.to_owned());
             }
             return Ok(None);
         };
         if all.iter().flatten().count() > 1 {
-            return Err(
-                "more than one number of GPUs in one request is not modelled: give one of \
-                        --gpus, --gpus-per-node (--gres) and --gpus-per-task"
-                    .to_owned(),
-            );
+            let says = "more than one number of GPUs in one request is not modelled: give one of \
+                        --gpus, --gpus-per-node (--gres) and --gpus-per-task";
+            return Err(says.to_owned());
         }
         let count = |gpus: Option<GpuCount>| gpus.map_or(0, |gpus| gpus.count);
         Ok(Some(Gpus {
@@ -278,7 +276,7 @@ impl SharedRequest {
         }))
     }
 
-    /// Derives the number of tasks and the number of GPUs of the job from its GPUs per task.
+    /// Derives the numbers of tasks and GPUs of the job from its GPUs per task.
     fn gpu_step(
         &self,
         gpus: &mut Gpus,
@@ -311,14 +309,6 @@ impl SharedRequest {
     }
 }
 
-impl Gpus {
-    /// Number of GPUs of the whole job if it has `nodes` nodes.
-    pub(super) fn for_job(&self, nodes: u64) -> u64 {
-        if self.per_job > 0 { self.per_job } else { self.per_node.saturating_mul(nodes) }
-    }
-}
-
-/// Converts a number to 32 bits; larger numbers become the maximum.
 fn clip(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,6 @@
 //! Allocation of several nodes that jobs may share, below the switches of a tree.
 
+use crate::alloc::listed::set_of;
 use crate::alloc::listed::tree::Tree;
 use crate::geometry::NodeSet;
 
@@ -18,7 +19,7 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     let switches = list.switch_count();
     let cpus = list.sums(&map, |node| u64::from(attempt.fit(node).cpus));
     let below = list.counts(&map);
-    // For each switch, the lowest weight of the nodes below it.
+    // Lowest weight of the nodes below each switch.
     let mut lowest = vec![None; switches];
     for (weight, class) in weights.iter().rev() {
         for (lowest, count) in lowest.iter_mut().zip(list.counts(&set_of(class, count))) {
@@ -49,10 +50,8 @@ pub(super) fn place(attempt: &mut Attempt<'_>, list: &Tree) -> Result<(), Leave>
     fill(attempt, list, found, &cpus, missing)
 }
 
-/// Takes candidates below one switch, leaf by leaf, until the job has enough.
-///
-/// The forced candidates, which have lower weights, are taken before all others. `cpus` has, for
-/// each switch, the number of usable CPUs of the nodes below it.
+/// Takes candidates below one switch, leaf by leaf, the forced ones first, until the job has
+/// enough. `cpus` has the usable CPUs below each switch.
 pub(super) fn fill(
     attempt: &mut Attempt<'_>,
     list: &Tree,
@@ -106,14 +105,14 @@ pub(super) fn fill(
     if attempt.suffices(&missing) { Ok(()) } else { Err(Leave::OneOfThese) }
 }
 
-/// Switches whose nodes a job gets (the switches in use), stored to compute distances to them.
+/// Switches in use by a job, stored to compute distances to them.
 struct Used<'a> {
     list: &'a Tree,
     is_used: Vec<bool>,
-    /// For each switch, the number of switches in use among itself and the switches below it.
+    /// Switches in use among each switch and those below it.
     below: Vec<u32>,
     total: u32,
-    /// Sum of the depths of the switches in use.
+    /// Depths of the switches in use.
     depths: u32,
 }
 
@@ -131,10 +130,7 @@ impl Used<'_> {
         self.list.up_from(switch).for_each(|above| self.below[above] += 1);
     }
 
-    /// Sum of the distances from a switch to all switches in use, in links.
-    ///
-    /// `None` if a switch in use is in another tree. Equal to [`Tree::distances`], but computed for
-    /// one switch only.
+    /// Distances from a switch to all used ones, summed like [`Tree::distances`] for one switch.
     fn distance(&self, switch: usize) -> Option<u32> {
         let (mut shared, mut root) = (0, switch);
         for above in self.list.up_from(switch) {
@@ -148,7 +144,7 @@ impl Used<'_> {
     }
 }
 
-/// Leaf switch, with the values by which leaves are compared in the search for the best leaf.
+/// Leaf switch, with the values by which leaves are compared.
 #[derive(Clone, Copy)]
 struct BestLeaf {
     leaf: usize,
@@ -157,13 +153,13 @@ struct BestLeaf {
     fits: bool,
 }
 
-/// The leaf switch from which nodes are taken next; `None` if no unused leaf has candidates.
+/// Leaf from which nodes are taken next; `None` if no unused leaf has candidates.
 fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Option<usize> {
     let list = used.list;
     let mut best: Option<BestLeaf> = None;
     let mut distance = None;
     let mut group = None;
-    // Whether the leaves below `group` come before the best leaf, if none of these leaves fits.
+    // Whether the leaves below `group` come before the best leaf, if none of them fits.
     let mut comes_before = None;
     for &leaf in list.leaves() {
         if used.is_used[leaf] || free[leaf] <= 0 {
@@ -205,11 +201,8 @@ fn best_leaf(used: &Used<'_>, free: &[i64], fits: impl Fn(usize) -> bool) -> Opt
     best.map(|best| best.leaf)
 }
 
-/// Takes candidates of a leaf, lowest number first.
-///
-/// Returns the result if the attempt ends with these nodes.
-///
-/// `taken` is increased by the number of nodes taken.
+/// Takes the lowest candidates of a leaf; returns the result if the attempt ends with them. `taken`
+/// is increased by their number.
 fn take_leaf(
     attempt: &mut Attempt<'_>,
     leaf: &NodeSet,
@@ -247,19 +240,12 @@ fn subtract(list: &Tree, leaf: usize, gone: i64, free: &mut [i64]) {
     }
 }
 
-fn set_of(nodes: &[u32], count: u32) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.iter().for_each(|&node| set.insert(node));
-    set
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::alloc::listed::tree::Below;
     use crate::rng::Stream;
 
-    /// Compares the search for the best leaf with a search that compares all leaves.
     #[test]
     fn the_best_leaf_is_its_definition() {
         let mut rng = Stream::new(3, 0, "leaves");
@@ -302,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Slow reference version of [`best_leaf`], which compares each leaf with the best one so far.
+    /// Reference version of [`best_leaf`].
     fn best_of_all(
         list: &Tree,
         is_used: &[bool],

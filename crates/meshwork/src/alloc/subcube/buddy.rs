@@ -16,12 +16,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "aligned subcubes in the low dimensions, halved and merged with their buddies",
     )
     .definition(
-        "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a \
-             multiple of 2ᵏ: a subcube of the k lowest dimensions. The smallest free \
-             block that is large enough is halved until its size is right; the other \
-             halves, the buddies, are listed, and two free buddies are one block \
-             again. As a bitmap, the lowest free aligned block is taken. It recognises \
-             2ⁿ⁻ᵏ of the subcubes of dimension k of an n-cube.",
+        "A request is rounded up to 2ᵏ nodes, and gets a block that begins at a multiple of 2ᵏ: a \
+         subcube of the k lowest dimensions. The smallest free block that is large enough is \
+         halved until its size is right; the other halves, the buddies, are listed, and two free \
+         buddies are one block again. As a bitmap, the lowest free aligned block is taken. It \
+         recognises 2ⁿ⁻ᵏ of the subcubes of dimension k of an n-cube.",
     )
     .complexity(
         "With lists O(n) to halve and to merge, and one word for each 4096 blocks \
@@ -62,7 +61,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::SomeBlocks)
 .contiguous(true);
 
-/// How the allocator records the free blocks: in lists of blocks or as a bitmap of nodes.
 #[derive(Clone, Copy)]
 enum Form {
     Lists,
@@ -71,7 +69,6 @@ enum Form {
 
 static FORMS: Words<Form, 2> = Words::new([("lists", Form::Lists), ("bitmap", Form::Bitmap)]);
 
-/// Rule that selects the block of a list which is taken first.
 #[derive(Clone, Copy)]
 enum Order {
     Address,
@@ -81,10 +78,6 @@ enum Order {
 static ORDERS: Words<Order, 2> =
     Words::new([("address", Order::Address), ("recent", Order::Recent)]);
 
-/// Buddy system with a bitmap of free nodes.
-///
-/// A request for 2ᵏ nodes gets the nodes from *m* 2ᵏ to (*m* + 1) 2ᵏ − 1, for the lowest *m* for
-/// which all of them are free.
 #[derive(Clone)]
 struct Bitmap {
     dimension: u32,
@@ -93,8 +86,7 @@ struct Bitmap {
 
 impl Allocator for Bitmap {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         if k > self.dimension {
             return None;
         }
@@ -112,41 +104,31 @@ impl Allocator for Bitmap {
     }
 }
 
-/// Buddy system with a list of free blocks for each dimension.
-///
-/// A block of dimension *k* has 2ᵏ nodes. A request takes a block of the smallest sufficient
-/// dimension whose list is not empty. The block is halved until it has the requested size; each
-/// upper half is put into a list. A released block is merged with its buddy as long as the buddy is
-/// in a list. So the lists always hold the largest aligned free blocks. Nodes that are claimed
-/// without a proposal of this allocator are carved out of the block that contains them.
+/// Buddy system with a list of free blocks for each dimension. The lists always hold the largest
+/// aligned free blocks. Nodes that are claimed without a proposal of this allocator are carved out
+/// of the block that contains them.
 #[derive(Clone)]
 struct Buddy<L> {
     dimension: u32,
     lists: L,
 }
 
-/// Lists of aligned free blocks, one list for each dimension.
-///
-/// Block `index` of dimension *k* has 2ᵏ nodes, and its first node is `index` · 2ᵏ.
+/// Lists of aligned free blocks by dimension; block `index` begins at the node `index` · 2ᵏ.
 trait BlockLists: Send + Clone + 'static {
-    /// Creates empty lists for a hypercube of the given dimension.
     fn empty(dimension: u32) -> Self;
-    /// The dimensions whose list is not empty, as bits.
+    /// Dimensions whose list is not empty, as bits.
     fn filled(&self) -> u32;
-    /// Index of the block that is taken first from the list of a dimension; `None` if it is empty.
+    /// Index of the block that is taken first from a list.
     fn first(&self, dimension: u32) -> Option<u32>;
     fn insert(&mut self, dimension: u32, index: u32);
-    /// Removes a block from its list; returns whether it was in the list.
+    /// Removes a block; returns whether it was listed.
     fn remove(&mut self, dimension: u32, index: u32) -> bool;
-    /// All blocks, in the order in which they must be inserted to restore the lists.
-    ///
-    /// Empty if the order does not matter.
+    /// Blocks in the order that restores the lists; empty if it does not matter.
     fn in_order(&self) -> Vec<Subcube> {
         Vec::new()
     }
 }
 
-/// The aligned subcube of dimension `dimension` whose lowest node is `base`.
 fn aligned(dimension: u32, base: Node) -> Subcube {
     Subcube { base, mask: (1 << dimension) - 1 }
 }
@@ -181,8 +163,7 @@ impl<L: BlockLists> Buddy<L> {
 
 impl<L: BlockLists> Allocator for Buddy<L> {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), .. } = ask else { return None };
         let large_enough = self.lists.filled().checked_shr(k).unwrap_or(0);
         if large_enough == 0 {
             return None;
@@ -205,7 +186,7 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 
     fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
-        // Lists ordered by address are restored by claiming the held placements again.
+        // Lists ordered by address are restored by the claims.
         if self.lists.in_order().is_empty() && memory.is_empty() {
             return Ok(());
         }
@@ -226,11 +207,9 @@ impl<L: BlockLists> Allocator for Buddy<L> {
     }
 }
 
-/// Visits the aligned blocks that make up a placement, each by its first node and dimension.
-///
-/// Each block of the placement is a subcube. Let *k* be the lowest dimension along which the
-/// subcube does not extend. The subcube consists of aligned blocks of dimension *k*, one for each
-/// combination of coordinates in its higher dimensions.
+/// Visits the aligned blocks of the subcubes of a placement, by first node and dimension. Their
+/// dimension is the lowest one along which a subcube does not extend. There is one for each
+/// combination of coordinates in the higher dimensions of the subcube.
 fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32)) {
     for block in &placement.blocks {
         let cube = Subcube::of(block);
@@ -244,7 +223,7 @@ fn for_each_aligned_block(placement: &Placement, mut visit: impl FnMut(Node, u32
     }
 }
 
-/// Lists of free blocks ordered by address: one bitmap for each dimension.
+/// Lists ordered by address: one bitmap for each dimension.
 #[derive(Clone)]
 struct Sorted {
     lists: Vec<BlockSet>,
@@ -254,7 +233,7 @@ struct Sorted {
 #[derive(Clone, Default)]
 struct BlockSet {
     words: Vec<u64>,
-    /// One bit for each entry of `words`, 1 if the entry is not 0; used to find the first block.
+    /// A bit for each entry of `words`, 1 if the entry is not 0.
     summary: Vec<u64>,
     count: u32,
 }
@@ -309,19 +288,19 @@ impl BlockLists for Sorted {
     }
 }
 
-/// Lists of free blocks, of which the block inserted last is taken first.
+/// Lists of which the block inserted last is taken first.
 #[derive(Clone)]
 struct Stacks {
-    /// For each dimension, the first node of the free block that was inserted last.
+    /// First node of the last block of each dimension.
     heads: Vec<u32>,
-    /// For each node, the listed block that begins at this node.
+    /// Listed block that begins at each node.
     blocks: Vec<Listed>,
     filled: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Listed {
-    /// Dimension of the block, or [`NONE`] if no block in a list begins at this node.
+    /// [`NONE`] if no block in a list begins at this node.
     dimension: u32,
     newer: u32,
     older: u32,

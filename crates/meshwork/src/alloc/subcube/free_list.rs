@@ -3,29 +3,27 @@
 use std::collections::BTreeMap;
 
 use super::CubeLists;
-use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, RecallError, flag};
 use crate::form::{Asks, Finds};
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::job::Request;
 use crate::machine::{Placement, Site};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::About;
 use crate::topology::Wiring;
 
 /// Registry entry of the allocator `free_list`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "free_list",
-        "lists of disjoint free subcubes, halved when needed and merged with any \
-             neighbour",
+        "lists of disjoint free subcubes, halved when needed and merged with any neighbour",
     )
     .definition(
-        "Free nodes are listed as disjoint subcubes, one list for each dimension. \
-             A request takes the first cube of its list, or of the nearest list above, \
-             which is halved along its highest free dimension until the size is right. \
-             A cube that is given back is merged with any listed cube that has the \
-             same free dimensions and lies next to it. When no list can serve a \
-             request, every subcube is looked at, and if one is free the lists are \
-             formed anew around it; with `strict_lists` the request waits instead.",
+        "Free nodes are listed as disjoint subcubes, one list for each dimension. A request takes \
+         the first cube of its list, or of the nearest list above, which is halved along its \
+         highest free dimension until the size is right. A cube that is given back is merged with \
+         any listed cube that has the same free dimensions and lies next to it. When no list can \
+         serve a request, every subcube is looked at, and if one is free the lists are formed anew \
+         around it; with `strict_lists` the request waits instead.",
     )
     .complexity(
         "O(n log c) for c cubes in the lists; that of a search of all subcubes \
@@ -35,13 +33,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "Kim, Das & Lin, A top-down processor allocation scheme for hypercube \
              computers, IEEE TPDS 2(1), 1991",
     )
-    .params(&[Param {
-        name: "strict_lists",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether a request that no listed cube can serve waits; otherwise every \
+    .params(&[flag(
+        "strict_lists",
+        "whether a request that no listed cube can serve waits; otherwise every \
              subcube is looked at, and the lists are formed anew if one is free",
-    }]),
+    )]),
     |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         Ok(Box::new(FreeList {
@@ -56,17 +52,8 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Free list strategy.
-///
-/// Free subcubes are in lists by dimension. A subcube that is too large is halved: the lower half
-/// is kept, and the upper one is put into a list. The lists hold disjoint subcubes, so that a free
-/// subcube may extend over several listed subcubes. If no list can serve a request, all subcubes
-/// are searched in the order of `tree_collapsing`. If one of them is free, the lists are rebuilt
-/// around it.
-///
-/// # Complexity
-/// **O(n log c)** for *c* subcubes in the lists of a hypercube of *n* dimensions. If the lists are
-/// rebuilt, the cost of [`CubeSearch`] and [`form_anew`](CubeLists::form_anew).
+/// Free subcubes in lists by dimension. If no list can serve a request, all subcubes are searched
+/// in the order of `tree_collapsing`, and the lists are rebuilt around the one that is found.
 #[derive(Clone)]
 struct FreeList {
     strict: bool,
@@ -74,15 +61,13 @@ struct FreeList {
     search: CubeSearch,
 }
 
-/// Selects the highest dimension in the mask `among`, for halving a subcube.
 fn along_the_highest(_cube: Subcube, among: u32, _masks: &BTreeMap<u32, u32>) -> u32 {
     among.ilog2()
 }
 
 impl Allocator for FreeList {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let listed = self.lists.smallest_from(k).and_then(|j| self.lists.of_dimension(j).next());
         let cube = match listed {
             Some(cube) => cube.first_of_dimension(k),
@@ -93,7 +78,7 @@ impl Allocator for FreeList {
     }
 
     fn finds(&self) -> Option<Finds> {
-        // A free subcube may extend over several listed subcubes, and is then missed.
+        // A free subcube that extends over several listed ones is missed.
         self.strict.then_some(Finds::SomeBlocks)
     }
 

@@ -15,11 +15,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "two neighbouring half-blocks of the nodes in the order of a Gray code",
     )
     .definition(
-        "The nodes are put in the order of the binary reflected Gray code. The \
-             first two free half-blocks of 2ᵏ⁻¹ nodes that are neighbours in that \
-             order are taken; the last and the first are neighbours too. It recognises \
-             2ⁿ⁻ᵏ⁺¹ subcubes of dimension k, 0 < k < n: twice as many as the buddy \
-             system.",
+        "The nodes are put in the order of the binary reflected Gray code. The first two free \
+         half-blocks of 2ᵏ⁻¹ nodes that are neighbours in that order are taken; the last and the \
+         first are neighbours too. It recognises 2ⁿ⁻ᵏ⁺¹ subcubes of dimension k, 0 < k < n: twice \
+         as many as the buddy system.",
     )
     .complexity("O(k · 2ⁿ / 64 + 2ⁿ⁻ᵏ); nothing is kept but which nodes are free.")
     .source(
@@ -44,8 +43,7 @@ struct SingleGrayCode {
 
 impl Allocator for SingleGrayCode {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let cube = self.code.first(site.free(), k, &mut self.buffer)?;
         Some(cube.block(self.code.order().len() as u32).into())
     }

@@ -8,28 +8,24 @@ use crate::geometry::NodeSet;
 use crate::geometry::cube::{CubeSearch, Subcube};
 use crate::machine::{Placement, Site};
 
-/// Rule that selects the dimension along which a subcube is halved.
-///
-/// Its arguments are the subcube, the dimensions among which to select as a mask, and the number of
-/// listed subcubes for each mask. The mask of a subcube is the set of dimensions along which it
-/// extends.
+/// Rule that selects the dimension along which a subcube is halved. Its arguments are the subcube,
+/// the mask of eligible dimensions, and the number of listed subcubes for each mask (dimensions
+/// along which they extend).
 pub(super) type SplitRule = fn(Subcube, u32, &BTreeMap<u32, u32>) -> u32;
 
 /// Free nodes of a hypercube as disjoint subcubes: one list for each dimension, ordered by base.
-///
-/// # Complexity
 /// **O(log c)** to insert or remove a subcube, with *c* subcubes in the lists.
 #[derive(Clone, Debug)]
 pub(crate) struct CubeLists {
     whole: u32,
     split: SplitRule,
     lists: Vec<BTreeSet<Subcube>>,
-    /// For each mask (set of dimensions), the number of listed subcubes that extend along it.
+    /// Number of listed subcubes that extend along each mask of dimensions.
     masks: BTreeMap<u32, u32>,
 }
 
 impl CubeLists {
-    /// Creates the lists of a hypercube without held nodes, in which the whole cube is listed.
+    /// Creates lists with the whole cube.
     #[must_use]
     pub(crate) fn new(dimension: u32, split: SplitRule) -> CubeLists {
         let lists = vec![BTreeSet::new(); dimension as usize + 1];
@@ -42,19 +38,18 @@ impl CubeLists {
         self.lists.get(dimension as usize).into_iter().flatten().copied()
     }
 
-    /// The smallest dimension, at least `dimension`, of a listed subcube; `None` if there is none.
+    /// The smallest dimension, at least `dimension`, of a listed subcube.
     #[must_use]
     pub(crate) fn smallest_from(&self, dimension: u32) -> Option<u32> {
         (dimension..=self.whole).find(|&j| !self.lists[j as usize].is_empty())
     }
 
-    /// Inserts a subcube into its list without merging.
+    /// Inserts a subcube without merging.
     pub(crate) fn insert(&mut self, cube: Subcube) {
         self.lists[cube.dimension() as usize].insert(cube);
         *self.masks.entry(cube.mask).or_default() += 1;
     }
 
-    /// Removes a listed subcube from its list.
     pub(crate) fn remove(&mut self, cube: Subcube) {
         let was_there = self.lists[cube.dimension() as usize].remove(&cube);
         debug_assert!(was_there, "{cube:?} is not listed");
@@ -66,7 +61,7 @@ impl CubeLists {
         }
     }
 
-    /// The listed subcube that contains `cube`; `None` if no single listed subcube does.
+    /// The single listed subcube that contains `cube`, if any.
     fn holder(&self, cube: Subcube) -> Option<Subcube> {
         let masks = self.masks.keys().filter(|&mask| cube.mask & !mask == 0);
         masks
@@ -78,9 +73,7 @@ impl CubeLists {
         self.lists[cube.dimension() as usize].contains(&cube)
     }
 
-    /// Removes `part` from the free nodes of the listed subcube `cube`.
-    ///
-    /// The listed subcube is halved until `part` is left. The other half of each step is listed.
+    /// Halves the listed subcube `cube` until `part` is left, and lists the other halves.
     fn carve(&mut self, cube: Subcube, part: Subcube) {
         self.remove(cube);
         let mut rest = cube;
@@ -91,10 +84,7 @@ impl CubeLists {
         }
     }
 
-    /// Halves a subcube that is in no list, along a dimension in `among`, and lists one half.
-    ///
-    /// If `keep_upper` returns true for the two halves, the lower one is listed, otherwise the
-    /// upper one. Returns first the half that is not listed, then the listed one.
+    /// Halves an unlisted subcube along one of `among`; returns the kept and the listed half.
     pub(crate) fn halve(
         &mut self,
         cube: Subcube,
@@ -108,10 +98,8 @@ impl CubeLists {
         (kept, other)
     }
 
-    /// Lists a subcube that has become free, after merging it with listed neighbours.
-    ///
-    /// Two subcubes are merged if they extend along the same dimensions and their bases differ in
-    /// one bit. Merging is repeated as long as possible, and lower bits are tried first.
+    /// Lists a subcube that has become free, after merging it with listed neighbours. These extend
+    /// along the same dimensions, and their bases differ in one bit. Lower bits are tried first.
     pub(crate) fn give_back(&mut self, cube: Subcube) {
         let mut cube = cube;
         while let Some((d, partner)) = (0..self.whole)
@@ -125,11 +113,7 @@ impl CubeLists {
         self.insert(cube);
     }
 
-    /// Removes the nodes of a claimed placement from the lists.
-    ///
-    /// A listed subcube that contains a whole block is halved repeatedly until one of its parts is
-    /// the block. All other parts are listed. If no listed subcube contains a block, the lists are
-    /// rebuilt.
+    /// Carves a placement out of the lists, or rebuilds them if a block is in no single subcube.
     pub(crate) fn claimed(&mut self, placement: &Placement, site: &Site, search: &mut CubeSearch) {
         for block in &placement.blocks {
             let part = Subcube::of(block);
@@ -140,10 +124,8 @@ impl CubeLists {
         }
     }
 
-    /// Lists the nodes of a released placement.
-    ///
-    /// If the machine is then empty, the lists are reset, because subcubes that cannot be merged in
-    /// pairs would otherwise stay separate for ever.
+    /// Lists the nodes of a released placement. The lists of an empty machine are reset, because
+    /// subcubes that cannot be merged in pairs would stay separate for ever.
     pub(crate) fn released(&mut self, placement: &Placement, site: &Site) {
         if site.free_nodes() == site.nodes() {
             *self = CubeLists::new(self.whole, self.split);
@@ -154,17 +136,15 @@ impl CubeLists {
         }
     }
 
-    /// The listed subcubes as numbers, to be saved.
-    ///
-    /// Unlike the free nodes, they depend on all claims and releases so far.
+    /// Listed subcubes, to be saved, because they depend on all claims and releases so far.
     pub(super) fn memory(&self) -> Vec<u64> {
         self.lists.iter().flatten().copied().map(number).collect()
     }
 
-    /// Restores saved lists; the site must be as it was when they were saved.
+    /// Restores saved lists; the site must be as it was then.
     ///
     /// # Errors
-    /// If the saved subcubes do not contain each free node of the site exactly once.
+    /// If the saved subcubes do not contain each free node exactly once.
     pub(super) fn recall(&mut self, memory: &[u64], site: &Site) -> Result<(), RecallError> {
         let cubes = free_subcubes(memory, site)?;
         self.lists.iter_mut().for_each(BTreeSet::clear);
@@ -173,15 +153,13 @@ impl CubeLists {
         Ok(())
     }
 
-    /// Rebuilds the lists from the free nodes: the largest free subcube is listed first, and so on.
-    ///
-    /// Ties go by base, then by mask (the dimensions along which a subcube extends).
+    /// Rebuilds the lists from the free nodes, the largest subcube first, then by base and mask.
     pub(crate) fn form_anew(&mut self, free: &NodeSet, search: &mut CubeSearch) {
         self.lists.iter_mut().for_each(BTreeSet::clear);
         self.masks.clear();
         let mut rest = free.clone();
         for dimension in (0..=self.whole).rev() {
-            // Taking subcubes frees no nodes, so the subcubes found now are the only candidates.
+            // The subcubes found now are the only candidates.
             for cube in search.all(&rest, dimension) {
                 if cube.is_within(&rest) {
                     cube.take_from(&mut rest);

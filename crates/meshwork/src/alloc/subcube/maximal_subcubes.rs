@@ -19,26 +19,23 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["mss"])
     .definition(
-        "The maximal set of subcubes is the set of disjoint free subcubes that is \
-             greatest when their sizes are compared from the largest down. Of its \
-             cubes that are large enough, one of the least dimension is taken, and of \
-             that the subcube without which the maximal set of the rest is greatest. \
-             Ties go to the lowest base, then to the lowest mask. No free subcube is \
-             missed.",
+        "The maximal set of subcubes is the set of disjoint free subcubes that is greatest when \
+         their sizes are compared from the largest down. Of its cubes that are large enough, one \
+         of the least dimension is taken, and of that the subcube without which the maximal set of \
+         the rest is greatest. Ties go to the lowest base, then to the lowest mask. No free \
+         subcube is missed.",
     )
     .complexity(
-        "Exponential in the worst case: a branch and bound over the free subcubes, \
-             up to dimension `exact_up_to`; beyond that largest cubes are taken \
-             greedily. It works up to dimension 20.",
+        "Exponential in the worst case: a branch and bound over the free subcubes, up to dimension \
+         `exact_up_to`; beyond that largest cubes are taken greedily. It works up to dimension 20.",
     )
     .source("Dutt & Hayes, Subcube allocation in hypercube computers, IEEE TC 40(3), 1991")
     .params(&[Param {
         name: "exact_up_to",
         kind: Kind::Integer(0, ExactPacking::MAX_DIMENSIONS as u64),
         default: DefaultValue::Is("5"),
-        help: "the largest dimension of a hypercube on which the greatest set is \
-             searched for completely, instead of taking the largest cube again and \
-             again",
+        help: "the largest dimension of a hypercube on which the greatest set is searched for \
+            completely, instead of taking the largest cube again and again",
     }]),
     |params, topology| {
         up_to_dimension(params, topology, MAX_DIMENSION)?;
@@ -54,20 +51,10 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The largest supported dimension of a hypercube.
 const MAX_DIMENSION: u32 = 20;
 
-/// Allocator with the exact maximal set of disjoint free subcubes: see [`ExactPacking`].
-///
-/// A request is served from the smallest sufficient subcube of the set. It gets the part of this
-/// subcube that leaves the greatest maximal set of the remaining free nodes. Ties go to the lowest
-/// base, then to the lowest mask (the set of dimensions along which a subcube extends). The set
-/// always has a subcube of the largest free dimension, so a request fails only if no subcube of its
-/// dimension is free.
-///
-/// # Complexity
-/// The cost of [`ExactPacking`] for each subcube of the requested dimension within the subcube that
-/// is divided.
+/// Exact maximal set of disjoint free subcubes: see [`ExactPacking`]. The set always has a subcube
+/// of the largest free dimension, so a request fails only if no subcube of its dimension is free.
 #[derive(Clone)]
 struct Exact {
     dimension: u32,
@@ -76,8 +63,7 @@ struct Exact {
 
 impl Allocator for Exact {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let set = self.packing.set(site.free());
         let large_enough = set.into_iter().filter(|cube| cube.dimension() >= k);
         let cube = large_enough.min_by_key(|cube| (cube.dimension(), *cube))?;
@@ -103,27 +89,20 @@ impl Allocator for Exact {
     }
 }
 
-/// Allocator with a greedy approximation of the maximal set of disjoint free subcubes.
+/// Greedy approximation of the maximal set of disjoint free subcubes.
 ///
-/// From the largest dimension down, the free subcube that overlaps the fewest other free subcubes
-/// of its dimension is taken repeatedly. Taken subcubes are disjoint. Ties go to the lowest base,
-/// then to the lowest mask, which is the set of dimensions along which a subcube extends. A request
-/// takes the first of the smallest sufficient subcubes in the set. Of this subcube it takes the
-/// part with the fewest free neighbours outside the subcube, so that few larger free subcubes are
-/// broken. Although the set is approximate, a request fails only if no subcube of its dimension is
-/// free, because the first subcube taken is always one of the largest.
-///
-/// # Complexity
-/// For each dimension from the largest to the requested one, the smaller of two costs. With *c*
-/// free subcubes of this dimension, one is **O(c²)**. The other is the sum, over all nodes, of the
-/// square of the number of these subcubes that contain the node.
+/// From the largest dimension down, the free subcube that overlaps the fewest others of its
+/// dimension is taken repeatedly, so no request fails if a subcube of its dimension is free. A
+/// request gets the part of the smallest sufficient subcube with the fewest free neighbours
+/// outside. With *c* free subcubes of a dimension, the cost is the smaller of **O(c²)** and the
+/// sum, over all nodes, of the squared number of these subcubes that contain the node.
 #[derive(Clone)]
 struct Greedy {
     search: CubeSearch,
 }
 
 impl Greedy {
-    /// The smallest subcube of the set that has at least dimension `k`; ties go to the first one.
+    /// The first of the smallest subcubes of the set with at least dimension `k`.
     fn smallest(&mut self, free: &NodeSet, k: u32) -> Option<Subcube> {
         self.search.first(free, k)?;
         let largest = self.search.largest(free)?;
@@ -141,8 +120,7 @@ impl Greedy {
 
 impl Allocator for Greedy {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let (free, whole) = (site.free(), self.search.dimension());
         let cube = self.smallest(free, k)?;
         let outside = |node: Node| {
@@ -157,9 +135,7 @@ impl Allocator for Greedy {
     }
 }
 
-/// Selects disjoint subcubes: repeatedly the one that overlaps the fewest others.
-///
-/// Ties go to the first one.
+/// Selects disjoint subcubes: repeatedly the first one that overlaps the fewest others.
 fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     let mut neighbours = Neighbours::new(cubes, nodes);
     let mut degree: Vec<usize> = (0..cubes.len()).map(|i| neighbours.of(i).len()).collect();
@@ -185,20 +161,18 @@ fn independent(cubes: &[Subcube], nodes: u32) -> Vec<Subcube> {
     taken
 }
 
-/// Graph of which subcubes overlap, computed as far as needed.
+/// Graph of overlapping subcubes, computed as far as needed.
 struct Neighbours<'a> {
     cubes: &'a [Subcube],
     is_there: Vec<bool>,
-    /// For each node, the subcubes that contain it. `None` if comparing all pairs of subcubes is
-    /// cheaper.
+    /// Subcubes that contain each node; `None` if comparing all pairs is cheaper.
     at_node: Option<Vec<Vec<usize>>>,
     found: Vec<usize>,
 }
 
 impl<'a> Neighbours<'a> {
     fn new(cubes: &'a [Subcube], nodes: u32) -> Neighbours<'a> {
-        // Pairs of c subcubes of 2ᵏ nodes, spread evenly over N nodes: (c 2ᵏ)² / N by node, c²
-        // directly.
+        // c subcubes of 2ᵏ among N nodes make (c 2ᵏ)² / N pairs by node, c² directly.
         let by_node = |cube: &Subcube| 2 * cube.dimension() < nodes.ilog2();
         let at_node = cubes.first().is_some_and(by_node).then(|| {
             let mut at_node = vec![Vec::new(); nodes as usize];
@@ -210,7 +184,7 @@ impl<'a> Neighbours<'a> {
         Neighbours { cubes, is_there: vec![true; cubes.len()], at_node, found: Vec::new() }
     }
 
-    /// The subcubes that overlap the subcube with index `i` and have not been removed, in order.
+    /// Subcubes that overlap the subcube `i` and have not been removed, in order.
     fn of(&mut self, i: usize) -> &[usize] {
         let (cube, found) = (self.cubes[i], &mut self.found);
         found.clear();

@@ -46,8 +46,7 @@ struct ModifiedBuddy {
 
 impl Allocator for ModifiedBuddy {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let whole = self.dimension;
         let Some(half) = k.checked_sub(1) else {
             let base = site.free().first()?;
@@ -60,8 +59,7 @@ impl Allocator for ModifiedBuddy {
         self.halves.clear();
         self.halves.extend_from_slice(site.free().words());
         keep_bases(&mut self.halves, mask);
-        // A block is represented by the bit of its base, so its partners are neighbours along the
-        // dimensions from `half` on.
+        // A block is the bit of its base, and its partners are neighbours from dimension `half` on.
         self.partners.clear();
         self.partners.resize(self.halves.len(), 0);
         neighbours(&self.halves, half..whole, &mut self.partners);

@@ -1,6 +1,4 @@
 //! Multiple Gray codes: subcubes that are runs of nodes in one of several Gray codes.
-//!
-//! Together the codes contain every subcube as a run.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -22,10 +20,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["multiple_gray_codes"])
     .definition(
-        "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of \
-             them, are tried in a fixed order, each as the single Gray code is. The \
-             first code that has two neighbouring free half-blocks gives the first \
-             such pair. None is missed.",
+        "As many Gray codes as it takes to recognise every subcube, C(n, ⌊n/2⌋) of them, are tried \
+         in a fixed order, each as the single Gray code is. The first code that has two \
+         neighbouring free half-blocks gives the first such pair. None is missed.",
     )
     .complexity(
         "O(2ⁿ) if the first code has a free pair; else that of a search of all \
@@ -38,13 +35,11 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     |params, topology| {
         let dimension = topology.grid().dimensions() as u32;
         if dimension > MAX_DIMENSIONS {
-            return Err(Problem::new(
-                params.path(),
-                format!(
-                    "`multiple_gray_code` has C(n, n/2) codes and works up to dimension \
-                     {MAX_DIMENSIONS}, this hypercube has dimension {dimension}"
-                ),
-            ));
+            let says = format!(
+                "`multiple_gray_code` has C(n, n/2) codes and works up to dimension \
+                 {MAX_DIMENSIONS}, this hypercube has dimension {dimension}"
+            );
+            return Err(Problem::new(params.path(), says));
         }
         Ok(Box::new(MultipleGrayCode {
             codes: symmetric_chains(dimension).into(),
@@ -59,25 +54,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Largest dimension of a supported hypercube; at this dimension 184,756 Gray codes are needed.
+/// Largest supported dimension, at which 184,756 Gray codes are needed.
 const MAX_DIMENSIONS: u32 = 20;
 
-/// Multiple Gray codes, which are tried in the order of [`symmetric_chains`].
-///
-/// Each Gray code is given by an order of the dimensions. For every set of *k* dimensions, the
-/// order of some code begins with these dimensions, and this code finds all subcubes along them. So
-/// no subcube is missed. If the first code finds nothing, all sets of dimensions with a free
-/// subcube are found at once, and codes that contain none of these sets are skipped.
-///
-/// # Complexity
-/// **O(2ⁿ)** for *n* dimensions if the first code finds a free subcube. Otherwise the cost of a
-/// [`CubeSearch`] of all sets of *k* dimensions, and **O(n)** for each code before the chosen one.
-/// There are C(*n*, ⌊*n*/2⌋) codes.
+/// Multiple Gray codes, which are tried in the order of [`symmetric_chains`]. The order of some
+/// code begins with any *k* dimensions, so no subcube along them is missed. If the first code finds
+/// nothing, all sets of dimensions with a free subcube are found at once, and codes that contain
+/// none of these sets are skipped.
 #[derive(Clone)]
 struct MultipleGrayCode {
     codes: Arc<[GrayCode]>,
     search: CubeSearch,
-    /// Sets of dimensions (masks) along which some free subcube extends.
+    /// Masks of dimensions along which some free subcube extends.
     has_a_free_cube: NodeSet,
     buffer: Vec<u64>,
 }
@@ -112,8 +100,7 @@ impl MultipleGrayCode {
 
 impl Allocator for MultipleGrayCode {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let cube = self.first(site.free(), k)?;
         Some(cube.block(self.search.dimension()).into())
     }

@@ -18,21 +18,18 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "a subcube for each binary digit of the count, next to one another where possible",
     )
     .definition(
-        "Free nodes are listed as disjoint subcubes. A count gets one subcube for \
-             each of its binary digits, the largest first, so that no processor is \
-             wasted. Each is taken from the shortest list with cubes that are large \
-             enough: the first one next to what is taken already, or else the first. \
-             Cubes that are too large are halved along the dimension that leaves the \
-             fewest different masks in the lists.",
+        "Free nodes are listed as disjoint subcubes. A count gets one subcube for each of its \
+         binary digits, the largest first, so that no processor is wasted. Each is taken from the \
+         shortest list with cubes that are large enough: the first one next to what is taken \
+         already, or else the first. Cubes that are too large are halved along the dimension that \
+         leaves the fewest different masks in the lists.",
     )
     .complexity(
-        "O(c) for c cubes in a list, to find a neighbour, and O(n log c) to halve \
-             and list.",
+        "O(c) for c cubes in a list, to find a neighbour, and O(n log c) to halve and list.",
     )
     .source(
-        "Das Sharma & Pradhan, Processor allocation in hypercube multicomputers: \
-             fast and efficient strategies for cubic and noncubic allocation, IEEE \
-             TPDS 6(10), 1995",
+        "Das Sharma & Pradhan, Processor allocation in hypercube multicomputers: fast and \
+         efficient strategies for cubic and noncubic allocation, IEEE TPDS 6(10), 1995",
     ),
     |_, topology| {
         let dimension = topology.grid().dimensions() as u32;
@@ -45,34 +42,24 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .serves(&[Wiring::Hypercube])
 .finds(Finds::SomeBlocks);
 
-/// Cubic and noncubic allocation, from lists of free subcubes.
-///
-/// The mask of a subcube is the set of dimensions along which it extends. A subcube that is too
-/// large is halved along the dimension that leaves the fewest different masks in the lists. Ties go
-/// to the lowest mask. The lower half is kept, unless only the upper one is adjacent to a taken
-/// subcube. A released subcube is merged with any adjacent listed subcube of equal mask.
 #[derive(Clone)]
 struct Noncubic {
     lists: CubeLists,
     search: CubeSearch,
 }
 
-/// Selects the dimension along which a subcube is halved, so that the lists have few masks.
-///
-/// A mask is the set of dimensions along which a subcube extends. A dimension is preferred if the
-/// halves have a mask that is already in the lists. Ties go to the highest dimension, which leaves
-/// the lowest mask.
+/// Selects a dimension whose halves have a listed mask, the highest one among equals.
 fn to_a_mask_that_is_listed(cube: Subcube, among: u32, masks: &BTreeMap<u32, u32>) -> u32 {
     let dimensions = Subcube { base: 0, mask: among }.dimensions();
     let mut listed = dimensions.rev().filter(|d| masks.contains_key(&(cube.mask & !(1 << d))));
     listed.next().unwrap_or(among.ilog2())
 }
 
-/// Record of a taken subcube, `part`, which was part of the listed subcube `from`.
+/// Taken subcube `part` of the listed subcube `from`.
 struct Carved {
     from: Subcube,
     part: Subcube,
-    /// Subcubes that make up `from` without `part`, and that have been put into the lists.
+    /// The rest of `from`, which has been listed.
     others: Vec<Subcube>,
 }
 
@@ -94,7 +81,6 @@ impl Noncubic {
         Some(Carved { from, part, others })
     }
 
-    /// Restores the lists as they were before a subcube was taken.
     fn put_back(&mut self, carved: &Carved) {
         carved.others.iter().for_each(|other| self.lists.remove(*other));
         self.lists.insert(carved.from);
@@ -103,8 +89,7 @@ impl Noncubic {
 
 impl Allocator for Noncubic {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Nodes(count) = *request else { return None };
+        let Ask { request: &Request::Nodes(count), site, .. } = ask else { return None };
         if count == 0 || count > site.nodes() {
             return None;
         }
@@ -114,7 +99,7 @@ impl Allocator for Noncubic {
             let Some(carved) = self.carve(k, &taken) else { break };
             taken.push(carved);
         }
-        // A proposal must not change the lists; the claim carves out equal subcubes again.
+        // A proposal must not change the lists; the claim carves equal subcubes again.
         taken.iter().rev().for_each(|carved| self.put_back(carved));
         let whole = self.search.dimension();
         let blocks = taken.iter().map(|carved| carved.part.block(whole)).collect();

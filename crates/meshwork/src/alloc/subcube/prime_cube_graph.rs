@@ -13,18 +13,16 @@ use crate::topology::{Node, Wiring};
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "prime_cube_graph",
-        "a subcube of the smallest maximal free subcube that overlaps least with \
-             the others",
+        "a subcube of the smallest maximal free subcube that overlaps least with the others",
     )
     .aliases(&["pc_graph"])
     .definition(
-        "Prime cubes are free subcubes that are part of no larger one; an edge \
-             joins two that share nodes, and weighs as many. Of the primes that are \
-             large enough, one of the least dimension is taken, of those the one whose \
-             edges weigh least together, and in it the subcube that shares fewest \
-             nodes with other primes. What overlaps little goes first, so that large \
-             cubes stay whole. With `cubes = \"several\"` a count gets a connected set \
-             of subcubes.",
+        "Prime cubes are free subcubes that are part of no larger one; an edge joins two that \
+         share nodes, and weighs as many. Of the primes that are large enough, one of the least \
+         dimension is taken, of those the one whose edges weigh least together, and in it the \
+         subcube that shares fewest nodes with other primes. What overlaps little goes first, so \
+         that large cubes stay whole. With `cubes = \"several\"` a count gets a connected set of \
+         subcubes.",
     )
     .complexity(
         "All prime cubes are found when the free nodes have changed; a request \
@@ -59,41 +57,26 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Values of the parameter `cubes`: `true` if a job may get several subcubes.
+/// `true` if a job may get several subcubes.
 static CUBES: Words<bool, 2> = Words::new([("one", false), ("several", true)]);
 
-/// The largest supported dimension of a hypercube.
-///
-/// If a random half of the nodes of so large a cube is free, there are some hundred thousand primes
-/// (free subcubes that lie in no larger free one).
+/// At this dimension, a half-free cube has some hundred thousand primes.
 const MAX_DIMENSION: u32 = 17;
 
 /// The prime-cube graph strategy, where a prime is a free subcube that lies in no larger one.
 ///
-/// Of the primes of the smallest sufficient dimension, a request chooses the one whose nodes lie in
-/// the fewest other primes. Of this prime, it gets the part whose nodes lie in the fewest other
-/// primes. A node counts once for each other prime that contains it. Ties go to the lowest base,
-/// then to the lowest mask (the set of dimensions along which a subcube extends).
-///
-/// With `cubes = "several"` a request for *p* nodes gets a connected set of subcubes. The first one
-/// is chosen by the rule for single subcubes, within those connected components of the free nodes
-/// that have at least *p* nodes. Its dimension is the largest one that is available and gives it at
-/// most *p* nodes. Each further subcube is the largest free one that is adjacent to the taken
-/// subcubes and has no more nodes than are still needed. Ties are broken by base and mask as above.
-/// The request succeeds whenever a connected component is large enough.
-///
-/// # Complexity
-/// The primes depend only on the free nodes, and are recomputed when these have changed: see
-/// [`CubeSearch::primes`]. A request then takes **O(2ʲ)** for each prime of the smallest sufficient
-/// dimension *j*, and **O(3ʲ)** in the chosen prime.
+/// With `cubes = "several"`, the first subcube lies in a large enough connected component of the
+/// free nodes, and is as large as possible. Each further one is the largest free subcube adjacent
+/// to those taken that has no more nodes than are needed. The request succeeds whenever a component
+/// is large enough. Primes are recomputed when the free nodes have changed.
 #[derive(Clone)]
 struct PrimeCubeGraph {
     several: bool,
     search: CubeSearch,
-    /// Free nodes from which the field `primes` was computed.
+    /// Free nodes from which `primes` was computed.
     of: NodeSet,
     primes: Vec<Subcube>,
-    /// For each node, the number of primes (free subcubes in no larger free one) that contain it.
+    /// Number of primes that contain each node.
     covering: Vec<u32>,
 }
 
@@ -110,21 +93,16 @@ impl PrimeCubeGraph {
         }
     }
 
-    /// Number of primes that contain `node`, minus one. `node` must be in a prime.
-    ///
-    /// A prime is a free subcube that lies in no larger free one.
+    /// Number of further primes that contain `node`, which must be in a prime.
     fn others(&self, node: Node) -> u32 {
         self.covering[node as usize] - 1
     }
 
-    /// The subcube of dimension `k` for a request, within one of the primes that `among` accepts.
-    ///
-    /// A prime is a free subcube that lies in no larger free one.
+    /// Subcube of dimension `k` for a request, in one of the primes that `among` accepts.
     fn choose_one(&self, k: u32, among: impl Fn(&Subcube) -> bool) -> Option<Subcube> {
         let eligible = || self.primes.iter().filter(|p| p.dimension() >= k && among(p));
         let least = eligible().map(|prime| prime.dimension()).min()?;
         let smallest = eligible().filter(|prime| prime.dimension() == least);
-        // The total edge weight of a prime is the sum of `others` over its nodes.
         let edges = |prime: Subcube| prime.nodes().map(|node| self.others(node)).sum::<u32>();
         let prime = *smallest.min_by_key(|prime| (edges(**prime), **prime))?;
         Some(lightest(prime, k, |node| self.others(node)))
@@ -174,7 +152,7 @@ impl PrimeCubeGraph {
     }
 }
 
-/// The union of the connected components of `free` with at least `count` nodes.
+/// Union of the connected components of `free` with at least `count` nodes.
 fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     let mut rest = free.clone();
     let mut large = NodeSet::empty(free.universe());
@@ -198,9 +176,7 @@ fn parts_of_at_least(count: u32, free: &NodeSet, whole: u32) -> NodeSet {
     large
 }
 
-/// The nodes that are neighbours of some node in a set.
-///
-/// A node of the set is included if another node of the set is its neighbour.
+/// Nodes, in the set or not, that are neighbours of some node in a set.
 fn beside(nodes: &NodeSet, whole: u32) -> NodeSet {
     let mut beside = NodeSet::empty(nodes.universe());
     neighbours(nodes.words(), 0..whole, beside.words_mut());

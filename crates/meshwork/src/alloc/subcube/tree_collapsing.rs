@@ -1,6 +1,6 @@
 //! Tree collapsing: tries subcubes in ascending order of mask, then of base.
 //!
-//! The mask of a subcube is the set of dimensions along which it extends, as bits.
+//! A mask has the dimensions along which a subcube extends, as bits.
 
 use crate::alloc::{Allocator, AllocatorEntry, Ask};
 use crate::form::{Asks, Finds};
@@ -17,10 +17,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
         "the first free subcube in order of its free dimensions and then of its base",
     )
     .definition(
-        "Of all free subcubes of dimension k, the one is taken whose set of \
-             dimensions is the lowest number when written as a mask, and of those the \
-             one with the lowest base. The first mask is that of the buddy system. No \
-             free subcube is missed.",
+        "Of all free subcubes of dimension k, the one is taken whose set of dimensions is the \
+         lowest number when written as a mask, and of those the one with the lowest base. The \
+         first mask is that of the buddy system. No free subcube is missed.",
     )
     .complexity(
         "One search over all masks together, at the worst O(2ⁿ / 64) words for \
@@ -40,10 +39,6 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// Tree collapsing, which keeps no state.
-///
-/// # Complexity
-/// The cost of [`CubeSearch::first`]. Testing subcubes one by one would take **O(C(n, k) 2ⁿ⁻ᵏ)**.
 #[derive(Clone)]
 struct TreeCollapsing {
     search: CubeSearch,
@@ -51,8 +46,7 @@ struct TreeCollapsing {
 
 impl Allocator for TreeCollapsing {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Subcube(k) = *request else { return None };
+        let Ask { request: &Request::Subcube(k), site, .. } = ask else { return None };
         let cube = self.search.first(site.free(), k)?;
         Some(cube.block(self.search.dimension()).into())
     }

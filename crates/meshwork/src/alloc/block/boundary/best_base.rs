@@ -1,5 +1,4 @@
-//! Search for the free block with the most contact with held nodes, for best fit and boundary
-//! searches.
+//! Search for the free block with the most contact with held nodes.
 
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +12,11 @@ use crate::machine::{Block, Site};
 use crate::topology::{Grid, Node};
 
 /// Search for the free block that touches the most held nodes, with its settings and buffers.
-///
-/// Ties go to the greater [corner value](corner_value) if `corners` is set, then to the requested
-/// orientation, then to the block whose base (lowest corner) has the lowest index.
 #[derive(Clone, Debug)]
 pub(super) struct BestBase {
     rotation: Rotation,
     corners: bool,
-    /// Scratch buffers, overwritten by each search. Copies of the allocator share them.
+    /// Scratch buffers, shared by copies of the allocator.
     scratch: Arc<Mutex<Scratch>>,
 }
 
@@ -33,24 +29,15 @@ struct Scratch {
 
 impl BestBase {
     pub(super) fn new(grid: &Grid, rotation: Rotation, corners: bool) -> BestBase {
-        let scratch = Scratch {
-            bases: FreeBases::new(grid),
-            edges: Edges::new(grid),
-            peaks: Peaks::new(grid),
-        };
+        let (bases, edges, peaks) = (FreeBases::new(grid), Edges::new(grid), Peaks::new(grid));
+        let scratch = Scratch { bases, edges, peaks };
         BestBase { rotation, corners, scratch: Arc::new(Mutex::new(scratch)) }
     }
 
     /// The free block with the greatest contact with held nodes, in any allowed orientation.
-    ///
-    /// The function `contact(corner, sides, blocked)` returns the contact of a block. Only the
-    /// faces in `blocked` can touch held nodes, and each node of such a face adds no more than
-    /// `most` to the contact. The function `outline`, which is called at most once, marks the edges
-    /// of held blocks. They limit the bases at which contact can be greatest.
-    ///
-    /// # Complexity
-    /// The cost of [`FreeBases`] and [`Peaks`] for each orientation, and one call of `contact` for
-    /// each candidate base (peak) whose block could have more contact than the best block so far.
+    /// `contact(corner, sides, blocked)` returns the contact of a block, where only the faces in
+    /// `blocked` can touch held nodes. Each node of such a face adds at most `most`. `outline`,
+    /// called at most once, marks the edges of held blocks.
     pub(super) fn search(
         &self,
         site: &Site,
@@ -100,12 +87,10 @@ impl BestBase {
             };
             if is_empty {
                 // The only contact is with walls, independently in each dimension, so the first
-                // position is as good as any. This also holds for corner values, since the last
-                // position mirrors the first.
+                // position is as good as any; the last position mirrors the first.
                 weigh(0, Faces::all(sides.len()));
             } else {
-                // Bases blocked on all sides come first: their contact rules out most of the
-                // others.
+                // Bases blocked on all sides come first: their contact rules out most others.
                 scratch.peaks.for_each(true, &mut weigh);
                 scratch.peaks.for_each(false, &mut weigh);
             }
@@ -117,9 +102,5 @@ impl BestBase {
     }
 }
 
-/// Rank of a free block, compared by contact, then corner value, orientation and base.
-///
-/// The contact is the sum of the weights of blocked neighbours of the block. The corner value is
-/// the number of held nodes around the block's corners, or 0 if the allocator does not consider
-/// them. Ties go to the earlier orientation, then to the base of lowest index.
+/// Rank of a free block: its contact, then corner value, orientation and base.
 type Rank = (u64, u32, Reverse<usize>, Reverse<Node>);

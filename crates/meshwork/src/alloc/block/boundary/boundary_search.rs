@@ -15,10 +15,9 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("boundary_search", "the free block with the most held neighbours, walls included")
         .aliases(&["bsm"])
         .definition(
-            "Of all free places of the block, the one with the most held nodes and \
-             edges of the machine beside its faces is taken: blocks are pressed into \
-             corners and against each other. Ties go to the lowest base. On a torus \
-             there are no edges to press against.",
+            "Of all free places of the block, the one with the most held nodes and edges of the \
+             machine beside its faces is taken: blocks are pressed into corners and against each \
+             other. Ties go to the lowest base. On a torus there are no edges to press against.",
         )
         .complexity(
             "Three or four times a first fit for each orientation, and O(1) for each \
@@ -36,9 +35,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
 .finds(Finds::EveryBlock)
 .contiguous(true);
 
-/// The boundary search method, on meshes and tori of any number of dimensions.
-///
-/// `best_fit` and `corner_boundary_search` use it too.
+/// Also used by `best_fit` and `corner_boundary_search`.
 #[derive(Clone)]
 pub(crate) struct BoundarySearch {
     best: BestBase,
@@ -62,8 +59,7 @@ impl BoundarySearch {
 
 impl Allocator for BoundarySearch {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, .. } = ask else { return None };
         let (grid, free) = (site.grid(), site.free());
         let block = self.best.search(
             site,

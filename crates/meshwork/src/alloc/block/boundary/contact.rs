@@ -7,27 +7,20 @@ use crate::topology::Grid;
 
 /// Counts the held neighbours of free blocks.
 ///
-/// The neighbours beyond one face of a free block form a block of thickness 1. The number of held
-/// nodes in it is its area minus its free nodes. Free nodes are counted 64 at a time, in the words
-/// of a node set. The nodes of a word are consecutive along dimension 0, so this is fast only for
-/// faces that extend along dimension 0. For the two faces perpendicular to dimension 0 there is a
-/// second set of free nodes, in which dimensions 0 and 1 are exchanged.
-///
-/// # Complexity
-/// In two dimensions **O(s / 64)** for sides up to *s*; in *d* dimensions **O(sᵈ⁻² · s / 64)** for
-/// each of the 2 *d* faces.
+/// The held nodes beyond a face are its area minus its free nodes, which are counted 64 at a time
+/// along dimension 0. For the two faces perpendicular to dimension 0 there is a second set of free
+/// nodes, with dimensions 0 and 1 exchanged. In two dimensions **O(s / 64)** for sides up to *s*;
+/// in *d* dimensions **O(sᵈ⁻² · s / 64)** for each of the 2 *d* faces.
 #[derive(Clone, Debug)]
 pub(super) struct Contact {
     /// The grid with dimensions 0 and 1 exchanged, and its free nodes; `None` in one dimension.
     turned: Option<(Grid, NodeSet)>,
-    /// Contact of each node of a face at the edge of the mesh: 1 if walls count as held, otherwise
-    /// 0.
+    /// Weight of a neighbour off the mesh: 1 if walls count as held, otherwise 0.
     wall: u32,
 }
 
 impl Contact {
-    /// Creates the counter for a grid with all nodes free. If `count_walls` is set, the walls of
-    /// the mesh count as held nodes.
+    /// Creates the counter for a grid with all nodes free.
     pub(super) fn new(grid: &Grid, count_walls: bool) -> Contact {
         let turned = (grid.dimensions() > 1).then(|| {
             let mut rings = grid.rings().to_vec();
@@ -63,12 +56,9 @@ impl Contact {
         }
     }
 
-    /// Number of links between nodes of a free block and held neighbours outside the block.
-    ///
-    /// If walls count, neighbours off the mesh count as held. A block that fills a ring has no
-    /// neighbours along the ring. If it covers all but one node of a ring, this node counts on both
-    /// sides. Only the faces in `blocked` are examined, because the remaining ones touch no held
-    /// nodes.
+    /// Number of links between nodes of a free block and held neighbours outside the block. If a
+    /// block covers all but one node of a ring, this node counts on both sides. Only the faces in
+    /// `blocked` are examined.
     pub(super) fn boundary(
         &self,
         grid: &Grid,
@@ -127,13 +117,11 @@ impl Contact {
     }
 }
 
-/// Some faces of a block, which has two faces perpendicular to each dimension: a low and a high
-/// one.
+/// Set of faces of a block, two for each dimension: a low and a high one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faces(u64);
 
 impl Faces {
-    /// All faces of a block with the given number of dimensions.
     pub(super) fn all(dimensions: usize) -> Faces {
         let mut all = Faces::default();
         for d in 0..dimensions {
@@ -143,15 +131,12 @@ impl Faces {
         all
     }
 
-    /// Adds one of the two faces perpendicular to dimension `d`, or no face if `is` is false.
-    ///
-    /// The added face is the one at the higher coordinate if `high` is true, otherwise the other
-    /// one.
+    /// Adds the high or low face of dimension `d`, unless `is` is false.
     pub(super) fn add(&mut self, d: usize, high: bool, is: bool) {
         self.0 |= u64::from(is) << (2 * d + usize::from(high));
     }
 
-    /// The total number of nodes of the faces in this set, for a block with these sides.
+    /// Total number of nodes of the faces in this set, for a block with these sides.
     pub(super) fn area(self, sides: &[u32]) -> u64 {
         let nodes: u32 = sides.iter().product();
         let in_pairs = sides.iter().enumerate();
@@ -162,29 +147,22 @@ impl Faces {
             .sum()
     }
 
-    /// Whether the set contains one of the two faces perpendicular to dimension `d`.
-    ///
-    /// The face is the one at the higher coordinate if `high` is true, otherwise the other one.
     pub(super) fn has(self, d: usize, high: bool) -> bool {
         self.0 >> (2 * d + usize::from(high)) & 1 == 1
     }
 }
 
-/// Neighbourhood of a block on one of its sides: nodes, the wall of the mesh, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// The block fills the ring, so that it has no neighbours along the ring.
+    /// The block fills the ring, and has no neighbours along it.
     Nothing,
-    /// The block ends at the edge of the mesh.
     Wall,
-    /// Nodes lie next to the block. The value is their coordinate along the dimension.
+    /// Coordinate of the neighbours along the dimension.
     Nodes(u32),
 }
 
-/// Neighbourhood of a block in one direction of dimension `d`: above it if `high` is set, else
-/// below.
-///
-/// Along `d` the block covers `length` coordinates, beginning with `at`.
+/// Neighbours in direction `high` of dimension `d` of a block covering `length` coordinates from
+/// `at`.
 pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) -> Beside {
     let (side, end) = (grid.sides()[d], at + length);
     match (grid.is_ring(d), high) {
@@ -197,14 +175,9 @@ pub(super) fn beside(grid: &Grid, d: usize, at: u32, length: u32, high: bool) ->
     }
 }
 
-/// The corner value of a block: the number of held nodes around its corners.
-///
-/// Around each corner are 2ᵈ − 1 nodes outside the block. In two dimensions these are one on the
-/// left or right, one above or below, and one diagonally across. Nodes off the mesh count as held.
-/// Rings wrap around, so one node may count at several corners.
-///
-/// # Complexity
-/// **O(4ᵈ · d)** in *d* dimensions.
+/// Number of held nodes around the corners of a block. Around each corner are 2ᵈ − 1 nodes outside
+/// the block, some of them diagonally across. Nodes off the mesh count as held. Rings wrap around,
+/// so one node may count at several corners. **O(4ᵈ · d)** in *d* dimensions.
 pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &[u32]) -> u32 {
     let d = sides.len();
     let mut held = 0;
@@ -213,14 +186,9 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
             held += u32::from(
                 !(0..d)
                     .try_fold(0, |node, k| {
-                        let last = if high >> k & 1 == 1 { sides[k] - 1 } else { 0 };
-                        let at = step(
-                            grid,
-                            k,
-                            corner[k] + last,
-                            high >> k & 1 == 1,
-                            beyond >> k & 1 == 1,
-                        )?;
+                        let bit = |mask: u32| mask >> k & 1 == 1;
+                        let last = if bit(high) { sides[k] - 1 } else { 0 };
+                        let at = step(grid, k, corner[k] + last, bit(high), bit(beyond))?;
                         Some(node + at * grid.strides()[k])
                     })
                     .is_some_and(|node| free.contains(node)),
@@ -230,10 +198,7 @@ pub(super) fn corner_value(grid: &Grid, free: &NodeSet, corner: &[u32], sides: &
     held
 }
 
-/// The coordinate `at`, or the coordinate next to it if `beyond` is set; `None` past a wall.
-///
-/// The next coordinate is the higher one if `high` is set, otherwise the lower one. The function
-/// serves to find the nodes around a corner of a block.
+/// `at`, or its neighbour in direction `high` if `beyond` is set; `None` past a wall.
 fn step(grid: &Grid, d: usize, at: u32, high: bool, beyond: bool) -> Option<u32> {
     let side = grid.sides()[d];
     let at = if grid.is_ring(d) { at % side } else { at };
@@ -254,10 +219,9 @@ fn exchanged(numbers: &[u32]) -> Dims {
     numbers
 }
 
-/// Visits the rows of a block as runs of consecutive nodes, in any order.
-///
-/// This is faster than [`Block::for_each_run`](crate::machine::Block::for_each_run), because the
-/// coordinates of the corner are given and need not be computed by divisions.
+/// Visits the rows of a block as runs of consecutive nodes, in any order. Unlike
+/// [`Block::for_each_run`](crate::machine::Block::for_each_run), it needs no divisions, because the
+/// coordinates of the corner are given.
 fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMut(u32, u32)) {
     if let (&[x, y], &[w, h], &[width, height]) = (corner, sides, grid.sides()) {
         for at in y..y + h {
@@ -275,18 +239,9 @@ fn for_each_row(grid: &Grid, corner: &[u32], sides: &[u32], mut visit: impl FnMu
             row += (at - around) * grid.strides()[d];
         }
         for_each_run(row, corner[0], sides[0], grid.sides()[0], &mut visit);
-        let mut d = 1;
-        loop {
-            if d >= sides.len() {
-                return;
-            }
-            offset[d] += 1;
-            if offset[d] < sides[d] {
-                break;
-            }
-            offset[d] = 0;
-            d += 1;
-        }
+        let Some(d) = (1..sides.len()).find(|&d| offset[d] + 1 < sides[d]) else { return };
+        offset[d] += 1;
+        offset[1..d].fill(0);
     }
 }
 
@@ -305,7 +260,7 @@ mod tests {
     use crate::machine::{Block, Site};
     use crate::topology::Topology;
 
-    /// Checks the contact of two blocks in the example of docs/weighted-boundary-search.md.
+    /// The example of docs/weighted-boundary-search.md.
     #[test]
     fn two_pockets_of_which_one_has_the_greater_boundary() {
         let mut site = Site::new(Topology::mesh(&[18, 9]).unwrap(), 1.0);

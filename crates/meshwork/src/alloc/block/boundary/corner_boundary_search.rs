@@ -15,20 +15,15 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     )
     .aliases(&["cvbsm"])
     .definition(
-        "Boundary search with one more rule: of the places with equally many held \
-             neighbours, the one with the most held nodes about its corners is taken. \
-             About a corner lie the 2ᵈ − 1 nodes outside the block that touch it, \
-             across an edge or diagonally; those off the mesh count as held. Ties that \
-             are left go to the lowest base.",
+        "Boundary search with one more rule: of the places with equally many held neighbours, the \
+         one with the most held nodes about its corners is taken. About a corner lie the 2ᵈ − 1 \
+         nodes outside the block that touch it, across an edge or diagonally; those off the mesh \
+         count as held. Ties that are left go to the lowest base.",
     )
     .complexity(
-        "That of boundary search, and O(4ᵈ · d) for each place that ties, with d \
-             dimensions.",
+        "That of boundary search, and O(4ᵈ · d) for each place that ties, with d dimensions.",
     )
-    .source(
-        "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
-             architecture",
-    )
+    .source("Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh architecture")
     .params(&[Rotation::PARAM]),
     |params, topology| Ok(Box::new(BoundarySearch::new(params, topology, true, true))),
 )

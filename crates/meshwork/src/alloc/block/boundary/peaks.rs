@@ -5,18 +5,15 @@ use crate::alloc::block::held::Span;
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
-/// Nodes at the edges of held blocks, for each dimension.
-///
-/// `low` contains the held nodes at the low end of their block along the dimension, and `high`
-/// those at the high end. The function that fills the sets determines whether borders between
-/// touching blocks are edges. Both sets may contain further held nodes.
+/// Held nodes at the low and the high end of their block, for each dimension, and possibly more.
+/// The function that fills the sets determines whether borders between touching blocks are edges.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
     pub(super) low: Vec<NodeSet>,
     pub(super) high: Vec<NodeSet>,
-    /// For each dimension, the nodes of the grid whose coordinate in it is 0.
+    /// Nodes with the coordinate 0, for each dimension.
     first: Vec<NodeSet>,
-    /// For each dimension, the nodes of the grid whose coordinate in it is the highest.
+    /// Nodes with the highest coordinate, for each dimension.
     last: Vec<NodeSet>,
     held: NodeSet,
 }
@@ -36,7 +33,6 @@ impl Edges {
     }
 
     /// Finds the edges between held and free nodes; the borders between held blocks are no edges.
-    ///
     /// **O(d · n / 64)** for *n* nodes in *d* dimensions.
     pub(super) fn of_held(&mut self, grid: &Grid, free: &NodeSet) {
         self.held.assign_complement(free);
@@ -44,8 +40,7 @@ impl Edges {
             let stride = grid.strides()[d];
             self.low[d].assign_shifted_up(free, stride);
             self.high[d].assign_shifted_down(free, stride);
-            // Shifts cross rows at the first and last coordinates, so all held nodes there count as
-            // edges.
+            // Shifts cross rows, so held nodes at the first and last coordinates are edges.
             self.low[d].unite(&self.first[d]);
             self.high[d].unite(&self.last[d]);
             self.low[d].intersect(&self.held);
@@ -53,12 +48,8 @@ impl Edges {
         }
     }
 
-    /// Finds the edges of each held span (box of nodes). Borders between touching spans are edges
-    /// too.
-    ///
-    /// Touching spans may have different weights.
-    ///
-    /// **O(n / 64)** for *n* nodes, plus the number of nodes on the surfaces of the spans.
+    /// Finds the edges of each held span, whose neighbours may have another weight. **O(n / 64)**
+    /// for *n* nodes, plus the number of nodes on the surfaces of the spans.
     pub(super) fn of_spans<'a>(&mut self, grid: &Grid, spans: impl Iterator<Item = &'a Span>) {
         self.low.iter_mut().chain(&mut self.high).for_each(NodeSet::clear);
         for span in spans {
@@ -76,52 +67,36 @@ impl Edges {
 
 /// Finds the positions of a free block that may have the most contact with held nodes.
 ///
-/// A position is given by its base, the lowest corner of the block. The lowest position of most
-/// contact is always found.
+/// A position is the lowest corner of the block. The lowest one of most contact is always found.
 ///
-/// Consider a block that moves up along one dimension as far as its nodes stay free. It touches
-/// held nodes ahead of it or behind it only at the two ends of this range. In between, contact
-/// changes only at the faces across other dimensions. Each step adds the neighbours beside the new
-/// front of the block and subtracts those beside its old back. If one step raises contact and the
-/// next does not, a held block beside the moving block has an edge level with it: its low edge is
-/// level with the back, or its high edge with the front. So a base is a candidate, called a peak,
-/// only if one of two conditions holds for each dimension: the base is an end of its range, or a
-/// held block beside another face has such an edge.
+/// A block that moves up along one dimension, while its nodes stay free, touches held nodes ahead
+/// or behind only at the two ends of its range. In between, each step adds the neighbours beside
+/// its new front and subtracts those beside its old back. If one step raises contact and the next
+/// does not, a held block beside the moving block has its low edge level with the back, or its high
+/// edge with the front. So a base is a candidate, called a peak, only if for each dimension it is
+/// an end of its range, or a held block beside another face has such an edge.
 ///
-/// Das Sharma & Pradhan show with a similar argument, for lists of blocks, that the best place lies
-/// at the corners of held blocks. Here the argument is for sets of nodes. It requires only that no
-/// contact is negative, so that held blocks may have different weights.
+/// Das Sharma & Pradhan show this for lists of blocks. Here it holds for sets of nodes, as long as
+/// no contact is negative, so that held blocks may have different weights.
 ///
-/// If `corners` is set, ties in contact go to the block with more held nodes around its corners. As
-/// the block moves, this number can rise while contact stays equal. It can rise only if the low
-/// edge of a held block is level with the back or the front of the moving block, one step before
-/// its back, or one step beyond its front. Bases with such an edge are candidates too.
+/// If `corners` is set, ties go to the block with more held nodes around its corners. While contact
+/// stays equal, this number can rise only if the low edge of a held block is level with the back or
+/// the front of the block, or one step beyond. Bases with such an edge are candidates too.
 ///
-/// # Complexity
-/// **O(d² · n / 64)** in two dimensions, and **O(d³ · log s · n / 64)** in *d* dimensions, for *n*
-/// nodes and sides up to *s*.
+/// **O(d² · n / 64)** in two dimensions, otherwise **O(d³ · log s · n / 64)**, for sides up to *s*.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks {
     peaks: NodeSet,
-    /// Indices of the nonzero words (of 64 nodes) of the set `peaks`.
+    /// Indices of the nonzero words of `peaks`.
     words: Vec<usize>,
-    /// For each dimension, the bases from which the block cannot move one step down along it.
-    ///
-    /// The sets also contain nodes that are not bases. Around a ring, they also contain some bases
-    /// from which the block can move down.
+    /// Bases from which the block cannot move one step down, for each dimension. The sets also
+    /// contain nodes that are not bases and, around a ring, bases from which it can move.
     low: Vec<NodeSet>,
-    /// For each dimension, the bases from which the block cannot move one step up along it.
-    ///
-    /// The sets also contain other nodes, for the reasons given for `low`.
+    /// Counterpart of `low` for one step up.
     high: Vec<NodeSet>,
     /// Bases that pass the test for a peak along one dimension.
-    ///
-    /// Either the block cannot move further in one of the two directions along this dimension, or
-    /// an edge of a held block is level with one of its ends.
     candidates: NodeSet,
-    /// Nodes that result from edge nodes of held blocks by moving them along one dimension.
-    ///
-    /// Each edge node is moved to where a block that is level with the edge has its base.
+    /// Edge nodes of held blocks, moved to the base of a block that is level with the edge.
     level: NodeSet,
     reached: NodeSet,
     spare: NodeSet,
@@ -143,8 +118,7 @@ impl Peaks {
         }
     }
 
-    /// Finds the peaks among `bases`, the free positions of a block with these sides. The result
-    /// may contain some bases that are not peaks.
+    /// Finds the peaks among the free bases of a block, and possibly some other bases.
     pub(super) fn find(
         &mut self,
         grid: &Grid,
@@ -161,8 +135,7 @@ impl Peaks {
         self.peaks.assign_shifted_down(bases, 0);
         for d in 0..grid.dimensions() {
             let stride = grid.strides()[d];
-            // Shifts cross rows at the first and last coordinates, so all bases there count as
-            // ends.
+            // Shifts cross rows, so all bases at the first and last coordinates count as ends.
             self.spare.assign_shifted_up(bases, stride);
             self.low[d].assign_complement(&self.spare);
             self.low[d].unite(&edges.first[d]);
@@ -181,11 +154,9 @@ impl Peaks {
         self.words.extend(words.filter(|(_, word)| **word != 0).map(|(index, _)| index));
     }
 
-    /// Calls `visit` for each peak, lowest first, with the faces at which its block is stopped.
-    ///
-    /// The block cannot move across these faces, and touches held nodes only there. If `all_sides`
-    /// is set, only peaks whose block is stopped at all faces are visited, otherwise only the other
-    /// peaks.
+    /// Calls `visit` for each peak, lowest first, with the faces at which its block is stopped. The
+    /// block touches held nodes only at these faces. `all_sides` selects the peaks whose block is
+    /// stopped at all faces, or the other peaks.
     pub(super) fn for_each(&self, all_sides: bool, mut visit: impl FnMut(Node, Faces)) {
         let faces = || self.low.iter().zip(&self.high);
         for &i in &self.words {
@@ -206,12 +177,8 @@ impl Peaks {
         }
     }
 
-    /// Finds, from edge nodes of held blocks, bases at which a block is level with an edge along
-    /// `d`.
-    ///
-    /// A block is level with an edge if it begins or ends, along `d`, at the coordinate of the
-    /// edge. If `corners` is set, blocks that are off by one step are included. Each edge node is
-    /// moved along `d` to such bases. The result is stored in `level`.
+    /// Stores in `level` the bases at which a block begins or ends at an edge along `d`. If
+    /// `corners` is set, blocks that are off by one step are included.
     fn level_with(&mut self, grid: &Grid, d: usize, side: u32, edges: &Edges, corners: bool) {
         let (low, high) = (&edges.low[d], &edges.high[d]);
         self.level.copy_from(low);
@@ -223,10 +190,7 @@ impl Peaks {
         }
     }
 
-    /// Adds to the candidates the bases of blocks with a held block beside them.
-    ///
-    /// Along dimension `d`, an edge of the held block is level with an end of the block. The two
-    /// blocks touch at a face across another dimension.
+    /// Adds the bases of blocks that are level with the edge of a held block beside another face.
     fn beside_faces(&mut self, grid: &Grid, d: usize, sides: &[u32], corners: bool) {
         for across in (0..sides.len()).filter(|&across| across != d) {
             if sides.len() == 2 {
@@ -243,11 +207,8 @@ impl Peaks {
         }
     }
 
-    /// Replaces each node in `reached` by the bases of all blocks that cover it along one
-    /// dimension.
-    ///
-    /// If `corners` is set, the bases of blocks that end one step before the node or begin one step
-    /// after it are added.
+    /// Replaces each node in `reached` by the bases of blocks that cover it along one dimension. If
+    /// `corners` is set, blocks that end just before it or begin just after it count too.
     fn spread(&mut self, grid: &Grid, along: usize, side: u32, corners: bool) {
         let mut length = side;
         if corners {
@@ -265,8 +226,7 @@ impl Peaks {
     }
 }
 
-/// Adds to `to` each node for which the node `steps` higher along dimension `d` is in `from`. Some
-/// other nodes may be added too.
+/// Adds to `to` the nodes that lie `steps` below a node in `from`, and some others.
 fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     let steps = if grid.is_ring(d) { steps % side } else { steps };
@@ -276,8 +236,7 @@ fn add_ahead(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize, steps: u32
     }
 }
 
-/// Adds to `to` each node for which the node one step lower along dimension `d` is in `from`. Some
-/// other nodes may be added too.
+/// Adds to `to` the nodes that lie one step above a node in `from`, and some others.
 fn add_behind(to: &mut NodeSet, grid: &Grid, from: &NodeSet, d: usize) {
     let (stride, side) = (grid.strides()[d], grid.sides()[d]);
     to.unite_shifted_up(from, stride);

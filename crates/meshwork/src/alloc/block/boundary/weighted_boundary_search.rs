@@ -8,7 +8,7 @@ use super::best_base::BestBase;
 use super::contact::{Beside, Faces, beside};
 use super::peaks::Edges;
 use crate::alloc::block::held::{Held, HeldBlocks, Span, spans};
-use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim};
+use crate::alloc::{Allocator, AllocatorEntry, Ask, Claim, flag};
 use crate::form::{Asks, Finds};
 use crate::geometry::orientation::Rotation;
 use crate::job::{Dims, Request};
@@ -20,25 +20,20 @@ use crate::topology::{Grid, Wiring};
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new(
         "weighted_boundary_search",
-        "the free block with the most held neighbours, those claimed long ago \
-             counting less",
+        "the free block with the most held neighbours, those claimed long ago counting less",
     )
     .aliases(&["wbsm"])
     .definition(
-        "Boundary search in which a held neighbour counts by its age: 1 if its \
-             block was claimed just now, and 0 once it is `alpha` units of time old. \
-             Blocks claimed at about the same time tend to end at about the same time, \
-             and leave one large hole if they lie together. Edges of the machine count \
-             in full. With a large enough `alpha` this is boundary search.",
+        "Boundary search in which a held neighbour counts by its age: 1 if its block was claimed \
+         just now, and 0 once it is `alpha` units of time old. Blocks claimed at about the same \
+         time tend to end at about the same time, and leave one large hole if they lie together. \
+         Edges of the machine count in full. With a large enough `alpha` this is boundary search.",
     )
     .complexity(
         "That of boundary search, and O(h log h) to order h held blocks, of which \
              each contact looks at those that begin or end beside it.",
     )
-    .source(
-        "Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh \
-             architecture",
-    )
+    .source("Zhu & Lin, Allocation-time-based processor allocation scheme for 2D mesh architecture")
     .params(&[
         Rotation::PARAM,
         Param {
@@ -55,12 +50,7 @@ pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
             help: "how weight goes with age: evenly from 1 to 0 at `alpha`, all of it at \
              `alpha`, or by a factor of e in each `alpha`",
         },
-        Param {
-            name: "corners",
-            kind: Kind::Flag,
-            default: DefaultValue::Is("false"),
-            help: "whether ties go to the block with the most held nodes about its corners",
-        },
+        flag("corners", "whether ties go to the block with the most held nodes about its corners"),
     ]),
     |params, topology| {
         let corners = params.flag("corners");
@@ -84,10 +74,7 @@ static WEIGHTINGS: Words<Weighting, 3> = Words::new([
     ("exponential", Weighting::Exponential),
 ]);
 
-/// The weighted boundary search method, on meshes and tori of any number of dimensions.
-///
-/// Weights are multiples of 2⁻³², so that sums do not depend on their order and ties are exact. If
-/// `alpha` is large enough, every weight is rounded to 1.
+/// Weights are multiples of 2⁻³², so that sums do not depend on their order and ties are exact.
 #[derive(Clone)]
 struct WeightedBoundarySearch {
     best: BestBase,
@@ -104,13 +91,10 @@ enum Weighting {
     Exponential,
 }
 
-/// The greatest weight of a neighbour, 1, in units of 2⁻³².
-///
-/// Walls have this weight, and nodes that were claimed at the present instant.
+/// Weight of a wall or a node claimed just now, in units of 2⁻³².
 const ONE: u64 = 1 << 32;
 
 impl WeightedBoundarySearch {
-    /// Weight of a neighbour that has been held for the time `age`, in units of 2⁻³².
     fn weight(&self, age: f64) -> u64 {
         let age = age.max(0.0) / self.alpha;
         let share = match self.weighting {
@@ -125,8 +109,7 @@ impl WeightedBoundarySearch {
 
 impl Allocator for WeightedBoundarySearch {
     fn choose(&mut self, ask: Ask<'_>) -> Option<Placement> {
-        let Ask { request, site, now, .. } = ask;
-        let Request::Block(sides) = request else { return None };
+        let Ask { request: Request::Block(sides), site, now, .. } = ask else { return None };
         let grid = site.grid();
         let weigh = |held: &Held| self.weight(now.units() - held.since.units());
         // Computed only if the requested block is free somewhere.
@@ -159,11 +142,9 @@ impl Allocator for WeightedBoundarySearch {
     }
 }
 
-/// Held blocks with a positive weight, sorted by begin and by end along each dimension.
-///
-/// They serve to sum the weights of the nodes that touch a free block. A held block that touches a
-/// free block from above begins exactly where the free block ends. So only a few of the held blocks
-/// are compared with each face of a free block.
+/// Held blocks with a positive weight, sorted by begin and by end along each dimension. A held
+/// block that touches a free block from above begins exactly where the free block ends, so only a
+/// few held blocks are compared with each face.
 struct Surfaces<'a> {
     begins: Vec<Vec<(u32, u64, &'a Span)>>,
     ends: Vec<Vec<(u32, u64, &'a Span)>>,

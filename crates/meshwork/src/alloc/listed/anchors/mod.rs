@@ -21,18 +21,17 @@ use torus::View;
 /// Registry entry of the allocator `anchors`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(About::new("anchors", "boxes of listed shapes at listed places of a torus of three dimensions")
         .definition("A list of placements says which boxes a job may get: each has sides, a \
-             spacing from one box to the next along each axis, and a seed, where the \
-             first stands; boxes wrap around. Shapes are never turned. A job of as \
-             many nodes as a placement has gets one of its free boxes, and `criteria` \
-             decides which: each leaves the best of what those before it have left. As \
-             Slurm has them, that is the box whose heaviest node is lightest, then the \
-             one that breaks the fewest free boxes of the next larger size (compared \
-             only within one placement), then the one in the torus with the fewest \
-             free nodes, then the earliest: toruses and equal sizes in the order of \
-             the list, boxes along z first and x last. A job of several segments gets \
-             one box after the other, and where boxes overlap other choices of the \
-             first are tried. A box with a hole is never given. While no node of any \
-             torus is free, jobs get runs of the other nodes, as with `runs`.")
+            spacing from one box to the next along each axis, and a seed, where the first stands; \
+            boxes wrap around. Shapes are never turned. A job of as many nodes as a placement has \
+            gets one of its free boxes, and `criteria` decides which: each leaves the best of what \
+            those before it have left. As Slurm has them, that is the box whose heaviest node is \
+            lightest, then the one that breaks the fewest free boxes of the next larger size \
+            (compared only within one placement), then the one in the torus with the fewest free \
+            nodes, then the earliest: toruses and equal sizes in the order of the list, boxes \
+            along z first and x last. A job of several segments gets one box after the other, and \
+            where boxes overlap other choices of the first are tried. A box with a hole is never \
+            given. While no node of any torus is free, jobs get runs of the other nodes, as with \
+            `runs`.")
         .complexity("O(p log s n / 64 + n) for p placements of the size with sides up to s on \
              n nodes, whatever is free.")
         .source("Slurm 26.05, topology/torus3d, checked against its decisions")
@@ -85,24 +84,18 @@ pub struct Anchors {
     covered: NodeSet,
 }
 
-/// The free boxes of one listed shape (a box shape with its positions) that are best by the
-/// criteria.
+/// The free boxes of one listed shape that are best by the criteria.
 struct Found {
     torus: usize,
     entry: usize,
-    /// Corner cells (where boxes begin along each axis) of the boxes that no criterion has
-    /// rejected.
+    /// Corner cells of the boxes that no criterion has rejected.
     bases: NodeSet,
-    /// Cost of the boxes in `bases` by each criterion that compares boxes of different listed
-    /// shapes.
-    ///
-    /// Costs are in the order of the criteria. Lower costs are better.
+    /// Cost by each criterion that compares boxes of different listed shapes; lower is better.
     key: Vec<i64>,
 }
 
 impl Anchors {
-    /// Creates the rule for a machine of `count` nodes, from tori in the order in which they are
-    /// listed.
+    /// Creates the rule for a machine of `count` nodes, from tori in their listed order.
     #[must_use]
     pub fn new(count: u32, toruses: Vec<Torus>, criteria: &[Criterion]) -> Anchors {
         let mut covered = NodeSet::empty(count);
@@ -121,8 +114,7 @@ impl Anchors {
     /// The total size, in nodes, of the listed boxes with at least one node outside `available`.
     ///
     /// # Complexity
-    /// **O(p · log s · n / 64)** for *p* listed shapes (boxes with their positions) with sides up
-    /// to *s* on *n* nodes.
+    /// **O(p · log s · n / 64)** for *p* listed shapes with sides up to *s* on *n* nodes.
     #[must_use]
     pub fn fragmentation(&self, available: &NodeSet) -> u64 {
         self.toruses.iter().map(|torus| torus.fragmentation(available)).sum()
@@ -134,10 +126,7 @@ impl Anchors {
         self.toruses.iter().any(|torus| torus.entries().iter().any(|entry| entry.size() == size))
     }
 
-    /// The free box of `size` nodes that the criteria select.
-    ///
-    /// The second value is whether boxes of its listed shape overlap one another or other listed
-    /// boxes.
+    /// The best free box of `size` nodes, and whether boxes of its shape overlap other boxes.
     fn best(
         &self,
         nodes: &Nodes,
@@ -146,8 +135,7 @@ impl Anchors {
         required: Option<&NodeSet>,
         ends: Option<&Ends>,
     ) -> Option<(NodeSet, bool)> {
-        // Criteria that compare listed shapes are evaluated for each shape, the others only for the
-        // chosen shape.
+        // Criteria that compare shapes are evaluated for each, others for the chosen shape only.
         let decides_entries = |c: &Criterion| c.compares_entries() && c.tells_places_apart();
         let early = self.criteria.iter().rposition(decides_entries).map_or(0, |last| last + 1);
         let mut best: Option<(Found, View)> = None;
@@ -223,13 +211,9 @@ impl Rule for Anchors {
             let Some((chosen, overlaps)) =
                 self.best(nodes, &free, size, required, request.ends.as_ref())
             else {
-                // If boxes overlap, another choice for an earlier segment may leave free nodes for
-                // this segment.
+                // If boxes overlap, another choice for an earlier segment may help.
                 return Err(match others_overlap {
-                    true => Failure::Now {
-                        message: SlurmMessage::NoUnitForSegment,
-                        action: Action::WithoutOneOf(all),
-                    },
+                    true => Failure::now(SlurmMessage::NoUnitForSegment, Action::WithoutOneOf(all)),
                     false => Failure::of(SlurmMessage::NoUnit),
                 });
             };
@@ -248,10 +232,7 @@ impl Rule for Anchors {
         true
     }
 
-    /// Whether a job waits although it could not start even on the empty machine.
-    ///
-    /// The result is `true` for every job in segments. Slurm rejects such a job only if no list has
-    /// boxes of the size of its segments, and does not check that there are enough boxes.
+    /// True for every job in segments: Slurm checks the size of its boxes, but not their number.
     fn waits_in_vain(&self, request: &NodeRequest) -> bool {
         request.is_cut()
     }

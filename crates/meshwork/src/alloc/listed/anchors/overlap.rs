@@ -4,10 +4,8 @@ use super::Shape;
 use crate::geometry::NodeSet;
 use crate::topology::Grid;
 
-/// Whether boxes of a listed shape overlap one another or boxes of another listed shape.
-///
-/// A listed shape is a box shape with its possible positions. A shape that is listed twice overlaps
-/// its duplicate. `sides` are the sides of the torus.
+/// Whether boxes of a listed shape overlap one another or boxes of another listed shape. A shape
+/// that is listed twice overlaps its duplicate.
 pub(super) fn grids_overlap<'a>(
     sides: &[u32],
     shape: &Shape,
@@ -22,7 +20,7 @@ pub(super) fn grids_overlap<'a>(
     }
     let mut own = false;
     let mut others = others.filter(|&other| {
-        // Skip the shape itself once; a second occurrence means that it is listed twice.
+        // Skip the shape itself once, but not its duplicates.
         let is_own = other == shape && !own;
         own |= is_own;
         !is_own
@@ -40,23 +38,17 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Unsigned integer of 16 or 32 bits that counts boxes.
-///
-/// 16 bits suffice for a torus of fewer than 2¹⁶ cells, and one instruction adds twice as many
-/// 16-bit numbers as 32-bit numbers.
+/// Counter of boxes: 16 bits suffice below 2¹⁶ cells, and are added twice as fast as 32.
 pub(super) trait Count: Copy + Ord + Into<u32> {
-    /// The number 0.
     const ZERO: Self;
-    /// The maximum value of the type.
     const MOST: Self;
 
-    /// Converts a number that the caller knows to fit into the type.
     fn of(number: u32) -> Self;
 
-    /// Returns `self` if all bits of the mask are ones, and `other` if the mask is 0.
+    /// `self` if all bits of the mask are ones, and `other` if the mask is 0.
     fn where_or(self, mask: u16, other: Self) -> Self;
 
-    /// Returns `self + more - less`. Intermediate sums may wrap, the result does not.
+    /// `self + more - less`. Intermediate sums may wrap, the result does not.
     fn with_without(self, more: Self, less: Self) -> Self;
 }
 
@@ -94,15 +86,10 @@ impl Count for u32 {
     }
 }
 
-/// Counts, for each box with the sides `own`, the boxes of a given set that overlap it.
-///
-/// The boxes of the set have the sides `other` and the corners `others`. The result has one count
-/// for each corner of a box with the sides `own`. The torus wraps in every dimension. Two boxes
-/// overlap if the corner of one lies in a window around the corner of the other. The corners in
-/// each window are counted by sums along one axis after another.
-///
-/// # Complexity
-/// **O(n)** for *n* cells of the torus.
+/// Counts, for each box with the sides `own`, the overlapping boxes with the corners `others`.
+/// Boxes overlap if the corner of one lies in a window around the corner of the other. The corners
+/// in each window are counted by sums along one axis after another, in **O(n)** for *n* cells of
+/// the torus.
 pub(super) fn count_meeting<C: Count>(
     grid: &Grid,
     others: &NodeSet,
@@ -115,7 +102,6 @@ pub(super) fn count_meeting<C: Count>(
     let along = |axis: usize| {
         let length = grid.sides()[axis] as usize;
         let window = (own[axis] + other[axis] - 1).min(grid.sides()[axis]) as usize;
-        // The window of position 0 begins `before` positions earlier, wrapping around.
         let before = if window == length { 0 } else { other[axis] as usize - 1 };
         (length, window, before)
     };
@@ -143,10 +129,9 @@ pub(super) fn count_meeting<C: Count>(
 /// Maximum length of a row of bits for which two copies of the row fit in a word of 64 bits.
 const LONGEST_ROW_OF_BITS: usize = 32;
 
-/// Counts the members of a set in a window around each position of each row of `length` nodes.
-///
-/// The window of a position has `window` positions and begins `before` positions before it. Full
-/// and empty rows, the most frequent ones, are not examined bit by bit.
+/// Counts the members of a set in a window around each position of each row of `length` nodes. The
+/// window of a position begins `before` positions before it. Full and empty rows, the most frequent
+/// ones, are not examined bit by bit.
 fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usize) -> Vec<C> {
     let mut counts = vec![C::ZERO; set.universe() as usize];
     let full = (1_u64 << length) - 1;
@@ -176,7 +161,7 @@ fn slide_bits<C: Count>(set: &NodeSet, length: usize, window: usize, before: usi
     counts
 }
 
-/// For each value of a byte and each of its bits, a mask: all ones if the bit is 1, otherwise 0.
+/// Mask for each bit of each byte: all ones if the bit is 1, otherwise 0.
 const LANES: [[u16; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut i = 0;
@@ -187,9 +172,7 @@ const LANES: [[u16; 8]; 256] = {
     lanes
 };
 
-/// Counts the bits in the window that begins at each position of a row of up to `L` bits.
-///
-/// `twice` contains two copies of the row, because windows wrap around.
+/// Counts the bits in the window at each position of a row, of which `twice` has two copies.
 fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: usize) {
     let length = counts.len();
     let mut numbers = [C::ZERO; 64];
@@ -213,7 +196,7 @@ fn sum_windows<C: Count, const L: usize>(twice: u64, counts: &mut [C], window: u
     }
 }
 
-/// The minimum and maximum of those of up to 64 numbers whose bits in `word` are 1.
+/// Minimum and maximum of the numbers whose bits in `word` are 1.
 pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     let (mut least, mut most) = ([C::MOST; 8], [C::ZERO; 8]);
     let mut look_at = |byte: u8, numbers: &[C; 8]| {
@@ -239,17 +222,14 @@ pub(super) fn extremes<C: Count>(word: u64, numbers: &[C]) -> (C, C) {
     (least, most.into_iter().fold(C::ZERO, C::max))
 }
 
-/// The set as numbers, one for each node: 1 if the node is in the set, otherwise 0.
 fn as_numbers<C: Count>(set: &NodeSet) -> Vec<C> {
     let mut numbers = vec![C::ZERO; set.universe() as usize];
     set.iter().for_each(|node| numbers[node as usize] = C::of(1));
     numbers
 }
 
-/// For each row of numbers in `from`, adds up the `window` rows around it.
-///
-/// There are `length` rows of `stride` numbers each. Rows are added position by position, and the
-/// sums are written to `to`. The window of a row begins `before` rows earlier and wraps around.
+/// For each row of numbers in `from`, adds up the `window` rows around it. There are `length` rows
+/// of `stride` numbers. The window of a row begins `before` rows earlier and wraps around.
 fn slide<C: Count>(
     from: &[C],
     to: &mut [C],
@@ -279,7 +259,7 @@ fn slide<C: Count>(
     }
 }
 
-/// Variant of [`slide`] for rows of a single number, without the setup cost of each row.
+/// Variant of [`slide`] for rows of a single number.
 fn slide_numbers<C: Count>(from: &[C], to: &mut [C], window: usize, before: usize) {
     let length = from.len();
     let (mut gone, mut come) = ((length - before) % length, length - before);
@@ -304,16 +284,12 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
 
-    /// Whether two windows (sets of consecutive positions) of a ring overlap. `own` and `other` are
-    /// the lengths of the windows.
+    /// Whether windows of the lengths `own` and `other` overlap on a ring.
     fn share(a: u32, own: u32, b: u32, other: u32, length: u32) -> bool {
         (0..own).any(|i| (0..other).any(|j| (a + i) % length == (b + j) % length))
     }
 
-    /// Compares counts of overlapping boxes with counts found by examining all pairs of boxes.
-    ///
-    /// Rows of up to 16, of up to 32, and of more positions are counted by different code, so the
-    /// tested tori have rows of each kind.
+    /// Rows of up to 16, of up to 32, and of more positions are counted by different code.
     #[test]
     fn boxes_are_counted_as_they_meet() {
         let mut rng = Stream::new(3, 0, "boxes");
@@ -325,8 +301,6 @@ mod tests {
                 let mut others = NodeSet::empty(grid.nodes());
                 (0..grid.nodes())
                     .filter(|_| rng.below(10) >= share_held)
-                    .collect::<Vec<u32>>()
-                    .into_iter()
                     .for_each(|node| others.insert(node));
                 let mut side = |axis: usize| 1 + rng.below(u64::from(sides[axis])) as u32;
                 let own = [side(0), side(1), side(2)];

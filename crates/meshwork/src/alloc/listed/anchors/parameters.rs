@@ -6,7 +6,6 @@ use super::{Anchors, Entry, Shape, Torus};
 use crate::registry::{DefaultValue, Kind, Param, Params, Problem};
 use crate::topology::{Grid, MAX_NODES, Node, Topology};
 
-/// Maximum number of nodes along one dimension of a torus.
 const LONGEST: u64 = 65_535;
 
 pub(super) const PLACEMENT: &[Param] = &[
@@ -57,7 +56,6 @@ pub(super) const TORUS: &[Param] = &[
     },
 ];
 
-/// Builds the allocator `anchors` from its parameters.
 pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator, Problem> {
     let mut universe = machine.grid().nodes();
     let common = params.get_tables("placements");
@@ -94,10 +92,7 @@ pub(super) fn build(params: &Params, machine: &Topology) -> Result<RuleAllocator
     Ok(if looks { allocator.remembering_ends() } else { allocator })
 }
 
-/// The machine as one torus of three dimensions.
-///
-/// If the machine has more than three dimensions, the layers along the further dimensions are
-/// stacked along the third.
+/// The machine as one torus, with layers of further dimensions stacked along the third.
 fn of_machine(params: &Params, grid: &Grid, listed: Option<&[Params]>) -> Result<Torus, Problem> {
     let side = |axis: usize| grid.sides().get(axis).copied().unwrap_or(1);
     let sides = [side(0), side(1), grid.sides().iter().skip(2).product()];
@@ -114,10 +109,8 @@ fn torus_of(
     let sides = three(params, "dims")?.unwrap_or([1; 3]);
     let count: u64 = sides.iter().copied().map(u64::from).product();
     if count > u64::from(MAX_NODES) {
-        return Err(params.problem(
-            "dims",
-            format!("a torus has at most {MAX_NODES} cells, this one has {count}"),
-        ));
+        let says = format!("a torus has at most {MAX_NODES} cells, this one has {count}");
+        return Err(params.problem("dims", says));
     }
     let count = count as u32;
     let given = nodes_of(params, universe);
@@ -135,10 +128,8 @@ fn torus_of(
     let mut cells: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
     for hole in params.get_integers("holes").unwrap_or_default() {
         let cell = cells.get_mut(hole as usize).ok_or_else(|| {
-            params.problem(
-                "holes",
-                format!("there is no cell {hole}: this torus has {count}, from 0"),
-            )
+            let says = format!("there is no cell {hole}: this torus has {count}, from 0");
+            params.problem("holes", says)
         })?;
         *cell = None;
     }
@@ -159,7 +150,6 @@ fn torus(
     Torus::new(sides, cells, &shapes).map_err(|error| params.problem("dims", error.to_string()))
 }
 
-/// Reads a listed shape (a table of the key `placements`), which must fit a torus with these sides.
 fn shape(params: &Params, sides: [u32; 3]) -> Result<Shape, Problem> {
     let mut shape = Shape::aligned(three(params, "dims")?.unwrap_or([1; 3]));
     shape.spacing = three(params, "spacing")?.unwrap_or(shape.spacing);
@@ -185,16 +175,12 @@ fn three(params: &Params, key: &str) -> Result<Option<[u32; 3]>, Problem> {
     let Some(given) = params.get_integers(key) else { return Ok(None) };
     let three = <[u32; 3]>::try_from(given.as_slice());
     three.map(Some).map_err(|_| {
-        params.problem(
-            key,
-            format!("`{key}` has {} numbers, but must have 3: x, y and z", given.len()),
-        )
+        let says = format!("`{key}` has {} numbers, but must have 3: x, y and z", given.len());
+        params.problem(key, says)
     })
 }
 
-/// Listed shapes with boxes of increasing sizes, from one node to the whole torus.
-///
-/// From each shape to the next, the box doubles along one axis, up to the side of the torus.
+/// Shapes from one node to the whole torus; the box doubles along one axis at a time.
 fn nested(sides: [u32; 3]) -> Vec<Shape> {
     let mut shapes = vec![Shape::aligned([1; 3])];
     let mut dims = [1; 3];

@@ -16,9 +16,9 @@ pub(super) struct Axis {
     pub(super) side: usize,
     pub(super) stride: usize,
     pub(super) is_ring: bool,
-    /// Distances between all pairs of coordinates of this dimension, one row for each coordinate.
+    /// Distances between all pairs of coordinates, one row for each coordinate.
     apart: Vec<u32>,
-    /// Largest distance between two nodes along all lower dimensions together.
+    /// Largest distance along all lower dimensions together.
     below: u32,
 }
 
@@ -52,18 +52,15 @@ impl Axis {
         Axis { side: side as usize, stride, is_ring, apart, below }
     }
 
-    /// Distances of all coordinates of this dimension from the coordinate `here`.
+    /// Distances of all coordinates from `here`.
     pub(super) fn apart(&self, here: u16) -> &[u32] {
         &self.apart[usize::from(here) * self.side..][..self.side]
     }
 }
 
-/// Takes the first free nodes of a shell, at most `left`, and returns the number taken.
-///
-/// The shell consists of the nodes at `distance` from the centre `here`, measured along the
-/// dimensions of `axes`. In all other dimensions, they have the coordinates of the node `row`. For
-/// each coordinate, `count` is called with the dimension, the coordinate, and the number of nodes
-/// taken at this coordinate. `left` is reduced by the number of taken nodes.
+/// Takes the first free nodes of a shell, at most `left`, and returns the number taken. The shell
+/// has the nodes at `distance` from the centre `here` along the dimensions of `axes`, and otherwise
+/// the coordinates of `row`. `count` gets each dimension, coordinate and number of nodes taken.
 pub(super) fn take_of_shell(
     axes: &[Axis],
     here: &[u16],

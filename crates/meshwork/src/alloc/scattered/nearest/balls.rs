@@ -1,70 +1,54 @@
-//! Balls (nodes within a distance of a centre): counts of their free nodes, for all centres at
-//! once.
+//! Balls (nodes within a distance of a centre): free nodes in them, for all centres at once.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
 
 /// Counts of free nodes in balls around all nodes, computed radius by radius as far as needed.
 ///
-/// A ball consists of the nodes within a radius of a centre. A ball *over* some dimensions contains
-/// only the nodes that agree with the centre in all other dimensions. Its count is a sum over the
-/// positions along one of its dimensions. Each position adds the count of a ball over one dimension
-/// fewer, whose radius is smaller by the distance of the position from the centre. The sum has one
-/// part for each side of the centre. If the radius grows by 1, the new part of a centre is the old
-/// part of the adjacent centre on that side, plus the count of one ball. So each count is computed
-/// from a few others, for all centres in parallel.
-///
-/// For each dimension, the balls over all other dimensions are kept. From them follows how many
-/// nodes of a ball have a given coordinate in this dimension. It is the count of a ball over the
-/// other dimensions, with the centre moved to the coordinate and the radius reduced by the distance
-/// moved.
-///
-/// Balls within planes are kept too. A plane consists of the nodes that agree in all coordinates
-/// except those of the lower dimensions.
+/// A ball has the nodes within a radius of a centre. A ball *over* some dimensions has only the
+/// nodes that agree with the centre in all others. Its count is a sum over positions along one of
+/// its dimensions, of balls over one dimension fewer, with the radius reduced by the distance from
+/// the centre. On each side of the centre, the part for the next radius is the old part of the
+/// adjacent centre, plus the count of one ball. The balls over all but one dimension tell how many
+/// nodes of a ball have a given coordinate in it: the centre is moved there, and the radius reduced
+/// by that distance. Balls within planes, which extend along the lower dimensions, are kept too.
 pub(super) struct Balls {
-    /// The number 1 for each free node, and 0 for each held node.
+    /// 1 for each free node, 0 for each held node.
     free: Vec<u16>,
-    /// Tables of counts. Each is computed from `free` or from a table earlier in the list.
+    /// Tables of counts, each computed from `free` or an earlier table.
     sums: Vec<Sum>,
-    /// For each dimension, the table of the counts of balls over all other dimensions.
+    /// Balls over all other dimensions, for each dimension.
     pub(super) slices: Vec<Source>,
-    /// For each lower dimension, the counts of balls over all other lower dimensions.
+    /// Balls over all other lower dimensions, for each lower dimension.
     pub(super) slices_of_planes: Vec<Source>,
-    /// Counts of balls over all lower dimensions, which are balls within planes.
+    /// Balls over all lower dimensions, which lie within planes.
     pub(super) planes: Source,
-    /// Counts of balls over all dimensions.
+    /// Balls over all dimensions.
     all: Source,
 }
 
-/// Table of counts of free nodes in balls, by radius and then by centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Table `free` of the balls: a ball over no dimension is a single node.
+    /// Table `free`: a ball over no dimension is a single node.
     Free,
     Sum(usize),
 }
 
-/// Numbers of free nodes in balls, computed from a table for balls over one dimension fewer (`of`).
+/// Free nodes in balls, computed from the table `of` for one dimension fewer.
 struct Sum {
     of: Source,
     dimension: usize,
-    /// Number of free nodes in each ball, for all radii that have been computed, radius by radius.
+    /// Free nodes in each ball, radius by radius.
     layers: Vec<u16>,
-    /// For each ball, the number of its free nodes that are not below the centre along `dimension`.
-    ///
-    /// The balls have the largest radius that has been computed.
+    /// Free nodes of each ball of the largest radius so far, not below the centre along
+    /// `dimension`.
     ahead: Vec<u16>,
-    /// For each ball, the number of its free nodes that are below the centre along `dimension`.
-    ///
-    /// The balls have the largest radius that has been computed.
+    /// Counterpart of `ahead` for nodes below the centre.
     behind: Vec<u16>,
     spare: Vec<u16>,
 }
 
-/// Extent of a given number of nodes nearest to a centre.
-///
-/// The nearest nodes are all nodes at a distance below `shell`, and the first `of_it` nodes at the
-/// distance `shell`.
+/// Extent of the nodes nearest to a centre: all below the distance `shell`, and `of_it` at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     pub(super) centre: Node,
@@ -72,15 +56,11 @@ pub(super) struct Reached {
     pub(super) of_it: u32,
 }
 
-/// Maximum number of counts of free nodes that are stored at once, to limit the memory.
-///
-/// On a long and narrow machine, counts for thousands of radii may be needed.
+/// Maximum number of stored counts: a long and narrow machine may need thousands of radii.
 const MAX_COUNTS: usize = 1 << 24;
 
 impl Balls {
-    /// Creates the tables for a grid.
-    ///
-    /// Nodes of a plane have equal coordinates in all dimensions but the first `lower` ones.
+    /// Creates the tables for a grid whose planes extend along the first `lower` dimensions.
     pub(super) fn new(grid: &Grid, lower: usize) -> Balls {
         let (free, sums) = (Vec::new(), Vec::new());
         let (planes, all) = (Source::Free, Source::Free);
@@ -94,11 +74,7 @@ impl Balls {
         balls
     }
 
-    /// For each dimension in `first..end`, a table of balls that do not extend along this
-    /// dimension.
-    ///
-    /// The balls extend along all other dimensions in `first..end`, and along the dimensions of the
-    /// table `outside`, from which the tables are computed.
+    /// Tables of balls over `outside` and all but one of the dimensions in `first..end`, for each.
     fn each_left_out(&mut self, first: usize, end: usize, outside: Source) -> Vec<Source> {
         if end - first == 1 {
             return vec![outside];
@@ -111,8 +87,7 @@ impl Balls {
         each
     }
 
-    /// The table of balls over `dimension` and all dimensions of the table `of`. Created on first
-    /// use.
+    /// Table of balls over `dimension` and all dimensions of the table `of`, created on first use.
     fn push(&mut self, of: Source, dimension: usize) -> Source {
         let made = self.sums.iter().position(|sum| sum.of == of && sum.dimension == dimension);
         Source::Sum(made.unwrap_or_else(|| {
@@ -121,18 +96,16 @@ impl Balls {
         }))
     }
 
-    /// For every node, the number of free nodes within `radius`. The counts up to this radius must
-    /// have been computed.
+    /// Free nodes within `radius` of every node. The counts must have been computed.
     pub(super) fn layer(&self, source: Source, radius: u32) -> &[u16] {
         let nodes = self.free.len();
         match source {
-            // A ball over no dimension is a single node, whatever its radius.
             Source::Free => &self.free,
             Source::Sum(of) => &self.sums[of].layers[radius as usize * nodes..][..nodes],
         }
     }
 
-    /// For every node, the number of free nodes within each radius below `radii`, radius by radius.
+    /// Free nodes within each radius below `radii` of every node, radius by radius.
     pub(super) fn layers(&self, source: Source, radii: u32) -> &[u16] {
         match source {
             Source::Free => &self.free,
@@ -140,9 +113,7 @@ impl Balls {
         }
     }
 
-    /// How far the `count` nearest free nodes of each centre extend, in order of centres.
-    ///
-    /// `None` if that needs more than [`MAX_COUNTS`] counts, or counts of more than 16 bits.
+    /// Extent of the `count` nearest free nodes of each centre, in order of centres.
     pub(super) fn reach(
         &mut self,
         grid: &Grid,
@@ -156,8 +127,7 @@ impl Balls {
         self.free.resize(grid.nodes() as usize, 0);
         free.iter().for_each(|node| self.free[node as usize] = 1);
         self.sums.iter_mut().for_each(|sum| sum.layers.clear());
-        // For each node, the number of radii within which fewer than `count` nodes lie, and the
-        // number of nodes within the largest of these radii.
+        // Radii with fewer than `count` nodes within, and the nodes within the largest.
         let (mut shells, mut nearer) = (vec![0_u16; self.free.len()], vec![0_u16; self.free.len()]);
         let mut is_centre = vec![0_u16; self.free.len()];
         centres.iter().for_each(|centre| is_centre[centre as usize] = u16::MAX);
@@ -165,8 +135,7 @@ impl Balls {
             if (radius + 1) * self.sums.len() * self.free.len() > MAX_COUNTS {
                 return None;
             }
-            // If there are more free nodes than 16 bits can count, the volume of a ball must not
-            // exceed 16 bits.
+            // With more free nodes than 16 bits can count, the volume of a ball is limited.
             let across = 2 * radius as u64 + 1;
             let most = across.saturating_pow(grid.dimensions() as u32);
             if may_be_more && most > u64::from(u16::MAX) {
@@ -179,8 +148,7 @@ impl Balls {
             for ((&within, &is_centre), (shell, nearer)) in
                 within.iter().zip(&is_centre).zip(so_far)
             {
-                // All bits or none, so that the loop has no branches and handles several nodes in
-                // one step.
+                // All bits or none, so that the loop vectorizes without branches.
                 let is_open = if within < count { u16::MAX } else { 0 };
                 *shell += is_open & 1;
                 *nearer = (*nearer).max(within & is_open);
@@ -204,7 +172,6 @@ impl Balls {
             let (before, sum) = self.sums.split_at_mut(index);
             let free = &self.free;
             let layer = |radius: usize| match sum[0].of {
-                // A ball over no dimension is a single node, whatever its radius.
                 Source::Free => free.as_slice(),
                 Source::Sum(of) => &before[of].layers[radius * free.len()..][..free.len()],
             };
@@ -221,7 +188,7 @@ impl Balls {
         }
     }
 
-    /// A copy of the balls without counts, which are recomputed for each request.
+    /// Copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> Balls {
         let sums = self.sums.iter().map(|sum| Sum::new(sum.of, sum.dimension)).collect();
         let (slices, slices_of_planes) = (self.slices.clone(), self.slices_of_planes.clone());
@@ -230,12 +197,9 @@ impl Balls {
     }
 }
 
-/// Counts from which a [`Sum`] computes its counts for the next radius.
-///
-/// They are the numbers of free nodes in balls that do not extend along the sum's dimension. `here`
-/// is for balls of the next radius, and `before` for the radius before it. The other two are for
-/// smaller radii. On a ring, they are subtracted, because no node may be counted on both sides of a
-/// centre.
+/// Counts of balls over one dimension fewer, from which a [`Sum`] computes those of the next
+/// radius. `here` has the next radius, and `before` the radius before it. On a ring, the counts of
+/// the smaller radii are subtracted, so that no node is counted on both sides of a centre.
 struct Sources<'a> {
     here: &'a [u16],
     before: Option<&'a [u16]>,
@@ -249,9 +213,6 @@ impl Sum {
         Sum { of, dimension, layers: Vec::new(), ahead, behind, spare }
     }
 
-    /// Computes the counts for the next larger radius.
-    ///
-    /// They are computed from counts of balls that do not extend along `dimension` (`sources`).
     fn widen(&mut self, grid: &Grid, sources: &Sources<'_>) {
         let Sum { dimension, layers, ahead, behind, spare, .. } = self;
         let (side, stride) =
@@ -260,20 +221,20 @@ impl Sum {
         spare.clear();
         spare.extend_from_slice(sources.here);
         if sources.before.is_some() {
-            lines.ahead(spare, ahead, 1, |to, from| *to += from);
+            lines.shifted(spare, ahead, 1, false, |to, from| *to += from);
             // On a ring, positions further ahead are nearer from behind.
             if let Some(past) = sources.past_ahead.filter(|_| lines.is_ring) {
-                lines.ahead(spare, past, side / 2 + 1, |to, from| *to -= from);
+                lines.shifted(spare, past, side / 2 + 1, false, |to, from| *to -= from);
             }
         }
         std::mem::swap(ahead, spare);
         spare.clear();
         spare.resize(ahead.len(), 0);
         if let Some(before) = sources.before {
-            lines.behind(spare, behind, 1, |to, from| *to += from);
-            lines.behind(spare, before, 1, |to, from| *to += from);
+            lines.shifted(spare, behind, 1, true, |to, from| *to += from);
+            lines.shifted(spare, before, 1, true, |to, from| *to += from);
             if let Some(past) = sources.past_behind.filter(|_| lines.is_ring) {
-                lines.behind(spare, past, (side - 1) / 2 + 1, |to, from| *to -= from);
+                lines.shifted(spare, past, (side - 1) / 2 + 1, true, |to, from| *to -= from);
             }
         }
         std::mem::swap(behind, spare);
@@ -281,9 +242,7 @@ impl Sum {
     }
 }
 
-/// Lines of nodes along one dimension of a grid.
-///
-/// Each chunk of `length` nodes contains the lines with equal coordinates in the higher dimensions.
+/// Lines of nodes along one dimension; each chunk of `length` nodes has whole lines.
 struct Lines {
     length: usize,
     stride: usize,
@@ -291,43 +250,32 @@ struct Lines {
 }
 
 impl Lines {
-    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
-    /// ahead.
-    ///
-    /// Positions are counted along lines. If lines are rings, counting continues around their ends.
+    /// Calls `change` on each entry of `to` and that of `from` which is `places` ahead or behind.
     #[inline]
-    fn ahead(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
+    fn shifted(
+        &self,
+        to: &mut [u16],
+        from: &[u16],
+        places: usize,
+        is_behind: bool,
+        change: impl Fn(&mut u16, u16),
+    ) {
         let by = places * self.stride % self.length;
-        let gone = !self.is_ring && places * self.stride >= self.length;
-        for (to, from) in to.chunks_exact_mut(self.length).zip(from.chunks_exact(self.length)) {
-            if gone {
-                continue;
-            }
-            let (near, around) = to.split_at_mut(self.length - by);
-            near.iter_mut().zip(&from[by..]).for_each(|(to, &from)| change(to, from));
-            if self.is_ring {
-                around.iter_mut().zip(&from[..by]).for_each(|(to, &from)| change(to, from));
-            }
+        if !self.is_ring && places * self.stride >= self.length {
+            return;
         }
-    }
-
-    /// Calls `change` on each entry of `to` and the entry of `from` that is `places` positions
-    /// behind.
-    ///
-    /// Positions are counted along lines. If lines are rings, counting continues around their ends.
-    #[inline]
-    fn behind(&self, to: &mut [u16], from: &[u16], places: usize, change: impl Fn(&mut u16, u16)) {
-        let by = places * self.stride % self.length;
-        let gone = !self.is_ring && places * self.stride >= self.length;
+        let cut = if is_behind { self.length - by } else { by };
         for (to, from) in to.chunks_exact_mut(self.length).zip(from.chunks_exact(self.length)) {
-            if gone {
-                continue;
-            }
-            let (around, near) = to.split_at_mut(by);
-            let (first, last) = from.split_at(self.length - by);
-            near.iter_mut().zip(first).for_each(|(to, &from)| change(to, from));
+            let ((first, last), (start, end)) =
+                (from.split_at(cut), to.split_at_mut(self.length - cut));
+            let (near, around) = if is_behind {
+                ((end, first), (start, last))
+            } else {
+                ((start, last), (end, first))
+            };
+            near.0.iter_mut().zip(near.1).for_each(|(to, &from)| change(to, from));
             if self.is_ring {
-                around.iter_mut().zip(last).for_each(|(to, &from)| change(to, from));
+                around.0.iter_mut().zip(around.1).for_each(|(to, &from)| change(to, from));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Search for the best centre of a job's nodes.
 //!
-//! The free nodes around all centres are counted together, distance by distance.
+//! The free nodes around all centres are counted together.
 
 use crate::geometry::NodeSet;
 use crate::topology::{Grid, Node};
@@ -10,7 +10,6 @@ use super::balls::{Balls, Reached};
 use super::planes::Planes;
 use super::stretch::Stretch;
 
-/// Counts of the nodes around all centres, with buffers to compare the centres.
 pub(super) struct BestOfAll {
     axes: Axes,
     balls: Balls,
@@ -25,16 +24,15 @@ impl BestOfAll {
         BestOfAll { axes, balls: Balls::new(grid, lower), planes, stretch }
     }
 
-    /// A copy without counts, which are recomputed for each request.
+    /// Copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> BestOfAll {
         let BestOfAll { axes, balls, planes, stretch } = self;
         let (axes, balls) = (axes.clone(), balls.empty_copy());
         BestOfAll { axes, balls, planes: planes.empty_copy(), stretch: stretch.empty_copy() }
     }
 
-    /// The centre with the fewest hops over all pairs of its `count` nearest free nodes.
-    ///
-    /// Ties go to the first centre. `None` if [`Balls::reach`] exceeds its limits.
+    /// The first centre with the fewest hops over all pairs of its `count` nearest free nodes.
+    /// `None` if [`Balls::reach`] exceeds its limits.
     pub(super) fn best(
         &mut self,
         grid: &Grid,
@@ -46,7 +44,7 @@ impl BestOfAll {
         let reached = balls.reach(grid, free, centres, count)?;
         planes.look_at(balls, reached.iter().map(|reached| reached.shell + 1).max()?);
         let mut best = (u64::MAX, Node::MAX);
-        let nodes = planes.nodes();
+        let nodes = planes.nodes;
         let plane = |reached: &Reached| reached.centre as usize / nodes;
         for group in reached.chunk_by(|a, b| plane(a) == plane(b)) {
             let shells = group.iter().map(|reached| reached.shell + 1).max().unwrap_or(0);

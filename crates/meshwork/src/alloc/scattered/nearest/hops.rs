@@ -1,17 +1,10 @@
 //! Sum of the distances between all pairs of nodes along one dimension.
-//!
-//! It is computed from the number of nodes at each coordinate.
 
-/// The sum of distances over all pairs of items on a line or ring.
+/// Sum of distances over all pairs of items on a line or ring, from the counts at each position.
 ///
-/// `counts` has the number of items at each position. On a line, each step between two positions is
-/// crossed by the pairs with one item on either side of it. On a ring, half rings take the place of
-/// steps. A half ring has ⌊s / 2⌋ of the *s* consecutive positions, and separates the pairs with
-/// one item inside it and one outside. The number of half rings that separate a pair is twice the
-/// distance of the pair.
-///
-/// # Complexity
-/// **O(s)** for *s* positions.
+/// On a line, each step between two positions is crossed by the pairs with one item on either side.
+/// On a ring, half rings of ⌊s / 2⌋ consecutive positions take the place of steps. The number of
+/// half rings that separate a pair is twice the distance of the pair. **O(s)** for *s* positions.
 pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
     let all = u64::from(counts.iter().sum::<u32>());
     let parted = |some: u64| some * (all - some);
@@ -31,11 +24,10 @@ pub(super) fn hops_over_pairs(counts: &[u32], is_ring: bool) -> u64 {
         in_half = in_half + u64::from(comes) - u64::from(goes);
     }
     if side.is_multiple_of(2) {
-        // The half rings that begin in the upper half are the complements of those in the lower
-        // half.
+        // The half rings of the upper half are complements of those in the lower half.
         return sum;
     }
-    // On an odd ring the upper part has one start more, and its half rings wrap around.
+    // The upper part has one start more, and its half rings wrap around.
     let others = upper.iter().zip(upper[half..].iter().chain(lower));
     for (&goes, &comes) in others {
         sum += parted(in_half);

@@ -1,13 +1,11 @@
 //! Hops over all pairs of nodes for several centres at once, one centre in each vector lane.
 
-/// Number of centres handled at once, chosen so that it fills several vector registers.
+/// Centres handled at once, enough to fill several vector registers.
 pub(super) const LANES: usize = 32;
 
-/// One value for each of the centres that are handled at once.
 pub(super) type Lanes<T> = [T; LANES];
 
 /// Computes [`hops_over_pairs`](super::hops::hops_over_pairs) for the centre in each vector lane.
-///
 /// `all` has the sum of `counts` for each centre.
 pub(super) fn hops_side_by_side(
     counts: &[Lanes<u16>],
@@ -24,8 +22,7 @@ pub(super) fn hops_side_by_side(
     }
     let (side, half) = (counts.len(), counts.len() / 2);
     counts[..half].iter().for_each(|counts| change(&mut some, counts, u16::wrapping_add));
-    // The half rings that begin in the upper half of an even ring are the complements of those in
-    // the lower half.
+    // The half rings of the upper half of an even ring are complements of those in the lower half.
     let is_even = side.is_multiple_of(2);
     for from in 0..if is_even { half } else { side } {
         add_parted(&mut sums, &some, all);
@@ -40,8 +37,6 @@ pub(super) fn hops_side_by_side(
 }
 
 /// Adds `some` · (`all` − `some`) for each centre: the number of pairs that a cut separates.
-///
-/// `some` is the number of items on one side of the cut, and `all` the number of all items.
 fn add_parted(sums: &mut Lanes<u64>, some: &Lanes<u16>, all: &Lanes<u16>) {
     for ((sum, &some), &all) in sums.iter_mut().zip(some).zip(all) {
         *sum += u64::from(u32::from(some) * u32::from(all.wrapping_sub(some)));

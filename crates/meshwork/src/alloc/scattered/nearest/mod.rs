@@ -18,42 +18,25 @@ use crate::job::Dims;
 use crate::machine::{Block, Placement, Site};
 use crate::topology::{Grid, Node};
 
-/// Which nodes may be the centre of a job's nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Centres {
-    /// Every free node may be a centre.
     Free,
-    /// A node may be a centre if each of its coordinates is also a coordinate of some free node.
+    /// Nodes of which each coordinate is that of some free node.
     Crossings,
 }
 
-/// Allocator of the nearest free nodes around the best centre.
-///
-/// The best centre has the fewest hops over all pairs of its nearest free nodes. Centres are tried
-/// in row-major order; ties go to the first one.
-///
-/// # Complexity
-/// There are *c* centres, and *n* nodes in *d* dimensions of side *s*; *r* is the radius of the
-/// `count` nearest nodes. The grid is divided into *p* planes, whose nodes differ only in the
-/// lowest *l* dimensions. The time has three parts. Counting the nodes around all centres at once
-/// takes **O(d · log d · n · r)**. Counting the nodes at the largest distance, of which only some
-/// are taken, takes **O(n · p · r · l)**. Comparing the centres takes **O(c · (p + l · s))**; one
-/// plane is examined for each centre that may be the best. Centres are handled [one by
-/// one](OneByOne) if there are few of them, or if the machine is so long that counts for all radii
-/// would need too much memory.
+/// Allocator of the free nodes around the first centre with the fewest hops over all pairs.
 pub(super) struct NearestNodes {
     centres: Centres,
     one_by_one: OneByOne,
     best_of_all: BestOfAll,
 }
 
-/// Number of nodes of the largest supported machine, limited because every node may be a centre.
+/// Nodes of the largest supported machine, limited because every node may be a centre.
 pub(super) const MAX_NODES: u32 = 1 << 14;
 
-/// Maximum number of distances that are computed one by one, for each node and dimension.
-///
-/// There is one distance from each centre to each free node. With more distances, counting nodes
-/// around all centres at once is faster.
+/// Distances from centres to free nodes, for each node and dimension, that are computed one by one.
+/// With more distances, counting nodes around all centres at once is faster.
 const LOOKS: u64 = 16;
 
 impl NearestNodes {
@@ -62,9 +45,7 @@ impl NearestNodes {
         NearestNodes { centres, one_by_one, best_of_all }
     }
 
-    /// The centre with the fewest hops over all pairs of its `count` nearest nodes.
-    ///
-    /// Ties go to the first centre.
+    /// The first centre with the fewest hops over all pairs of its `count` nearest nodes.
     fn best(&mut self, site: &Site, count: u32) -> Option<Node> {
         let centres = match self.centres {
             Centres::Free => site.free().clone(),
@@ -79,24 +60,18 @@ impl NearestNodes {
         self.best_one_by_one(site, &centres, count)
     }
 
-    /// The [`best`](NearestNodes::best) centre, found with counts for all centres at once.
-    ///
-    /// `None` if the counts would exceed their limits.
+    /// The [`best`](NearestNodes::best) centre; `None` if the counts would exceed their limits.
     fn best_of_all(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.best_of_all.best(site.grid(), site.free(), centres, count)
     }
 
     fn best_one_by_one(&mut self, site: &Site, centres: &NodeSet, count: u32) -> Option<Node> {
         self.one_by_one.look_at(site);
-        let scores = centres.iter().map(|centre| {
-            let score = self.one_by_one.score(site.grid(), centre, count);
-            (score, centre)
-        });
-        scores.min().map(|(_, centre)| centre)
+        centres.iter().min_by_key(|&centre| self.one_by_one.score(site.grid(), centre, count))
     }
 }
 
-/// The nodes each of whose coordinates is also a coordinate of some free node.
+/// Nodes of which each coordinate is that of some free node.
 fn crossings(site: &Site) -> NodeSet {
     let grid = site.grid();
     let mut crossings = NodeSet::full(grid.nodes());
@@ -154,10 +129,7 @@ mod tests {
         assert_eq!(nearest.best(&site, 5), Some(0));
     }
 
-    /// Checks that the search over all centres at once declines requests for too many nodes.
-    ///
-    /// Its counts of nodes have 16 bits. Declined requests are served by a search over one centre
-    /// after another.
+    /// The counts have 16 bits.
     #[test]
     fn more_nodes_than_can_be_counted_are_left_to_others() {
         let grid = Grid::new(&[42, 42, 42], true).unwrap();
@@ -171,9 +143,6 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that scores of all centres are the same if each is computed alone.
-        ///
-        /// A centre is a node around which a job may be placed.
         #[test]
         fn all_centres_at_once_score_as_one_by_one(
             sides in prop::collection::vec((1_u32..8, any::<bool>()), 1..4),
@@ -212,7 +181,7 @@ mod tests {
                     let shells = reached.iter().map(|reached| reached.shell + 1).max().unwrap();
                     planes.look_at(&balls, shells);
                     let mut plane = None;
-                    let nodes = planes.nodes();
+                    let nodes = planes.nodes;
                     let of = |reached: &Reached| (reached.centre as usize / nodes, reached.centre as usize % nodes / LANES);
                     // Check all centres of a stretch, and then a subset of them with gaps.
                     for side_by_side in reached.chunk_by(|a, b| of(a) == of(b)) {

@@ -9,24 +9,21 @@ use crate::job::Dims;
 use crate::machine::{Placement, Site};
 use crate::topology::{Grid, Node};
 
+use super::balls::Reached;
 use super::hops::hops_over_pairs;
 
 /// Free nodes and their distances from one centre at a time.
 ///
-/// # Complexity
-/// **O(F + h)** for each centre, with *F* free nodes and *h* combinations of coordinates. The
-/// dimensions of the grid are divided into lower and higher dimensions, and *h* is the number of
-/// combinations in the lower dimensions plus that in the higher dimensions. This is about twice the
-/// square root of the number of nodes. A distance is the sum of two table entries, one for the
-/// lower and one for the higher dimensions. The hops over all pairs of nodes are summed dimension
-/// by dimension. In each dimension they are computed from the number of nodes with each coordinate.
+/// **O(F + h)** for each centre, with *F* free nodes, and *h* combinations of coordinates in the
+/// lower and in the higher dimensions: about twice the square root of the number of nodes. A
+/// distance is the sum of two table entries. Hops over all pairs are computed in each dimension
+/// from the number of nodes with each coordinate.
 #[derive(Clone)]
 pub(super) struct OneByOne {
-    /// Free nodes in ascending order, each with its distance from the current centre.
+    /// Free nodes in ascending order, with their distances from the current centre.
     free: Vec<(Node, u32)>,
-    /// Tables for the lower half of the dimensions, and for the higher half.
     halves: [Half; 2],
-    /// Number of free nodes at each distance from the current centre.
+    /// Free nodes at each distance from the current centre.
     shells: Vec<u32>,
 }
 
@@ -35,29 +32,17 @@ pub(super) struct OneByOne {
 struct Half {
     sides: Dims,
     are_rings: Vec<bool>,
-    /// For each free node, the row-major index of its coordinates in this half of the dimensions.
+    /// Row-major index of the coordinates of each free node in this half.
     at: Vec<u32>,
-    /// Distance of each combination of coordinates from the centre, by the index of the
-    /// combination.
-    ///
-    /// The distance is along this half of the dimensions.
+    /// Distance of each combination of coordinates from the centre, along this half.
     apart: Vec<u32>,
-    /// Number of taken nodes with each combination of coordinates, by the index of the combination.
+    /// Taken nodes with each combination of coordinates.
     counts: Vec<u32>,
-}
-
-/// Extent of a given number of nodes nearest to a centre.
-///
-/// The nearest nodes are all nodes nearer than `shell`, and `of_it` nodes at the distance `shell`.
-#[derive(Clone, Copy)]
-struct Reach {
-    shell: u32,
-    of_it: u32,
 }
 
 impl OneByOne {
     pub(super) fn new(grid: &Grid) -> OneByOne {
-        // Split the dimensions so that the numbers of nodes of both parts have the smallest sum.
+        // The numbers of nodes of both parts shall have the smallest sum.
         let sum = |&d: &usize| {
             let lower = grid.strides()[d];
             lower + grid.nodes() / lower
@@ -71,7 +56,6 @@ impl OneByOne {
         }
     }
 
-    /// Records which nodes are free.
     pub(super) fn look_at(&mut self, site: &Site) {
         self.free.clear();
         self.free.extend(site.free().iter().map(|node| (node, 0)));
@@ -83,28 +67,26 @@ impl OneByOne {
         higher.at.extend(self.free.iter().map(|(node, _)| node / length));
     }
 
-    /// Sum of the hops between all pairs of the `count` free nodes nearest to a centre.
+    /// Hops over all pairs of the `count` free nodes nearest to a centre.
     pub(super) fn score(&mut self, grid: &Grid, centre: Node, count: u32) -> u64 {
         let reach = self.reach(grid, centre, count);
         self.hops(reach)
     }
 
-    /// The `count` free nodes nearest to a centre.
     pub(super) fn nearest(&mut self, site: &Site, centre: Node, count: u32) -> Placement {
         self.look_at(site);
         let grid = site.grid();
         self.reach(grid, centre, count);
-        // The sort is stable: nodes of one shell stay in row-major order.
+        // Stable: nodes of one shell stay in row-major order.
         self.free.sort_by_key(|&(_, apart)| apart);
         in_order(grid, self.free.iter().take(count as usize).map(|&(node, _)| node))
     }
 
-    /// Computes the distance of every free node from a centre.
-    ///
-    /// Returns how far the `count` nearest free nodes extend.
-    fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reach {
-        let centre = grid.coordinates(centre);
-        let (below, above) = centre.split_at(self.halves[0].sides.len());
+    /// Computes the distance of every free node from a centre, and the extent of the `count`
+    /// nearest.
+    fn reach(&mut self, grid: &Grid, centre: Node, count: u32) -> Reached {
+        let at = grid.coordinates(centre);
+        let (below, above) = at.split_at(self.halves[0].sides.len());
         let [lower, higher] = &mut self.halves;
         lower.look_from(below);
         higher.look_from(above);
@@ -119,11 +101,10 @@ impl OneByOne {
             nearer += self.shells[shell];
             shell += 1;
         }
-        Reach { shell: shell as u32, of_it: count - nearer }
+        Reached { centre, shell: shell as u32, of_it: count - nearer }
     }
 
-    /// Hops over all pairs of the nodes nearest to the current centre; `reach` tells which nodes.
-    fn hops(&mut self, reach: Reach) -> u64 {
+    fn hops(&mut self, reach: Reached) -> u64 {
         let [lower, higher] = &mut self.halves;
         lower.counts.fill(0);
         higher.counts.fill(0);
@@ -167,19 +148,13 @@ impl Half {
         }
     }
 
-    /// Sum of hops over all pairs of taken nodes, along this half of the dimensions.
-    ///
-    /// The counts of taken nodes are set to 0.
     fn hops_over_pairs(&mut self) -> u64 {
         let mut sum = 0;
         self.for_each_dimension(|counts, is_ring| sum += hops_over_pairs(counts, is_ring));
         sum
     }
 
-    /// Calls `visit` for each dimension of this half, the last one first, and sets the counts to 0.
-    ///
-    /// The arguments of `visit` are the number of taken nodes with each coordinate, and whether the
-    /// dimension is a ring.
+    /// Calls `visit` with the taken nodes by coordinate for each dimension, and zeroes the counts.
     fn for_each_dimension(&mut self, mut visit: impl FnMut(&[u32], bool)) {
         let mut length = self.counts.len();
         for (&side, &is_ring) in self.sides.iter().zip(&self.are_rings).rev() {

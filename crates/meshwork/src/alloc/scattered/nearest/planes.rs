@@ -8,59 +8,46 @@ use super::lanes::{LANES, Lanes};
 
 /// Counts, by coordinate, of the nodes nearest to each centre of one plane.
 ///
-/// A plane consists of the nodes that agree in all coordinates except those of the lower
-/// dimensions. So planes are consecutive in row-major order. The nearest nodes of a centre are all
-/// free nodes nearer than some distance, and some of the nodes at this distance. All free nodes at
-/// this distance are called the last shell. Of the last shell, all nodes in the first planes are
-/// taken, some in one plane, and none in later planes. The number of nearest nodes in each plane
-/// follows from the balls within planes.
+/// A plane extends along the lower dimensions, so planes are consecutive in row-major order. The
+/// nearest nodes of a centre are all free nodes nearer than some distance, and some of the last
+/// shell, the free nodes at this distance. Of the last shell, all nodes in the first planes are
+/// taken, some in one plane, and none in later planes.
 ///
-/// The number of nearest nodes with a given coordinate along a lower dimension is the count of a
-/// ball over the other dimensions. The centre of this ball is moved to the coordinate, and its
-/// radius is reduced by the distance moved. So the counts are computed once for all centres of a
-/// plane. They are stored for each number of planes in which the whole last shell is taken. Single
-/// nodes are examined only in the one plane that is partly taken.
+/// The nearest nodes with a given coordinate along a lower dimension are a ball over the other
+/// dimensions, with the centre moved there and the radius reduced. So they are counted once for all
+/// centres of a plane, and for each number of planes in which the whole last shell is taken. Single
+/// nodes are examined only in the plane that is partly taken.
 ///
-/// # Complexity
-/// With *p* planes and *l* lower dimensions: **O(l · r / 8)** for each pair of a node and a plane,
-/// up to a radius *r*, because eight nodes are counted in a step. The values for a centre are
-/// summed in [stretches](super::stretch).
+/// **O(l · r / 8)** for each pair of a node and a plane up to a radius *r*, with *l* lower
+/// dimensions.
 pub(super) struct Planes {
-    /// Number of dimensions of a plane.
-    lower: usize,
-    /// Number of nodes of a plane.
-    nodes: usize,
-    /// Number of nodes of the grid.
+    /// Dimensions of a plane.
+    pub(super) lower: usize,
+    /// Nodes of a plane.
+    pub(super) nodes: usize,
+    /// Nodes of the grid.
     all: usize,
-    /// For each lower dimension, the number of free nodes at each distance from each node.
-    ///
-    /// Only nodes in the plane of the node are counted, and only those with its coordinate in the
-    /// lower dimension. Indexed by distance, then by node of the grid.
+    /// Free nodes of the plane at each distance from each node, for each lower dimension. Only
+    /// nodes with the same coordinate in it count. Indexed by distance, then by node of the grid.
     rings: Vec<Vec<u16>>,
-    /// For each lower dimension, numbers of free nodes in balls over all other dimensions.
-    ///
-    /// The outermost nodes of a ball, whose distance equals the radius, are counted in some of the
-    /// first planes only: those from which the whole last shell is taken. The table is indexed by
-    /// the number of these planes, then by radius plus 1, then by the centre in the current plane.
-    /// The first row has only zeros, for coordinates out of reach.
+    /// Free nodes in balls over all other dimensions, for each lower dimension. Indexed by the
+    /// number of planes from which the whole last shell is taken, then by radius plus 1, then by
+    /// the centre in the current plane. The first row has only zeros, for coordinates out of reach.
     taken: Vec<Vec<u16>>,
-    /// Number of radii in the table `taken`.
+    /// Radii in `taken`.
     radii: usize,
     /// Distance of each plane from the plane of the centres.
     away: Vec<u32>,
-    /// For each node of the grid and each radius, the number of free nodes of its plane within the
-    /// radius.
-    ///
-    /// Indexed by radius plus 1, then by node of the grid. The first row has only zeros. After the
-    /// last row come [`LANES`] zeros, so that a whole stretch can be read anywhere.
+    /// Free nodes within each radius in the plane of each node. Indexed by radius plus 1, then by
+    /// node of the grid. The first row has only zeros. After the last row come [`LANES`] zeros, so
+    /// that a whole stretch can be read anywhere.
     within: Vec<u16>,
 }
 
 impl Planes {
     /// The number of dimensions of a plane for which the estimated cost is lowest.
     pub(super) fn lower(grid: &Grid) -> usize {
-        // For each centre: `lower + 1` lookups for each plane, and about ten for each row of the
-        // plane that is examined.
+        // `lower + 1` lookups for each plane, and about ten for each row of the plane examined.
         let cost = |&lower: &usize| {
             let sides = grid.sides();
             let nodes: u32 = sides[..lower].iter().product();
@@ -74,7 +61,7 @@ impl Planes {
         Planes::of(lower, nodes)
     }
 
-    /// A copy without counts, which are recomputed for each request.
+    /// Copy without counts, which are recomputed for each request.
     pub(super) fn empty_copy(&self) -> Planes {
         Planes::of(self.lower, self.nodes)
     }
@@ -85,28 +72,16 @@ impl Planes {
         Planes { lower, nodes, all: 0, rings, taken, radii: 0, away, within }
     }
 
-    pub(super) fn dimensions(&self) -> usize {
-        self.lower
-    }
-
-    pub(super) fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    /// Index of a node within its plane.
     pub(super) fn lane(&self, node: Node) -> usize {
         node as usize % self.nodes
     }
 
-    /// Index of a node's plane, and index of the node's stretch ([`LANES`] nodes) in the plane.
+    /// Index of a node's plane, and of its stretch of [`LANES`] nodes there.
     pub(super) fn stretch(&self, node: Node) -> (usize, usize) {
         (node as usize / self.nodes, self.lane(node) / LANES)
     }
 
-    /// For [`LANES`] centres, the number of free nodes of `plane` up to `distance`, and below it.
-    ///
-    /// The centres are consecutive nodes of the current plane, beginning with index `first`. The
-    /// first number includes the nodes at `distance`, the second does not.
+    /// Free nodes of `plane` up to `distance`, and below it, for [`LANES`] centres from `first` on.
     pub(super) fn within(
         &self,
         plane: usize,
@@ -121,28 +96,18 @@ impl Planes {
         (lanes(radius_and_one), lanes(radius_and_one.saturating_sub(1)))
     }
 
-    /// The row of the table `taken` for lower dimension `d` and a number of planes, `whole`.
-    ///
-    /// In the first `whole` planes, all nodes of the last shell are taken. The last shell consists
-    /// of the nodes at the largest distance from a centre. The counts are indexed by radius plus 1,
-    /// then by node of the plane; the first row has only zeros.
+    /// Part of the table `taken` for lower dimension `d` and `whole` completely taken planes.
     pub(super) fn taken(&self, d: usize, whole: usize) -> &[u16] {
         let table = (self.radii + 1) * self.nodes;
         &self.taken[d][whole * table..][..table]
     }
 
-    /// The first node of the plane with index `whole`, and the part of `distance` left within it.
-    ///
-    /// The second number is `distance` minus the distance of the plane from the plane of the
-    /// centres.
+    /// First node of the plane `whole`, and the part of `distance` left within it.
     pub(super) fn after(&self, whole: usize, distance: u32) -> (usize, u32) {
         (whole * self.nodes, distance - self.away[whole])
     }
 
-    /// Reads from `balls`, for each node, how many free nodes of its plane lie within each
-    /// distance.
-    ///
-    /// The distances are those below `shells`.
+    /// Reads the free nodes of each node's plane within each distance below `shells`.
     pub(super) fn look_at(&mut self, balls: &Balls, shells: u32) {
         self.all = balls.layer(Source::Free, 0).len();
         self.within.clear();
@@ -152,7 +117,6 @@ impl Planes {
         for (rings, &slices) in self.rings.iter_mut().zip(&balls.slices_of_planes) {
             rings.clear();
             rings.extend_from_slice(balls.layer(slices, 0));
-            // Over no dimension, all nodes are at distance 0.
             for radius in 1..if slices == Source::Free { 1 } else { shells } {
                 let within = balls.layer(slices, radius).iter();
                 let nearer = balls.layer(slices, radius - 1);
@@ -204,7 +168,6 @@ impl Planes {
         }
     }
 
-    /// Computes the distance of each plane from the plane `plane`.
     fn find_away(&mut self, axes: &Axes, plane: usize) {
         let here = axes.places((plane * self.nodes) as u32);
         self.away.clear();

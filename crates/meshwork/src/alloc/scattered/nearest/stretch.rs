@@ -11,47 +11,33 @@ use super::planes::Planes;
 
 /// Up to [`LANES`] adjacent nodes of a plane as centres, and counts of the nearest nodes of each.
 ///
-/// # Complexity
-/// The cost for each centre is **O(p)** with *p* planes, and one lookup for each coordinate of the
-/// lower dimensions. The nodes of all planes are counted once for each distinct largest distance
-/// among the centres. One plane is examined for each centre that may be the best.
+/// **O(p)** for each centre with *p* planes, and one lookup for each coordinate of the lower
+/// dimensions. The nodes of all planes are counted once for each distinct largest distance. One
+/// plane is examined for each centre that may be the best.
 pub(super) struct Stretch {
-    /// For each plane and each centre, how many of the centre's nearest nodes lie in the plane.
+    /// Nearest nodes of each centre in each plane.
     by_plane: Vec<Lanes<u16>>,
-    /// For each coordinate of an upper dimension, how many of each centre's nearest nodes have it.
-    ///
-    /// An upper dimension is one in which planes differ. The list is overwritten for each upper
-    /// dimension.
+    /// Nearest nodes of each centre with each coordinate of the current upper dimension.
     along: Vec<Lanes<u16>>,
-    /// For each coordinate of each lower dimension, how many of each centre's nearest nodes have
-    /// it.
-    ///
-    /// A lower dimension is one along which planes extend. In one plane, only some of the nodes at
-    /// the largest distance are taken. These are not counted.
+    /// Nearest nodes of each centre with each coordinate of each lower dimension. Nodes of the
+    /// partly taken shell in one plane are not counted.
     lower: Vec<Vec<Lanes<u16>>>,
-    /// For each centre, the number of planes in which all nodes at the largest distance are taken.
+    /// Planes in which all nodes at the largest distance are taken.
     whole: Lanes<u16>,
-    /// For each centre, the number of nodes at the largest distance that are taken in one more
-    /// plane.
-    ///
-    /// It is the plane after those counted in `whole`. Only some of its nodes at this distance are
-    /// taken.
+    /// Nodes at the largest distance that are taken in the next plane.
     rest: Lanes<u16>,
-    /// Number of each centre's nearest nodes that are counted in `lower`.
+    /// Nearest nodes counted in `lower`.
     counted: Lanes<u16>,
-    /// Hops along the upper dimensions over all pairs of nearest nodes, for each centre.
+    /// Hops along the upper dimensions over all pairs of nearest nodes.
     above: Lanes<u64>,
-    /// Hops along the lower dimensions over all pairs of the nodes counted in `lower`, by centre.
+    /// Hops along the lower dimensions over all pairs of the nodes counted in `lower`.
     below: Lanes<u64>,
-    /// For each coordinate of each lower dimension, how many nearest nodes of one centre have it.
+    /// Nearest nodes of one centre with each coordinate of each lower dimension.
     counts: Vec<Vec<u32>>,
 }
 
 impl Stretch {
-    /// Creates a stretch (several adjacent centres) for a grid whose planes have `lower`
-    /// dimensions.
-    ///
-    /// Planes extend along the first `lower` dimensions of the grid.
+    /// Creates a stretch for a grid whose planes extend along the first `lower` dimensions.
     pub(super) fn new(grid: &Grid, lower: usize) -> Stretch {
         let (below, above) = grid.sides().split_at(lower);
         let rows = |count: u32| vec![[0; LANES]; count as usize];
@@ -68,7 +54,7 @@ impl Stretch {
         }
     }
 
-    /// A copy of equal size; its contents are overwritten before use.
+    /// Copy of equal size; its contents are overwritten before use.
     pub(super) fn empty_copy(&self) -> Stretch {
         let Stretch { by_plane, along, lower, counts, .. } = self;
         let (by_plane, along) = (by_plane.clone(), along.clone());
@@ -77,8 +63,7 @@ impl Stretch {
     }
 
     /// Counts the `count` nearest nodes around each centre of one [stretch](Planes::stretch).
-    ///
-    /// The centres must be in the plane for which `planes` was computed last.
+    /// `planes` must have been computed for their plane.
     pub(super) fn look_at(
         &mut self,
         planes: &Planes,
@@ -90,7 +75,7 @@ impl Stretch {
         self.counted = self.rest.map(|rest| (count as u16).wrapping_sub(rest));
         self.above = self.hops_above(planes, axes, &[count as u16; LANES]);
         self.below = [0; LANES];
-        let nodes = planes.nodes();
+        let nodes = planes.nodes;
         for (d, rows) in self.lower.iter_mut().enumerate() {
             let axis = &axes.axes[d];
             for reached in centres {
@@ -98,7 +83,6 @@ impl Stretch {
                 let lane = node % LANES;
                 let taken = planes.taken(d, self.whole[lane].into());
                 let mut node = node - usize::from(here) * axis.stride;
-                // The first row of `taken` is for nodes out of reach.
                 let farthest = (reached.shell as usize + 1) * nodes;
                 for (row, &apart) in rows.iter_mut().zip(axis.apart(here)) {
                     row[lane] = taken[farthest.saturating_sub(apart as usize * nodes) + node];
@@ -110,10 +94,7 @@ impl Stretch {
         }
     }
 
-    /// Hops over all pairs of the nodes nearest to one of the centres.
-    ///
-    /// `None` if `may_be` rejects a lower bound of the hops: then another centre is known to be
-    /// better.
+    /// Hops over all pairs of nodes nearest to a centre; `None` if `may_be` rejects a lower bound.
     pub(super) fn hops(
         &mut self,
         planes: &Planes,
@@ -128,8 +109,7 @@ impl Stretch {
         if left == 0 {
             return may_be(above + below).then_some(above + below);
         }
-        // Each further node adds at least half the mean of the counted nodes' distance sums, which
-        // is below / counted.
+        // Each further node adds at least half the mean distance sum, below / counted.
         let more = u64::from(left) * below;
         let more = more.checked_div(self.counted[lane].into()).unwrap_or(0);
         if !may_be(above + below + more) {
@@ -149,10 +129,7 @@ impl Stretch {
         Some(above + below.sum::<u64>())
     }
 
-    /// Counts, for each centre and each plane, how many of the centre's nearest nodes are in the
-    /// plane.
-    ///
-    /// All centres with the same largest distance are handled at once.
+    /// Counts the nearest nodes of each centre in each plane, by distinct largest distance.
     fn count_planes(&mut self, planes: &Planes, centres: &[Reached]) {
         let Stretch { by_plane, whole, rest, .. } = self;
         by_plane.fill([0; LANES]);
@@ -169,8 +146,7 @@ impl Stretch {
         while let Some(shell) = next.filter(|&shell| shell < u32::MAX) {
             next = shells.iter().filter(|&&other| other > shell).min().copied();
             let these = shells.map(|other| if other == shell { u16::MAX } else { 0 });
-            // How much of the shell is left to take, and whether all of it was taken in all planes
-            // so far.
+            // The part of the shell left to take, and whether all of it was taken so far.
             let (mut left, mut all) = (of_it, these);
             for (p, counts) in by_plane.iter_mut().enumerate() {
                 let (within, nearer) = planes.within(p, shell, first);
@@ -181,19 +157,16 @@ impl Stretch {
                     counts[lane] |= nearer[lane].wrapping_add(some) & these[lane];
                     all[lane] &= if some == ring { u16::MAX } else { 0 };
                     whole[lane] += all[lane] & 1;
-                    // No nodes remain after the partly taken plane.
                     rest[lane] |= some & !all[lane] & these[lane];
                 }
             }
         }
     }
 
-    /// Hops along the upper dimensions over all pairs of the nearest nodes, for each centre.
-    ///
-    /// They are computed from the counts of nodes in each plane, which are overwritten.
+    /// Hops along the upper dimensions, from the counts in each plane, which are overwritten.
     fn hops_above(&mut self, planes: &Planes, axes: &Axes, all: &Lanes<u16>) -> Lanes<u64> {
         let (mut by_plane, mut sums) = (&mut self.by_plane[..], [0; LANES]);
-        for axis in axes.axes[planes.dimensions()..].iter().rev() {
+        for axis in axes.axes[planes.lower..].iter().rev() {
             let length = by_plane.len() / axis.side;
             let along = &mut self.along[..axis.side];
             for (count, planes) in along.iter_mut().zip(by_plane.chunks_exact(length)) {
@@ -202,7 +175,6 @@ impl Stretch {
             }
             let hops = hops_side_by_side(along, all, axis.is_ring);
             sums.iter_mut().zip(hops).for_each(|(sum, hops)| *sum += hops);
-            // The lower dimensions need the counts summed over this dimension.
             let (below, others) = by_plane.split_at_mut(length);
             for planes in others.chunks_exact(length) {
                 below.iter_mut().zip(planes).for_each(|(sums, counts)| add(sums, counts));

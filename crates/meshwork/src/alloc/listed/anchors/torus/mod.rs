@@ -7,10 +7,9 @@ use crate::alloc::listed::{Ends, Nodes};
 use crate::geometry::{FreeBases, NodeSet};
 use crate::topology::{Grid, Node, TopologyError};
 
-/// Listed shape: the sides of a box, and its possible positions.
+/// Listed shape: the sides of a box, and its possible positions, in nodes along x, y and z.
 ///
-/// The parameters call it a placement. All values are in nodes along x, y and z. A spacing
-/// (distance between positions) of 0 stands for the side of the box.
+/// The parameters call it a placement. A spacing of 0 stands for the side of the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Sides of the box.
@@ -22,7 +21,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Creates a listed shape whose box can begin at every multiple of its sides along each axis.
+    /// Creates a shape whose box can begin at every multiple of its sides along each axis.
     ///
     /// ```
     /// use meshwork::alloc::listed::anchors::Shape;
@@ -34,9 +33,7 @@ impl Shape {
         Shape { sides, spacing: sides, seed: [0; 3] }
     }
 
-    /// Positions of the box along axis `axis` of a torus, in the order in which they are tried.
-    ///
-    /// `length` is the side of the torus along the axis.
+    /// Positions of the box along `axis` of a torus with the side `length`, in the order tried.
     #[must_use]
     pub fn positions(&self, axis: usize, length: u32) -> Vec<u32> {
         let step = if self.spacing[axis] == 0 { self.sides[axis] } else { self.spacing[axis] };
@@ -57,37 +54,29 @@ impl Shape {
     }
 }
 
-/// Number of cells up to which a torus stores its boxes in the order in which they are tried.
-///
-/// On a larger torus this would need too much memory.
+/// Cells up to which a torus stores its boxes in order; a larger torus would need too much memory.
 const MOST_IN_ORDER: u32 = 1 << 16;
 
-/// Maximum number of free boxes among which the first one is found by comparing their positions.
-///
-/// If more boxes are free, a search in the list of all boxes (`in_order`) is faster.
+/// Free boxes above which a search in `in_order` is faster than comparing their positions.
 const FEW: u32 = 32;
 
 /// Listed shape of a torus, with all boxes that it stands for.
 #[derive(Clone, Debug)]
 pub struct Entry {
     shape: Shape,
-    /// For each axis and coordinate, the index of the coordinate in the order in which positions
-    /// are tried. `None` if no box begins at the coordinate.
+    /// Rank of each coordinate along each axis; `None` if no box begins there.
     order: [Vec<Option<u32>>; 3],
-    /// Corner cells (where boxes begin along each axis) of all boxes of the listed shape.
+    /// Corner cells of all boxes.
     bases: NodeSet,
-    /// Corner cells of all boxes, in the order in which the boxes are tried.
-    ///
-    /// Empty on a large torus, to save memory.
+    /// Corner cells of all boxes, in the order tried; empty on a large torus.
     in_order: Vec<u32>,
-    /// Corner cells of the boxes that can be allocated: no cell is a hole, and no two are the same
-    /// node.
+    /// Corner cells of the boxes without holes and without a node in two cells.
     complete: NodeSet,
     overlaps_others: bool,
 }
 
 impl Entry {
-    /// The listed shape, as it was given.
+    /// Listed shape, as it was given.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -99,15 +88,13 @@ impl Entry {
         self.shape.size()
     }
 
-    /// Number of boxes, including those with holes and those that have the same nodes as another
-    /// box.
+    /// Number of boxes, including incomplete and duplicate ones.
     #[must_use]
     pub fn anchors(&self) -> u32 {
         self.bases.count()
     }
 
-    /// Number of boxes that can be allocated: no cell is a hole, and no two cells are the same
-    /// node.
+    /// Number of boxes that can be allocated: no cell is a hole, and no node is in two cells.
     #[must_use]
     pub fn complete_anchors(&self) -> u32 {
         self.complete.count()
@@ -119,8 +106,7 @@ impl Entry {
         self.overlaps_others
     }
 
-    /// The corner cell of each box, in the order in which boxes are tried. In this order, x changes
-    /// slowest.
+    /// Corner cell of each box, in the order tried; x changes slowest.
     pub fn corners<'a>(&'a self, grid: &'a Grid) -> impl Iterator<Item = u32> + 'a {
         let sides = grid.sides();
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.shape.positions(axis, sides[axis]));
@@ -148,14 +134,12 @@ impl Entry {
 pub struct Torus {
     grid: Grid,
     cells: Vec<Option<Node>>,
-    /// Runs of consecutive cells with consecutive nodes. Each is given by its first cell, its first
-    /// node and its length.
+    /// Runs of consecutive cells with consecutive nodes: first cell, first node and length.
     runs: Vec<(u32, Node, u32)>,
     holes: NodeSet,
-    /// Whether every node is at only one position of the torus.
+    /// Whether no node is in two cells.
     is_plain: bool,
-    /// Listed shapes sorted by the size of their boxes. Shapes with boxes of equal size are in the
-    /// order of the list.
+    /// Sorted by the size of boxes, then in the order of the list.
     entries: Vec<Entry>,
     free_bases: FreeBases,
 }
@@ -164,11 +148,10 @@ pub struct Torus {
 #[derive(Clone)]
 pub(super) struct View {
     free: NodeSet,
-    /// For each weight of nodes, lightest first, the free cells whose nodes have at most this
-    /// weight. Empty if all weights are equal.
+    /// Free cells up to each weight, lightest first; empty if all weights are equal.
     by_weight: Vec<(u32, NodeSet)>,
     required: Option<NodeSet>,
-    /// Whether all nodes that the job requires are in the torus.
+    /// Whether all required nodes are in the torus.
     holds_required: bool,
     ends: Option<Ends>,
 }
@@ -180,8 +163,7 @@ impl View {
 }
 
 impl Torus {
-    /// Creates a torus with these sides and listed shapes. `cells` has the node of each cell, or
-    /// `None` for a hole, and x changes fastest.
+    /// Creates a torus from the node of each cell, `None` for a hole; x changes fastest.
     ///
     /// # Errors
     /// If there is no grid with these sides.
@@ -276,30 +258,30 @@ impl Torus {
         })
     }
 
-    /// The grid of the torus's cells, which wraps in every dimension.
+    /// Grid of the cells, which wraps in every dimension.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The listed shapes with their boxes, sorted by size.
+    /// Listed shapes with their boxes, sorted by size.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The nodes of all cells of the torus; a node in two cells is returned twice.
+    /// Nodes of all cells; a node in two cells is returned twice.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         self.cells.iter().copied().flatten()
     }
 
-    /// The node of each cell of the torus; `None` for a hole.
+    /// Node of each cell; `None` for a hole.
     #[must_use]
     pub fn cells(&self) -> &[Option<Node>] {
         &self.cells
     }
 
-    /// The cells of a box, given the corner cell where it begins and the index of its listed shape.
+    /// Cells of a box, from its corner cell and the index of its listed shape.
     pub fn cells_of_box(&self, entry: usize, corner: u32) -> impl Iterator<Item = u32> + '_ {
         self.cells_of(corner, &self.entries[entry].shape)
     }
@@ -332,10 +314,9 @@ impl Torus {
         boxes.len() as u32
     }
 
-    /// The smallest and largest number of boxes of `other` that one box of `entry` overlaps.
+    /// Smallest and largest number of boxes of `other` that one complete box of `entry` overlaps.
     ///
-    /// Both arguments are indices of listed shapes. All nodes of the machine count as free. Only
-    /// boxes of `entry` that can be allocated are considered. `None` if there are none.
+    /// All nodes of the machine count as free. `None` if `entry` has no complete box.
     #[must_use]
     pub fn breaks(&self, entry: usize, other: usize) -> Option<(u32, u32)> {
         let mut free = NodeSet::empty(self.grid.nodes());
@@ -348,7 +329,6 @@ impl Torus {
         counts().min().zip(counts().max())
     }
 
-    /// The cells of the torus whose nodes are in a set.
     fn cells_in(&self, set: &NodeSet) -> NodeSet {
         let mut cells = NodeSet::empty(self.grid.nodes());
         for &(cell, node, count) in &self.runs {
@@ -381,7 +361,7 @@ impl Torus {
         View { free, by_weight, required, holds_required, ends: ends.cloned() }
     }
 
-    /// The corner cells of the free boxes of a listed shape; `None` if no box is free.
+    /// Corner cells of the free boxes of a listed shape; `None` if no box is free.
     pub(super) fn free_bases(&self, view: &View, entry: usize) -> Option<NodeSet> {
         if !view.holds_required {
             return None;
@@ -410,8 +390,6 @@ impl Torus {
     }
 
     /// The first of the corner cells in `bases`, in the order in which boxes are tried.
-    ///
-    /// `entry` is the index of the listed shape to which the boxes belong.
     pub(super) fn first_in_order(&self, entry: usize, bases: &NodeSet) -> Option<u32> {
         let in_order = &self.entries[entry].in_order;
         if !in_order.is_empty() && bases.count() > FEW {
@@ -449,7 +427,6 @@ impl Torus {
         set
     }
 
-    /// The total number of nodes of all listed boxes that are not entirely free.
     pub(super) fn fragmentation(&self, available: &NodeSet) -> u64 {
         let mut free = self.cells_in(available);
         free.unite(&self.holes);
@@ -463,9 +440,7 @@ impl Torus {
     }
 }
 
-/// Runs of consecutive cells with consecutive nodes.
-///
-/// Each is given by its first cell, its first node and its length.
+/// Runs of consecutive cells with consecutive nodes: first cell, first node and length.
 fn runs_of(cells: &[Option<Node>]) -> Vec<(u32, Node, u32)> {
     let mut runs: Vec<(u32, Node, u32)> = Vec::new();
     for (cell, node) in (0..).zip(cells) {

@@ -1,6 +1,4 @@
 //! Reduction of the free boxes of a listed shape to those that are best by a criterion.
-//!
-//! A listed shape is a box shape with its possible positions.
 
 use super::super::overlap::{Count, count_meeting, extremes};
 use super::{Shape, Torus, View};
@@ -8,9 +6,7 @@ use crate::alloc::listed::criteria::Criterion;
 use crate::geometry::NodeSet;
 
 impl Torus {
-    /// Keeps the free boxes of a listed shape that are best by one criterion.
-    ///
-    /// Returns the cost of these boxes by the criterion; lower is better.
+    /// Keeps the free boxes that are best by a criterion; returns their cost, where less is better.
     pub(in super::super) fn narrow(
         &self,
         view: &View,
@@ -68,8 +64,6 @@ impl Torus {
     }
 
     /// For each free box of shape `entry`, counts the free boxes of shape `other` that overlap it.
-    ///
-    /// Both arguments are indices of listed shapes.
     pub(super) fn meeting<C: Count>(
         &self,
         view: &View,
@@ -98,9 +92,7 @@ impl Torus {
         counts
     }
 
-    /// Keeps the boxes whose neighbouring nodes have the longest total remaining run time.
-    ///
-    /// Returns the cost of these boxes. A longer time has a lower cost.
+    /// Keeps the boxes whose neighbours have the longest remaining run time; longer costs less.
     fn narrow_to_lasting(&self, view: &View, entry: usize, bases: &mut NodeSet) -> i64 {
         let Some(ends) = &view.ends else { return 0 };
         let lasting = |base: u32| -> f64 {
@@ -120,14 +112,12 @@ impl Torus {
         -(longest.to_bits() as i64)
     }
 
-    /// Number of free cells at the faces of a box; a cell that touches two faces counts twice.
+    /// Number of free cells at the faces of a box; a cell at two faces counts twice.
     fn free_around(&self, view: &View, base: u32, shape: &Shape) -> u32 {
         self.cells_around(base, shape).filter(|&cell| view.free.contains(cell)).count() as u32
     }
 
-    /// The cells at the faces of a box; a cell that touches two faces appears twice.
-    ///
-    /// A box has no faces along an axis that it fills.
+    /// Cells at the faces of a box, twice if at two faces; none along an axis that the box fills.
     fn cells_around(&self, base: u32, shape: &Shape) -> impl Iterator<Item = u32> + '_ {
         let at = [0, 1, 2].map(|axis| self.grid.coordinate(base, axis));
         let shape = *shape;
