@@ -1,8 +1,8 @@
 //! Observes a running Slurm, and compares each start of a job with the choice of a policy.
 //!
-//! The observer queries `squeue` and `sinfo`, and changes nothing. Each decision of the policy is
-//! made for the real state before a start, so that earlier differences do not accumulate. The
-//! observed jobs are also recorded as a history.
+//! The observer queries `squeue` and `sinfo`, and changes nothing. Each decision is for the real
+//! state before a start, so that differences do not accumulate. The observed jobs are also recorded
+//! as a history.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,19 +22,19 @@ use crate::report::html::{POLICY, STYLES, head};
 use crate::slurm::hostlist;
 use crate::slurm::live::QueuedJob;
 
-/// Largest number of waiting jobs that the policy considers, in order of priority.
+/// Most waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest job, in nodes, for which the routes between all pairs of its nodes are considered.
+/// Largest job, in nodes, with routes between all pairs of its nodes.
 const ALL_PAIRS: usize = 64;
 
 /// Agreement of the policy with one start by Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShadowVerdict {
-    /// The policy chose the nodes that Slurm chose.
+    /// Slurm's nodes.
     Equal,
-    /// The policy chose other nodes than Slurm.
+    /// Other nodes.
     Other,
-    /// The policy would have let the job wait.
+    /// The policy lets the job wait.
     Waits,
 }
 
@@ -49,42 +49,40 @@ impl ShadowVerdict {
     }
 }
 
-/// Value of one measure of a job's nodes, as chosen by Slurm and as chosen by the policy.
+/// Value of one measure for the nodes of Slurm and of the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BothChoices {
     pub slurm: Option<f64>,
     pub policy: Option<f64>,
 }
 
-/// One start of a job by Slurm, with the policy's decision for the state before the start.
+/// Start by Slurm, with the policy's decision for the state before it.
 #[derive(Clone, Debug)]
 pub struct ShadowedStart {
     pub id: String,
-    /// Time of the start in seconds since 1970.
+    /// In seconds since 1970.
     pub at: i64,
-    /// Nodes that were free before the start, as a host list.
+    /// Free nodes before the start, as a host list.
     pub free: String,
     pub slurm: String,
     pub policy: Option<String>,
     pub verdict: ShadowVerdict,
     /// Mean distance in links between two nodes of the job.
     pub distance: BothChoices,
-    /// Number of links that messages of the job share with messages of running jobs.
+    /// Links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes that the policy could place just before the start of the job, but not
-    /// after it.
-    ///
-    /// Only powers of two are tested.
+    /// Job sizes, among powers of two, that the policy could place before the start but not after
+    /// it.
     pub blocked: BothChoices,
-    /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
+    /// Jobs that Slurm left waiting although the policy found nodes for them.
     pub had_place: usize,
-    /// State before the start, in the JSON that `meshwork plan` reads.
+    /// State before the start, as input of `meshwork plan`.
     pub state: Json,
     pub plan: Json,
 }
 
 impl ShadowedStart {
-    /// Start of a job as one JSON line of a log.
+    /// One JSON line of a log.
     #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
@@ -115,14 +113,11 @@ pub struct ShadowSummary {
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Number of starts at which Slurm passed over a waiting job for which the policy found nodes.
+    /// Starts at which Slurm passed over a job for which the policy found nodes.
     pub had_place: usize,
-    /// Number of queries that found several new starts at once. The order of these starts is
-    /// uncertain.
+    /// Queries with several new starts, whose order is uncertain.
     pub ambiguous: usize,
-    /// Number of starts of multi-node jobs for which the policy also decided a start, on any nodes.
-    ///
-    /// The sums of the measures are over these starts.
+    /// Starts of multi-node jobs that the policy also started, over which measures are summed.
     pub both: usize,
     distance: (f64, f64),
     contention: (f64, f64),
@@ -139,7 +134,6 @@ impl ShadowSummary {
         }
         self.had_place += usize::from(start.had_place > 0);
         let pair = |own: BothChoices| own.slurm.zip(own.policy);
-        // A job on a single node has no mean distance.
         if let Some(distance) = pair(start.distance) {
             self.both += 1;
             let add = |sum: &mut (f64, f64), own: (f64, f64)| {
@@ -151,7 +145,7 @@ impl ShadowSummary {
         }
     }
 
-    /// Rows of a table with the summary: the name of each number, and its value as text.
+    /// Names and values of a table.
     #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let share = |count: usize| {
@@ -186,7 +180,7 @@ impl ShadowSummary {
         rows
     }
 
-    /// Summary of all observed starts as one line of text.
+    /// Summary as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         format!(
@@ -199,27 +193,26 @@ impl ShadowSummary {
     }
 }
 
-/// Observer of one partition of a running Slurm, which compares Slurm's starts with a policy's.
+/// Observer of one partition, which compares Slurm's starts with a policy's.
 pub struct SiteShadow<'a> {
     policy: &'a LivePolicy,
     partition: String,
     is_exclusive: bool,
     ranges: Ranges,
-    /// Jobs that ran at the last query of Slurm, by job id and start time.
+    /// Jobs of the last query, by job id and start time.
     running: BTreeSet<(String, i64)>,
     has_looked: bool,
     records: BTreeMap<(String, i64, u32), JobRecord>,
     attempts: BTreeMap<(String, i64), u32>,
     open: BTreeSet<(String, i64, u32)>,
-    /// Expected ends of running jobs, which the policy uses.
+    /// Expected ends of running jobs, for the policy.
     pub ends: ExpectedEnds,
     pub summary: ShadowSummary,
     pub metrics: AgentMetrics,
 }
 
 impl<'a> SiteShadow<'a> {
-    /// Creates an observer of a partition. `is_exclusive` is true if jobs of the partition hold
-    /// whole nodes.
+    /// Observer of a partition, whose jobs hold whole nodes if `is_exclusive`.
     #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
         SiteShadow {
@@ -238,10 +231,10 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Queries Slurm once, and compares the starts since the last query with the policy's choices.
+    /// Queries Slurm once, and compares the starts since the last query.
     ///
     /// # Errors
-    /// One sentence, if a command does not answer, or the policy violates its contract.
+    /// A command does not answer, or the policy violates its contract.
     pub fn look(&mut self, commands: &mut dyn SlurmCommands) -> Result<Vec<ShadowedStart>, String> {
         let look = SiteLook::take(commands, &self.partition, false)?;
         let is_own = |job: &&QueuedJob| job.partition == self.partition;
@@ -268,8 +261,7 @@ impl<'a> SiteShadow<'a> {
                 let start = self.compare(&look, &before, &queue, &left, job)?;
                 self.summary.add(&start);
                 found.push(start);
-                // The starts of one query are compared one after the other. So this job no longer
-                // waits when the next start is compared.
+                // The starts are compared one after the other: this job no longer waits.
                 left.remove(&job.key());
                 queue.retain(|own| own.key() != job.key());
                 before.push(Claim {
@@ -291,7 +283,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Occupied nodes, grouped by job, in the state just before the jobs `new` started.
+    /// Occupied nodes by job, just before the jobs `new` started.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -386,9 +378,8 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes for which the policy finds nodes. Only powers of two are tested.
-    ///
-    /// The nodes of `claims` and the nodes in `nodes` count as occupied.
+    /// Job sizes, among powers of two, for which the policy finds nodes outside of `claims` and
+    /// `nodes`.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {
@@ -414,7 +405,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Updates the recorded history with the jobs in Slurm's answer to one query.
+    /// Updates the recorded history with one answer of Slurm.
     fn record(&mut self, look: &SiteLook) {
         let mut seen = BTreeSet::new();
         let partition = self.partition.clone();
@@ -422,8 +413,7 @@ impl<'a> SiteShadow<'a> {
             let key = job.key();
             let attempt = *self.attempts.entry(key.clone()).or_insert(1);
             let mut full = (key.0.clone(), key.1, attempt);
-            // A job that waits again after running, or that has a later start, is in its next
-            // attempt.
+            // A job that waits again, or starts again, is in its next attempt.
             let known = self.records.get(&full).and_then(|own| own.start);
             let is_again = match (known, job.is_pending()) {
                 (Some(_), true) => true,
@@ -474,8 +464,7 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Ends a job's record in the history at the time `now`, with the final state `state`. A job
-    /// that has no recorded start gets the state `CANCELLED`.
+    /// Ends a record at `now` with a final state; without a start it is `CANCELLED`.
     fn close(&mut self, full: &(String, i64, u32), now: f64, state: &str) {
         self.open.remove(full);
         let Some(record) = self.records.get_mut(full) else { return };
@@ -484,9 +473,8 @@ impl<'a> SiteShadow<'a> {
         record.end = Some(now as i64);
     }
 
-    /// History of all observed jobs, in order of submission.
-    ///
-    /// The end of a job is the time of the first query in which the job is missing.
+    /// History of all observed jobs, in order of submission. A job ends at the first query without
+    /// it.
     #[must_use]
     pub fn history(&self) -> History {
         let mut stays: Vec<JobRecord> = self.records.values().cloned().collect();
@@ -494,7 +482,7 @@ impl<'a> SiteShadow<'a> {
         History { stays }
     }
 
-    /// HTML page with the summary of all observed starts.
+    /// Summary as an HTML page.
     #[must_use]
     pub fn page(&self, title: &str) -> String {
         let markup = html! {
@@ -521,7 +509,7 @@ impl<'a> SiteShadow<'a> {
         markup.into_string()
     }
 
-    /// Summary of all observed starts as lines of text.
+    /// Summary as lines of text.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = self.summary.rows();
@@ -534,16 +522,14 @@ impl<'a> SiteShadow<'a> {
     }
 }
 
-/// Job id and start time, which identify one run of a job that may have been requeued.
+/// Job id and start time, which identify one run of a job.
 fn run_key(job: &QueuedJob) -> (String, i64) {
     (job.id.clone(), job.start.unwrap_or(0))
 }
 
 impl LivePolicy {
-    /// Network links on the routes between the nodes of a job.
-    ///
-    /// For a job of more than [`ALL_PAIRS`] nodes, these are only the routes from each node to the
-    /// next `ALL_PAIRS - 1` nodes.
+    /// Links on the routes between the nodes of a job. Above [`ALL_PAIRS`] nodes, only routes to
+    /// the next `ALL_PAIRS - 1` nodes count.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

@@ -16,12 +16,9 @@ use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 use crate::trace::SlurmPieces;
 
-/// Number of listed places, nearest to being free first, that are reported for a waiting job.
-///
-/// A listed place is a set of nodes that the topology names, such as a box or a block.
+/// Number of listed places, nearest to being free first, reported for a waiting job.
 const NEAREST: usize = 3;
 
-/// Reason why a job waits on a Slurm machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
     /// The job can never start; the text is Slurm's reason.
@@ -42,8 +39,7 @@ pub enum WaitReason {
 impl WaitReason {
     /// Key of the reason in JSON output.
     ///
-    /// For [`WaitReason::Reserved`] it is `priority`; the metrics of a replay call this cause
-    /// `reserved`, and what is [`WaitReason::Turn`] here `priority`.
+    /// The metrics of a replay have the key `reserved` for this `priority`, and `priority` for `turn`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -66,8 +62,6 @@ pub struct NearestPlace {
     /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
     /// Number of down nodes of the place that the job would need.
-    ///
-    /// It is 0 if the job fits on the other nodes.
     pub down: u32,
     /// Time by which all jobs in `jobs` end by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,
@@ -77,31 +71,24 @@ pub struct NearestPlace {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub stay: JobRecord,
-    /// Most important reason why the job waits.
     pub reason: WaitReason,
     /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
-    /// Number of nodes that are free for the job at the instant. If jobs share nodes, these are the
-    /// nodes on which at least one piece (unit) of the job's request fits.
+    /// Number of nodes that are free for the job. On shared nodes, at least one piece of the
+    /// request must fit on such a node.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
-    /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
-    /// limits.
+    /// Earliest start and nodes if the job were first in the queue. Jobs end at their time limits.
     pub alone: Option<(Second, NodeSet)>,
-    /// Earliest start and nodes of the job after all jobs ahead of it in the queue. Jobs end at
-    /// their time limits.
+    /// Earliest start and nodes after all jobs ahead of it. Jobs end at their time limits.
     pub planned: Option<(Second, NodeSet)>,
-    /// Indices of running jobs. If any one of them ended, the waiting job could start.
+    /// Indices of running jobs, each of whose ends alone would let the waiting job start.
     pub ends: Vec<usize>,
-    /// Free boxes of the job's size that the topology does not list, one for each shape. If the
-    /// topology listed one of them, the job could start.
+    /// Free boxes, one for each shape, that would let the job start if the topology listed them.
     pub listings: Vec<(String, NodeSet)>,
 }
 
 /// Explains why the waiting job with the id `job` waits.
-///
-/// # Errors
-/// One sentence, if no such job waits.
 ///
 /// # Complexity
 /// A query to the placement rule for each running job, and **O(a n)** for *a* places of *n* nodes.
@@ -177,9 +164,8 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which one piece of a request fits, and the missing amounts as a text.
-///
-/// A piece is the part of a request that must be on one node.
+/// Number of nodes on which one piece of a request fits, and the missing amounts as a text. A piece
+/// is the part of a request that must be on one node.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {
@@ -223,10 +209,9 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Placements that the topology allows for a size, sorted by how soon they could be free.
-///
-/// Placements on which fewer jobs must end come first, then placements on which these jobs end
-/// earlier. Placements that are too small because nodes are down come last.
+/// Places that the topology allows for a size, sorted by how soon they could be free. Places with
+/// the fewest ending jobs come first, then the earliest ends. Places that are too small because
+/// nodes are down come last.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -263,9 +248,7 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size that have a listed shape but are not listed themselves.
-///
-/// They may have any rotation and any corner.
+/// Free boxes of a size whose shape is listed, but not their rotation or corner.
 fn listings(
     state: &MachineState,
     partition: &str,
@@ -317,7 +300,6 @@ fn listings(
 }
 
 impl Explanation {
-    /// Explanation why a job waits, as JSON.
     #[must_use]
     pub fn json(&self, state: &MachineState) -> Json {
         let hosts = &state.machine.reading.hosts;

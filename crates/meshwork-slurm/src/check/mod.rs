@@ -1,7 +1,7 @@
-//! A lint for the configuration files of a machine, to be run before Slurm reads them.
+//! Lint for the configuration files of a machine, before Slurm reads them.
 //!
-//! The lint finds errors, and problems that Slurm does not report. It also tabulates what a
-//! topology lists, such as its switches, block sizes or placements.
+//! It finds errors, and problems that Slurm does not report. It also tabulates what a topology
+//! lists, such as its switches, block sizes or placements.
 
 mod draw;
 mod names;
@@ -18,19 +18,16 @@ use crate::finding::{Level, LintFinding, Source};
 use crate::shared::{gres, traps};
 use crate::site::{self, Reading};
 
-/// Result of the lint: the configuration files with all findings about them.
+/// Configuration files with all findings about them.
 #[derive(Clone, Debug)]
 pub struct LintReport {
-    /// The content of the files, as parsed.
     pub reading: Reading,
-    /// Tables of the entries that the topologies list, one table for each topology.
-    ///
-    /// The table of a flat topology is empty.
+    /// Entries that each topology lists; empty for a flat one.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }
 
-/// Reads the files and checks them; `text` returns the text of a file.
+/// Reads the files by the function `text`, and checks them.
 ///
 /// # Errors
 /// The message of `text`, if it cannot read a file.
@@ -69,8 +66,7 @@ impl LintReport {
         self.reading.findings.first_fatal().is_none()
     }
 
-    /// The findings: first the fatal ones, then the warnings. Findings of equal severity are in
-    /// order of file and line.
+    /// Findings in order of severity, then of file and line.
     #[must_use]
     pub fn findings(&self) -> Vec<&LintFinding> {
         let mut all: Vec<&LintFinding> = self.reading.findings.0.iter().collect();

@@ -9,12 +9,10 @@ use crate::finding::LintFindings;
 use crate::site::Reading;
 use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
 
-/// Largest number of nodes of a topology for which the lint tries every job size.
-///
-/// Each size is tried on the empty machine.
+/// Largest number of nodes for which the lint tries every job size on the empty machine.
 const MOST_TRIED: u32 = 4096;
 
-/// Adds to the findings all warnings about problems that Slurm does not report.
+/// Warns of problems that Slurm does not report.
 pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {
@@ -90,7 +88,7 @@ fn toruses(
     }
 }
 
-/// Warns of placements whose boxes would also fit when rotated, but whose rotations are not listed.
+/// Warns of placements whose rotations would also fit, but are not listed.
 fn rotations(torus: &topology::SlurmTorus, findings: &mut LintFindings) {
     let mut seen: Vec<[u32; 3]> = Vec::new();
     for placement in &torus.placements {

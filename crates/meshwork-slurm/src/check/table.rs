@@ -1,6 +1,4 @@
 //! Tables of the switches, block sizes, rings or placements that a topology lists.
-//!
-//! The lint shows them.
 
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
@@ -9,7 +7,7 @@ use crate::topology::{NamedNodes, SlurmTopology, Structure, by};
 
 pub type PlacementRow = Vec<Json>;
 
-/// A table of the switches, block sizes, rings or placements of a topology.
+/// Table of what one topology lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementTable {
     pub columns: Vec<&'static str>,
@@ -17,7 +15,7 @@ pub struct PlacementTable {
 }
 
 impl PlacementTable {
-    /// The rows of the table as JSON objects.
+    /// Rows as JSON objects.
     #[must_use]
     pub fn json(&self) -> Json {
         let object = |row: &PlacementRow| {
@@ -83,12 +81,11 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
     }
 }
 
-/// The table of the placements of tori, with a row for each placement.
+/// Placements of tori, with a row for each.
 ///
-/// The column `anchors` has the number of positions of the placement's boxes. A job that gets a box
-/// makes all larger boxes that overlap it unavailable. The columns `breaks_least` and `breaks_most`
-/// have the smallest and the largest number of boxes of the next larger placement that one job
-/// makes unavailable on an otherwise empty machine.
+/// `anchors` is the number of positions of a placement's boxes. A job in a box makes all larger
+/// boxes that overlap it unavailable. `breaks_least` and `breaks_most` are the fewest and the most
+/// boxes of the next larger placement that one job makes unavailable on an otherwise empty machine.
 fn placements(
     _topology: &SlurmTopology,
     anchors: &Anchors,

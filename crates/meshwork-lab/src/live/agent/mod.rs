@@ -75,45 +75,43 @@ impl Default for AgentSettings {
     }
 }
 
-/// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
+/// Key of a job even if job numbers are reused: job id and submission time.
 type Key = (String, i64);
 
-/// Pause in which a job is not placed: the end, and the length in seconds of the next such pause.
+/// Pause in which a job is not placed: its end, and the next length in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
     next: f64,
 }
 
-/// Agent that places jobs of a parking partition by a policy, cycle by cycle.
+/// Agent that places jobs of a parking partition by a policy.
 ///
-/// A [`cycle`](PlacementAgent::cycle) reads Slurm's state once, and moves each job at most once.
+/// Each [`cycle`](PlacementAgent::cycle) reads Slurm's state once, and moves each job at most once.
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
-    /// Function that logs an event. Actions of the agent are logged before they are taken.
+    /// Logs an event, before the action that it describes.
     log: Box<dyn FnMut(&Json) + 'a>,
-    /// Expected ends of running jobs, which the policy uses.
+    /// Expected ends of running jobs, for the policy.
     pub ends: ExpectedEnds,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Placed jobs that look stuck, each with the time at which this was first observed.
+    /// Placed jobs that look stuck, each with the time since when.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
     /// Jobs that the agent does not place, each with the reason.
     unsuited: BTreeMap<Key, String>,
-    /// Running jobs for which the agent has checked that Slurm uses the nodes that the agent chose.
+    /// Running jobs whose nodes were found to be the agent's choice.
     verified: BTreeSet<Key>,
-    /// Decisions that the agent has logged, by job, so that each is logged only once.
-    ///
-    /// A decision is the list of nodes on which a dry run would place the job. It is empty if the
-    /// agent does not place the job.
+    /// Logged decisions by job, so that each is logged only once. A decision is the nodes of a dry
+    /// run, or empty for a job that the agent does not place.
     said: BTreeMap<Key, Vec<u32>>,
 }
 
 impl<'a> PlacementAgent<'a> {
-    /// Creates an agent that has not queried Slurm yet. `log` is called with each event.
+    /// Creates an agent whose events go to `log`.
     #[must_use]
     pub fn new(
         policy: &'a LivePolicy,
@@ -137,11 +135,10 @@ impl<'a> PlacementAgent<'a> {
     }
 
     /// Queries Slurm, returns placed jobs that do not start, and places the jobs that may start.
-    ///
     /// Returns the number of placed jobs.
     ///
     /// # Errors
-    /// One sentence, if a command does not answer.
+    /// If a command does not answer.
     pub fn cycle(&mut self, commands: &mut dyn SlurmCommands) -> Result<usize, String> {
         let look = SiteLook::take(commands, &self.settings.run, true)?;
         self.forget(&look);
@@ -184,7 +181,7 @@ impl<'a> PlacementAgent<'a> {
         (self.log)(&object);
     }
 
-    /// Removes all remembered data of jobs that Slurm no longer lists.
+    /// Forgets jobs that Slurm no longer lists.
     fn forget(&mut self, look: &SiteLook) {
         let keys: BTreeSet<Key> = look.jobs.iter().map(QueuedJob::key).collect();
         self.suspected.retain(|key, _| keys.contains(key));
@@ -201,9 +198,8 @@ impl<'a> PlacementAgent<'a> {
         job.is_pending() && job.partition == self.settings.park
     }
 
-    /// Compares the nodes of newly started jobs with the agent's choice.
-    ///
-    /// The agent's choice is the node list that the job requires in Slurm.
+    /// Compares the nodes of newly started jobs with the nodes that they require, which the agent
+    /// chose.
     fn verify(&mut self, look: &SiteLook) {
         for job in &look.jobs {
             let is_new = job.state == "R" && job.partition == self.settings.run;
@@ -232,7 +228,7 @@ impl<'a> PlacementAgent<'a> {
     }
 }
 
-/// Returns a job id or the name of a partition if it is safe within a line for `scontrol`.
+/// Returns a job id or partition name if it is safe within a line for `scontrol`.
 fn checked(id: &str) -> Result<&str, String> {
     if is_safe(id) { Ok(id) } else { Err(format!("`{id}` is no id of a job")) }
 }

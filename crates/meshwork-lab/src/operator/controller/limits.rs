@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use super::request::ControlledJob;
 use super::rules::{KINDS, LimitOf, SiteRules};
 
-/// Amounts that running jobs use of each limited resource, in the order of [`LimitOf::all`].
+/// Use of each limited resource by running jobs, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
-/// Set of jobs that count against a limit.
-///
-/// These are the jobs of a QOS, the jobs of a user or of an account in a QOS, or the jobs of an
+/// Jobs that count against a limit: of a QOS, of a user or an account in a QOS, or of an
 /// association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
@@ -20,26 +18,23 @@ enum Scope {
     Association(usize),
 }
 
-/// For each QOS and association, total use of the resources under limits by its running jobs.
+/// Use by the running jobs of each QOS and association.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
 }
 
-/// Point of a scheduling attempt at which limits are tested: before or after the search for nodes.
+/// Stage of a scheduling attempt at which limits are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Stage before the search for nodes, which tests limits on numbers of jobs and on time limits.
+    /// Before the search for nodes: limits on numbers of jobs and on time limits.
     Before,
-    /// Stage after the search for nodes, which tests limits on nodes, processors, memory and GPUs.
+    /// After it: limits on nodes, processors, memory and GPUs.
     After,
 }
 
-/// Slurm's names of the wait reasons for limits of a QOS.
-///
-/// Each row has the names for limits on the numbers of jobs, nodes and processors, on memory and on
-/// GPUs. The rows are for all jobs of the QOS together, for the jobs of one user, for the jobs of
-/// one account, and for a single job.
+/// Slurm's wait reasons for limits of a QOS, on jobs, nodes, processors, memory and GPUs. The rows
+/// are for all jobs of the QOS, of one user, and of one account, and for a single job.
 const QOS_NAMES: [[&str; KINDS]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpGRES"],
     [
@@ -65,10 +60,8 @@ const QOS_NAMES: [[&str; KINDS]; 4] = [
     ],
 ];
 
-/// Slurm's names of the wait reasons for limits of an association.
-///
-/// Each row has names for the same five kinds of limits as in [`QOS_NAMES`]. The rows are for all
-/// jobs of the association together, for the jobs of its user, and for a single job.
+/// Slurm's wait reasons for limits of an association, as in [`QOS_NAMES`]. The rows are for all its
+/// jobs, for the jobs of its user, and for a single job.
 const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
     [
         "AssocGrpJobsLimit",
@@ -89,7 +82,6 @@ const ASSOCIATION_JOB_NAMES: [&str; KINDS] = [
     "AssocMaxGRESPerJob",
 ];
 
-/// Whether a wait reason names a limit of a QOS or an association.
 pub(super) fn is_name(reason: &str) -> bool {
     QOS_NAMES.iter().chain(&ASSOCIATION_NAMES).flatten().any(|own| *own == reason)
 }
@@ -110,7 +102,7 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 }
 
 impl RunningSums {
-    /// Adds the amounts of a job that starts to the sums, or subtracts those of a job that ends.
+    /// Adds the amounts of a job that starts, or subtracts those of a job that ends.
     pub(super) fn count(
         &mut self,
         job: &ControlledJob,
@@ -125,7 +117,6 @@ impl RunningSums {
         }
     }
 
-    /// Whether all limits allow the start of a job.
     pub(super) fn allow(
         &self,
         rules: &SiteRules,
@@ -136,12 +127,9 @@ impl RunningSums {
         self.exceeded(rules, job, partition_qos, test).is_none()
     }
 
-    /// Slurm's wait reason for a limit that forbids the start of a job; `None` if all limits allow
-    /// it.
-    ///
-    /// A limit of the partition's QOS replaces the same limit of the job's QOS, and either of them
-    /// replaces that of the associations. The limits of the job's association and of all
-    /// associations above it apply together.
+    /// Slurm's wait reason for a limit that forbids the start of a job. A limit of the partition's
+    /// QOS replaces that of the job's QOS, and either replaces that of the associations. The limits
+    /// of the job's association and of all above it apply together.
     pub(super) fn exceeded(
         &self,
         rules: &SiteRules,
@@ -156,7 +144,7 @@ impl RunningSums {
         all.dedup();
         let of = |scope: Scope| self.sums.get(&scope).copied().unwrap_or_default();
         let own = job.amounts();
-        // Limits that are tested at this stage: only the first kind is a number of jobs.
+        // Limits of this stage: only the first kind is a number of jobs.
         let part = |limit: &LimitOf| {
             let mut all = limit.all();
             match test {
@@ -165,7 +153,6 @@ impl RunningSums {
             }
             all
         };
-        // Whether this job and the running jobs together exceed a limit that is set.
         let exceeds = |most: Option<u64>, sum: Sum, kind: usize| {
             most.is_some_and(|most| sum[kind] + own[kind] > most)
         };

@@ -1,8 +1,7 @@
-//! Replays a history with the simulation engine, and with the controller model as the scheduler.
+//! Replays a history in the simulation engine, with the controller model as the scheduler.
 //!
-//! The engine handles the clock, the arrivals and the ends of jobs. Only the controller model knows
-//! which nodes a job holds, because jobs may share nodes. In the engine, each job holds one
-//! processor.
+//! The engine has the clock, arrivals and ends. Only the controller model knows the nodes of jobs,
+//! because jobs may share nodes: in the engine, each job holds one processor.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,44 +22,41 @@ use crate::operator::causes::{Causes, WaitsByCause};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-/// Number of starts between two reports of progress.
+/// Starts between two reports.
 const REPORT_EVERY: usize = 500;
 
-/// Tolerance for rounding errors of times, in seconds.
+/// Tolerance of times, in seconds.
 const ROUNDING: f64 = 1e-6;
 
-/// Outcome of one job record in a replay.
+/// Outcome of one record in a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOutcome {
-    /// Time of the job's start; `None` if the job did not start.
+    /// `None` if the job did not start.
     pub start: Option<Second>,
-    /// Allocated nodes; `None` if the job did not start.
+    /// `None` if the job did not start.
     pub nodes: Option<NodeSet>,
-    /// Index of the partition in which the job started.
+    /// Index of the partition of the start.
     pub partition: usize,
-    /// Scheduler that started the job.
     pub by: StartedBy,
-    /// Whether the job was refused because it can never start.
+    /// Whether the job can never start.
     pub is_refused: bool,
 }
 
-/// Starts that a replay repeats before its schedulers decide.
-///
-/// They are recorded starts, or the starts of another replay.
+/// Recorded or earlier replayed starts that a replay repeats before its schedulers decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
-    /// Outcomes of all records, or of the first records only.
+    /// Outcomes of all or of the first records.
     pub outcomes: &'a [JobOutcome],
-    /// First second in which the schedulers decide. Earlier starts are repeated from `outcomes`.
+    /// First second in which the schedulers decide.
     pub until: Second,
 }
 
-/// Input of a replay of a history on a machine.
+/// Replay of a history on a machine.
 ///
 /// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. A job that
-/// never started waits until its recorded cancellation. Recorded times are whole seconds. If `copy`
-/// is set, it is the seed of random fractions of a second, which are added to the times, and of
-/// random phases of both schedulers. Otherwise all of these are 0.
+/// never started waits until its recorded cancellation. If `copy` is set, it is the seed of random
+/// fractions of a second, which are added to recorded times, and of random phases of both
+/// schedulers.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,
@@ -69,15 +65,15 @@ pub struct ControllerReplay<'a> {
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: f64,
     pub copy: Option<u64>,
-    /// Function that is called with the number of starts so far.
+    /// Gets the number of starts so far.
     pub report: &'a dyn Fn(usize),
 }
 
 impl ControllerReplay<'_> {
-    /// Runs the replay, and returns the outcome of each record.
+    /// Outcome of each record.
     ///
     /// # Errors
-    /// One sentence, if the simulation engine cannot run.
+    /// If the simulation engine cannot run.
     ///
     /// # Complexity
     /// The time of both schedulers in each of their cycles, and **O(log n)** for each of *n*
@@ -86,16 +82,8 @@ impl ControllerReplay<'_> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// Runs the replay after the starts in `given`, and returns the outcome of each record.
-    ///
-    /// The result is `None` if the total wait of the jobs that start after the given ones exceeds
-    /// `most` seconds.
-    ///
-    /// # Errors
-    /// The error of [`run`](ControllerReplay::run).
-    ///
-    /// # Complexity
-    /// The time of [`run`](ControllerReplay::run).
+    /// Outcome of each record after the starts in `given`. `None` if the later starts have a total
+    /// wait of more than `most` seconds.
     pub fn run_within(
         self,
         most: Second,
@@ -105,24 +93,19 @@ impl ControllerReplay<'_> {
         Ok((waited <= most).then_some(outcomes))
     }
 
-    /// Runs the replay, and returns the outcome and the waits by cause of each record.
-    ///
-    /// # Errors
-    /// The error of [`run`](ControllerReplay::run).
+    /// Outcome and waits by cause of each record.
     ///
     /// # Complexity
-    /// The time of [`run`](ControllerReplay::run), and at each event a query to the
-    /// placement rule for each set of waiting jobs whose requests differ at most in their time
-    /// limits.
+    /// The time of [`run`](ControllerReplay::run), and at each event a query to the placement rule
+    /// for each kind of waiting request.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
         let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;
         Ok((outcomes, causes.map(Causes::into_waited).unwrap_or_default()))
     }
 
-    /// Runs the replay while the total wait does not exceed `most` seconds.
-    ///
-    /// If `causes` is given, it collects the waits of jobs by cause.
+    /// Replays while the total wait is at most `most` seconds, and collects causes of waits if
+    /// asked.
     fn replay(
         self,
         causes: Option<Causes>,
@@ -138,8 +121,7 @@ impl ControllerReplay<'_> {
         let last = stays.iter().filter_map(|stay| stay.end.max(stay.start).max(stay.submit)).max();
         for (place, stay) in stays.iter().enumerate() {
             let Some(queued) = stay.queued().filter(|_| !stay.is_rejected()) else { continue };
-            // A job that still waits or runs at the end of the recording does so until the last
-            // recorded second.
+            // A job without an end waits or runs until the last recorded second.
             let end = stay.end.or(last);
             if stay.start.is_none() {
                 match end {
@@ -167,7 +149,7 @@ impl ControllerReplay<'_> {
     }
 }
 
-/// Scheduler of the engine that does nothing, because the controller model (`Turn`) decides.
+/// Scheduler of the engine that leaves all decisions to [`Turn`].
 struct Outside;
 
 impl Scheduler for Outside {
@@ -178,41 +160,37 @@ impl Scheduler for Outside {
     }
 }
 
-/// Controller model in the role of the engine's scheduler, with the state of its cycles.
+/// Controller model in the role of the engine's scheduler.
 pub(super) struct Turn<'a> {
     pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
-    /// Waiting jobs that will be cancelled: time and index of each, sorted by time. The first
-    /// `cancelled` of them are past.
+    /// Future cancellations of waiting jobs, sorted by time. The first `cancelled` are past.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// Whether a job is already in the queue when the engine reports its arrival, by job.
-    ///
-    /// Jobs that waited at the first instant of a sampled future are such jobs. Missing entries
-    /// mean false.
+    /// Whether each job is in the queue before its arrival, as at the first instant of a future.
+    /// Missing entries mean false.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
-    /// Total wait of the jobs that the schedulers started, in seconds.
+    /// Total wait of started jobs, in seconds.
     waited: Second,
-    /// First second in which the schedulers decide. `given` has the outcomes of jobs that start
-    /// earlier.
+    /// First second in which the schedulers decide, after the starts in `given`.
     until: Second,
     given: BTreeMap<usize, JobOutcome>,
-    /// Recorded starts that are still to be repeated: time, and index of the job.
+    /// Recorded starts that are still to be repeated.
     pending: BTreeSet<(Second, usize)>,
-    /// Fractions of a second at which the main scheduler and the backfill scheduler run.
+    /// Fractions of a second at which the main and the backfill scheduler run.
     phases: [f64; 2],
     pub(super) next_tick: Option<Second>,
     pub(super) cycles: Cycles,
     causes: Option<Causes>,
-    /// Wait reasons, updated in each pass after its recorded starts; `None` if not requested.
+    /// Updated in each pass after its recorded starts.
     pub(super) reasons: Option<WaitReasons>,
-    /// Number of allocations and releases so far.
+    /// Number of allocations and releases.
     changes: u64,
-    /// For each job, the last clock second in which backfill considered it.
+    /// Last second in which backfill considered each job.
     looked: Vec<Second>,
-    /// Last clock second in which nodes became free or a job was cancelled.
+    /// Last second in which nodes became free or a job was cancelled.
     freed: Second,
 }
 
@@ -304,8 +282,7 @@ impl Scheduler for Turn<'_> {
             return None;
         }
         let now = now.units();
-        // First instant at which a scheduler with this phase runs: not before `time`, and later
-        // than `now`.
+        // First instant with this phase not before `time`, and later than `now`.
         let next = |time: f64, phase: f64| {
             let time = time.max(now);
             let at = (time - phase - ROUNDING).ceil() + phase;
@@ -356,7 +333,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Sets the recorded starts that are made in place of scheduler decisions up to an instant.
+    /// Sets starts that are made in place of decisions up to an instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -367,9 +344,8 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs in the simulation engine up to a second, while `goes_on` returns `true`.
-    ///
-    /// `goes_on` is called after each instant, with the number of starts before this instant.
+    /// Runs jobs in the engine up to a second, while `goes_on` agrees. It is asked after each
+    /// instant, with the number of earlier starts.
     pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,
@@ -377,7 +353,7 @@ impl<'a> Turn<'a> {
         mut goes_on: impl FnMut(&Turn<'a>, usize) -> bool,
     ) -> Result<(), String> {
         jobs.sort_by_key(|job| (job.arrival, job.number));
-        // The workload of this scenario is replaced, but it needs two processors to be valid.
+        // The workload is replaced, but needs two processors to be valid.
         let slots = u32::try_from(jobs.len().max(2)).unwrap_or(u32::MAX);
         let scenario = Scenario::builder().flat(slots).workload(Component::new("lublin")).jobs(1);
         let scenario = scenario.build().map_err(|problem| problem.to_string())?;
@@ -404,12 +380,9 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs the cycles whose recorded starts may precede the other events of their second.
-    ///
-    /// Recorded times are whole seconds. A cycle is taken to precede the submissions and ends of
-    /// its second if the jobs that it starts were submitted earlier, and their nodes became free
-    /// earlier. If the cycle came after these events, it could have started more jobs. Only wait
-    /// reasons depend on this order.
+    /// Runs the cycles whose recorded starts may precede the other events of their second. A cycle
+    /// is taken to do so if its jobs and their nodes were there earlier, because otherwise it could
+    /// have started more jobs. Only wait reasons depend on this order.
     fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         if self.reasons.is_none() || now >= self.until {
             return;
@@ -440,7 +413,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs the scheduler cycles that are due, or makes the recorded starts in their place.
+    /// Runs the due cycles, or makes the recorded starts in their place.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
@@ -457,14 +430,13 @@ impl<'a> Turn<'a> {
         {
             self.run_backfill(cluster, at, now);
         }
-        // Make the given starts that happened at a submission, or by an unknown scheduler.
+        // Make the given starts at a submission, or by an unknown scheduler.
         if follows {
             let starts = self.given_starts(now, |_| true);
             self.make(cluster, now, starts, StartedBy::Unknown);
         }
     }
 
-    /// Runs a cycle of the main scheduler, or makes the recorded starts of such a cycle.
     fn run_main(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let full = self.cycles.full_at(&self.controller.rules.parameters);
         let is_full = full.is_some_and(|time| time <= at + ROUNDING);
@@ -481,7 +453,6 @@ impl<'a> Turn<'a> {
         self.make(cluster, now, starts, StartedBy::Main);
     }
 
-    /// Runs a cycle of the backfill scheduler, or makes the recorded starts of such a cycle.
     fn run_backfill(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         self.cycles.ran_backfill(at);
         if self.causes.is_some() {
@@ -498,13 +469,13 @@ impl<'a> Turn<'a> {
         self.make(cluster, now, starts, StartedBy::Backfill);
     }
 
-    /// Whether a recorded start by the scheduler `by` is due in this second, or was due earlier.
+    /// Whether a recorded start by a scheduler is due.
     fn has_given(&self, now: Second, by: StartedBy) -> bool {
         let due = self.pending.range(..=(now, usize::MAX));
         due.into_iter().any(|own| self.given[&own.1].by == by)
     }
 
-    /// Makes the recorded starts that are due, for the schedulers that `is_by` selects.
+    /// Makes the due recorded starts of the schedulers that `is_by` selects.
     fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
         let due = self.pending.range(..=(now, usize::MAX));
         let due: Vec<(Second, usize)> =

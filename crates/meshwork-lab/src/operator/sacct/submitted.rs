@@ -2,7 +2,6 @@
 
 use crate::operator::unmodelled::Beyond;
 
-/// Options of a command line that constrain the placement of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Submitted {
     pub(super) require: Option<String>,
@@ -12,12 +11,12 @@ pub(super) struct Submitted {
     pub(super) nodes: Option<u32>,
     /// Whether a range of node counts is requested.
     pub(super) is_range: bool,
-    /// Names of the partitions, separated by commas, if there are several.
+    /// Names of partitions, separated by commas, if there are several.
     pub(super) partitions: String,
     pub(super) nice: i64,
-    /// Name of the reservation; empty for none.
+    /// Empty for none.
     pub(super) reservation: String,
-    /// Largest number of tasks of an array that may run at once.
+    /// Most tasks of an array that may run at once.
     pub(super) throttle: Option<u32>,
     pub(super) is_exclusive: bool,
     pub(super) whole_blocks: bool,
@@ -25,12 +24,11 @@ pub(super) struct Submitted {
     pub(super) spread: bool,
     pub(super) consolidate: bool,
     pub(super) beyond: Vec<Beyond>,
-    /// Options of the command line for cores, memory and GPUs, in the order in which they were
-    /// given.
+    /// Options for cores, memory and GPUs, in their order.
     pub(super) options: String,
 }
 
-/// Names of the options for parts of nodes (cores, memory, GPUs).
+/// Options for parts of nodes (cores, memory, GPUs).
 const PARTS: [&str; 36] = [
     "n",
     "ntasks",
@@ -70,10 +68,10 @@ const PARTS: [&str; 36] = [
     "core-spec",
 ];
 
-/// Short options that have no value.
+/// Short options without a value.
 const SHORT_FLAGS: &str = "hHIkOQsvVWX";
 
-/// Long options without a separate value. An optional value follows after `=`.
+/// Long options without a separate value; an optional one follows after `=`.
 const LONG_FLAGS: [&str; 24] = [
     "parsable",
     "exclusive",
@@ -127,8 +125,7 @@ impl Submitted {
                 }
             };
             let value = value.unwrap_or_default();
-            // The end of a wrapped command without quotes is unknown, and options in it are not
-            // Slurm's.
+            // Without quotes, the end of a wrapped command is unknown.
             if name == "wrap" && !value.starts_with(['"', '\'']) {
                 break;
             }
@@ -149,7 +146,7 @@ impl Submitted {
             let digits = value.bytes().take_while(u8::is_ascii_digit).count();
             value[..digits].parse::<u32>().ok().filter(|&number| number > 0)
         };
-        // A list with a slash is the name of a file, whose contents are not available here.
+        // A list with a slash is the name of a file, which is not available here.
         let list = || Some(value.to_owned()).filter(|list| !list.is_empty() && !list.contains('/'));
         match name {
             "w" | "nodelist" => self.require = list(),

@@ -1,11 +1,10 @@
 //! Recordings of whole runs, written event by event while they run.
 //!
 //! The file `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events
-//! in the order of the engine. Each event is a byte for its kind, followed by numbers of variable
-//! length; a time is stored as the bytes in which it differs from the previous one. The file ends
-//! with the byte `END`, the number of events, and a digest of all preceding bytes. A file without
-//! this end, or with the key of another run, is not a valid recording. During the run the file has
-//! a temporary name.
+//! in the order of the engine: a byte for the kind, followed by numbers of variable length. Of a
+//! time, only the bytes that differ from the previous one are stored. The file ends with the byte
+//! `END`, the number of events, and a digest of all preceding bytes. Otherwise, or with the key of
+//! another run, it is invalid. During the run it has a temporary name.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -22,17 +21,17 @@ use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
 use crate::watch::{EventKind, NOBODY, RunEvent};
 
-/// Name of the folder of recordings in a results folder.
+/// Folder of recordings in a results folder.
 pub const RECORDINGS: &str = "recordings";
 
-/// First bytes of the file of a recording. The digit is the version of the format.
+/// First bytes of a recording, with the version of the format.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
 
-/// Number of bytes that are collected before they are written to the file.
+/// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// Maximum size of a recording in bytes. A run of some ten million jobs reaches it. A larger
-/// recording is dropped, and its run is simulated again to be shown.
+/// Maximum size in bytes: some ten million jobs. A larger recording is dropped, and its run
+/// repeated to be shown.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Length in bytes of the digest at the end of a file.
@@ -44,89 +43,79 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
-/// Kind of an event of an outage. The bits at `REQUEST` tell which event it is.
+/// Kind of all outage events, which the bits at `REQUEST` distinguish.
 const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
 const UP: u8 = 2;
-/// Byte that marks the end of the events.
+/// Marks the end of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
-/// Flag of an event that is later than the previous one. The changed bits of the time follow.
+/// Flag of an event later than the previous one. The changed bits of its time follow.
 const LATER: u8 = 8;
-/// Position of the bits in an event's first byte that say more about the event than its kind.
-///
-/// For an event with a request, they give its form: count, block, subcube or pieces. For an event
-/// with a placement, they tell whether it has parts of nodes. For an outage, they tell which event
-/// it is.
+/// Position of the bits in an event's first byte that follow the kind. They give the form of a
+/// request (count, block, subcube or pieces), parts of nodes of a placement, or the kind of an
+/// outage event.
 const REQUEST: u32 = 4;
-/// Form of a request for pieces (equal parts of nodes), which is stored as text.
+/// Form of a request for pieces (equal parts of nodes), stored as text.
 const PIECES: u8 = 3;
-/// Flag of a recorded placement with parts of nodes. The parts are stored after the placement.
+/// Flag of a placement with parts of nodes, which follow it.
 const PARTS: u8 = 1;
-/// Largest length in bytes of a request that is stored as text.
+/// Longest request as text, in bytes.
 const MAX_WORDS: u64 = 1 << 16;
 
-/// Path of the recording of the run with this key, in a results folder.
+/// Path of the recording with this key in a results folder.
 #[must_use]
 pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
 
-/// Runs of a study that are recorded: the first replications of all or of some scenarios.
+/// Recorded runs of a study: first replications of all or of some scenarios.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     folder: PathBuf,
-    /// Whether all scenarios are recorded, because the study requests recordings.
+    /// Whether the study requests recordings of all scenarios.
     all: bool,
-    /// Indices of the scenarios that are recorded if not all are.
+    /// Otherwise, the recorded scenarios.
     some: Vec<usize>,
 }
 
 impl Kept {
-    /// Selects the runs of a study that are recorded in its results folder `folder`.
-    ///
-    /// `record` is the study's setting: `true` records all scenarios, `false` none (the result is
-    /// `None`). Without the setting, the scenarios with the indices `some` are recorded.
+    /// Selects the recorded runs of a study in its results folder. `record` is the study's setting,
+    /// for all or no scenarios. Without it, the scenarios `some` are recorded.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
         (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
-    /// Whether the run of this scenario and replication is recorded.
+    /// Whether a run is recorded.
     #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
         replication == 0 && (self.all || self.some.contains(&point))
     }
 
-    /// Whether the study requests recordings. If so, a missing recording of a stored run is made
-    /// again or reported.
+    /// Whether the study requests recordings, so that a missing one is made again or reported.
     #[must_use]
     pub fn is_asked_for(&self) -> bool {
         self.all
     }
 
-    /// Path of the recording of the run with this key.
     #[must_use]
     pub fn path(&self, key: &str) -> PathBuf {
         path(&self.folder, key)
     }
 
     /// Begins the recording of the run with this key.
-    ///
-    /// # Errors
-    /// If the file cannot be created.
     pub fn begin(&self, key: &str) -> Result<RunRecorder, FileError> {
         RunRecorder::create(&self.folder, key)
     }
 }
 
-/// An observer that records the events of a run, except those for which [`RunEvent`] has no kind.
+/// Observer that records the events of a run, except those for which [`RunEvent`] has no kind.
 ///
-/// For a log in whole seconds, the file takes some 7 bytes for each event. The observer needs only
-/// the memory of a buffer. A recording that cannot be written, or grows beyond 256 MiB, is dropped
-/// and leaves no file; the run goes on.
+/// For a log in whole seconds, an event takes some 7 bytes. A recording that cannot be written, or
+/// grows beyond 256 MiB, is dropped and leaves no file; the run goes on.
 pub struct RunRecorder {
     path: PathBuf,
     temporary: PathBuf,
@@ -139,7 +128,7 @@ pub struct RunRecorder {
     error: Option<FileError>,
 }
 
-/// Values of the previous events, relative to which the next event is encoded.
+/// Previous values, relative to which the next event is encoded.
 #[derive(Default)]
 struct Before {
     at: u64,
@@ -150,13 +139,10 @@ struct Before {
 }
 
 impl RunRecorder {
-    /// Begins the recording of a run in the folder `recordings` of a results folder. The folder is
-    /// created if it does not exist.
-    ///
-    /// # Errors
-    /// If the file cannot be created.
+    /// Begins a recording in the folder `recordings`, which is created if needed, of a results
+    /// folder.
     pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
-        // Scenarios of a sweep that are identical have the same key, and may run at the same time.
+        // Identical scenarios of a sweep have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let home = folder.join(RECORDINGS);
         fs::create_dir_all(&home).map_err(|error| FileError::making(&home, &error))?;
@@ -183,8 +169,8 @@ impl RunRecorder {
         })
     }
 
-    /// Completes the recording, and gives the file its final name. It is not an error if the
-    /// recording was dropped because of its size.
+    /// Completes the recording, and gives its file the final name. A recording that was dropped
+    /// because of its size is no error.
     ///
     /// # Errors
     /// If the file could not be written, during the run or now. No file is left then.
@@ -318,15 +304,14 @@ impl Observer for RunRecorder {
 }
 
 impl Drop for RunRecorder {
-    /// Removes the temporary file of a failed run. The file of a finished run has been renamed
-    /// before, so it is kept.
+    /// Removes the temporary file of a failed run.
     fn drop(&mut self) {
         self.file = None;
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Writes a number with seven bits in each byte, the lowest bits first.
+/// Writes a number with seven bits in each byte, the lowest first.
 fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         buffer.push(number as u8 | 0x80);
@@ -335,18 +320,17 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// Writes the difference of a number from the previous number. The difference is often small, and
-/// may be negative.
+/// Writes a difference from the previous number, which is often small and may be negative.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
     *before = number;
 }
 
-/// Writes the changed bytes of a time, after a byte with the positions of the first and the last.
+/// Writes the changed bytes of a time, after a byte with the first and the last position.
 ///
-/// `difference` is the exclusive or of the bits of the time and of the previous time. A time in
-/// whole seconds takes two or three bytes.
+/// `difference` is the exclusive or with the previous time. A time in whole seconds takes two or
+/// three bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
     let bytes = difference.to_le_bytes();
     let first = (difference.trailing_zeros() / 8).min(7) as usize;
@@ -362,12 +346,11 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
     }
 }
 
-/// Replays the recording of the run with this key: calls `visit` with each event until it returns
-/// `false`. The jobs in events have the numbers and requests of the original jobs, but neither run
-/// times nor estimates.
+/// Calls `visit` with each event of the recording with this key until it returns `false`. Jobs have
+/// their numbers and requests, but neither run times nor estimates.
 ///
 /// # Errors
-/// If the folder has no recording of the run, or the recording is incomplete.
+/// If the folder has no complete recording of the run.
 pub fn replay(
     folder: &Path,
     key: &str,
@@ -389,11 +372,7 @@ pub fn replay(
     Ok(())
 }
 
-/// Checks that a file is the complete recording of the run with this key. Returns the number of its
-/// events.
-///
-/// # Errors
-/// If the recording is incomplete, or is the recording of another run.
+/// Checks that a file is the complete recording with this key, and returns its number of events.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut file = File::open(path)?;
@@ -429,7 +408,7 @@ fn head(key: &str) -> Vec<u8> {
     [MAGIC, key.as_bytes(), b"\n"].concat()
 }
 
-/// Reader of the events of a recording.
+/// Reader of a recording's events.
 struct Events {
     file: BufReader<File>,
     before: Before,
