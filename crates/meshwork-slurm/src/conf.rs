@@ -16,7 +16,6 @@ pub struct ConfNode {
     pub processors: u32,
     /// Nodes of lower weight are allocated first.
     pub weight: u32,
-    /// Whether the node's state allows jobs.
     pub is_up: bool,
     /// Index of the line in [`Conf::node_lines`].
     pub given: usize,
@@ -25,12 +24,9 @@ pub struct ConfNode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     pub name: String,
-    /// From 1.
     pub line: usize,
     pub nodes: NodeSet,
-    /// First name in the list of nodes that does not exist.
     pub unknown: Option<String>,
-    /// Name of the requested topology.
     pub topology: Option<String>,
     /// Fewest nodes of a job.
     pub least: u32,
@@ -38,7 +34,6 @@ pub struct Partition {
     pub most: u32,
     /// Whether jobs that name no partition use this one.
     pub is_default: bool,
-    /// Whether all jobs get whole nodes.
     pub is_exclusive: bool,
     /// Keys and values of the line and of earlier `DEFAULT` lines.
     pub given: ConfLine,
@@ -50,13 +45,11 @@ pub struct Conf {
     pub nodes: Vec<ConfNode>,
     pub hosts: Hosts,
     pub partitions: Vec<Partition>,
-    /// With the defaults of earlier `DEFAULT` lines.
     pub node_lines: Vec<ConfLine>,
     /// Lines that define neither nodes nor partitions.
     pub settings: Vec<ConfLine>,
 }
 
-/// Most nodes that a file may define.
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
@@ -67,9 +60,6 @@ impl Conf {
     }
 
     /// Reads a `slurm.conf`; `include` returns the text of an included file.
-    ///
-    /// # Errors
-    /// If Slurm would not start; the reason is then among the findings.
     pub fn read(
         text: &str,
         include: &mut dyn FnMut(&str) -> Result<String, String>,
@@ -114,7 +104,6 @@ impl Conf {
     }
 }
 
-/// Deepest nesting of `Include` lines.
 const DEEPEST: usize = 8;
 
 fn gather(
@@ -174,15 +163,11 @@ impl Reader<'_> {
             (Some(given), _) | (None, Some(given)) => given,
             (None, None) => {
                 let mut product: u32 = 1;
-                let sockets = if line.get("Sockets").is_some() {
-                    ["Sockets", "Boards"]
-                } else {
-                    ["SocketsPerBoard", "Boards"]
+                let sockets = match line.get("Sockets") {
+                    Some(_) => &["Sockets"][..],
+                    None => &["SocketsPerBoard", "Boards"],
                 };
-                for key in sockets.into_iter().chain(["CoresPerSocket", "ThreadsPerCore"]) {
-                    if key == "Boards" && sockets[0] == "Sockets" {
-                        continue;
-                    }
+                for key in sockets.iter().chain(&["CoresPerSocket", "ThreadsPerCore"]) {
                     product = product.saturating_mul(self.number(line, key)?.unwrap_or(1));
                 }
                 product

@@ -9,11 +9,9 @@ use crate::site::SlurmSite;
 use crate::topology::Structure;
 use meshwork::job::hostlist::names;
 
-/// Request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes, and constraints on them. `require` replaces the list of required nodes in
-    /// it.
+    /// Number of nodes, and constraints on them. `require` replaces its required nodes.
     pub wanted: NodeRequest,
     /// Required nodes as a host list.
     pub require: Option<String>,
@@ -25,10 +23,8 @@ pub struct SlurmRequest {
     pub share: Option<u32>,
 }
 
-/// Slurm's answer to a request for nodes of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
-    /// Nodes that the job gets, or would get.
     Nodes(NodeSet),
     /// The job may start later; with Slurm's message.
     Wait(Wait, SlurmMessage),
@@ -39,19 +35,15 @@ pub enum SlurmAnswer {
 #[derive(Clone, Debug)]
 struct Held {
     nodes: NodeSet,
-    /// Processors of each node; `None` for whole nodes.
     share: Option<u32>,
     whole_blocks: bool,
 }
 
-/// Allocator of a Slurm partition, with the nodes that each job holds.
 #[derive(Clone, Debug)]
 pub struct SlurmAllocator<K: Ord> {
     site: SlurmSite,
     held: BTreeMap<K, Held>,
-    /// Held processors of each node.
     used: Vec<u32>,
-    /// Nodes without held processors.
     unused: NodeSet,
 }
 
@@ -104,8 +96,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.ask_without(asked, None)
     }
 
-    /// Answer to a request if the nodes in `kept` are not available now. They are available on the
-    /// empty machine, by which it is judged whether the job can ever start.
+    /// Answer to a request without the nodes in `kept`, which may serve the job later.
     #[must_use]
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
@@ -128,8 +119,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// Nodes from [`ask_without`](SlurmAllocator::ask_without). Whether the job can ever start is
-    /// not checked.
+    /// Nodes as from [`ask_without`](SlurmAllocator::ask_without), if the job can start now.
     #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();
@@ -149,7 +139,6 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         told
     }
 
-    /// Allocates the given nodes to a job in place of its earlier ones.
     pub fn hold(&mut self, name: &K, asked: &SlurmRequest, nodes: NodeSet) {
         self.release(name);
         let share = self.share(asked);
@@ -160,7 +149,6 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.held.insert(name.clone(), Held { nodes, share, whole_blocks: asked.whole_blocks });
     }
 
-    /// Releases the nodes of a job and returns their number.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let held = self.held.remove(name)?;
         for node in held.nodes.iter() {
@@ -172,13 +160,11 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(held.nodes.count())
     }
 
-    /// Processors of each node; `None` for whole nodes, which the partition or the request may
-    /// require.
+    /// Processors of each node; `None` if partition or request require whole nodes.
     fn share(&self, asked: &SlurmRequest) -> Option<u32> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
-    /// Processors of a node that a job takes: `share`, or all of them.
     fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
         share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
     }

@@ -1,6 +1,5 @@
 //! Findings of the lint: what Slurm refuses, or accepts with an unintended meaning.
 
-/// File of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     Topology,
@@ -10,7 +9,6 @@ pub enum Source {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Slurm would not start.
     Fatal,
     /// Slurm would start, but behave differently than intended.
     Warning,
@@ -19,10 +17,9 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LintFinding {
     pub source: Source,
-    /// From 1; `None` for the file as a whole.
+    /// Line number, counted from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     pub level: Level,
-    /// Problem, in one sentence.
     pub says: String,
     /// Messages that Slurm logs, as far as known.
     pub slurm: Vec<String>,
@@ -31,12 +28,11 @@ pub struct LintFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LintFindings(pub Vec<LintFinding>);
 
-/// Error of a reader, with its reason among the findings.
+/// Slurm would not start: the reason is a fatal finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fatal;
 
 impl LintFindings {
-    /// Adds a fatal finding about the topology file.
     pub fn fatal(&mut self, line: usize, says: impl Into<String>, slurm: &[&str]) -> Fatal {
         self.add(Source::Topology, Some(line), Level::Fatal, says.into(), slurm);
         Fatal
@@ -62,7 +58,6 @@ impl LintFindings {
         self.add(Source::Gres, line, Level::Warning, says.into(), &[]);
     }
 
-    /// Adds a fatal finding about `slurm.conf`.
     pub fn fatal_conf(
         &mut self,
         line: Option<usize>,
@@ -85,7 +80,6 @@ impl LintFindings {
         self.0.push(LintFinding { source, line, level, says, slurm });
     }
 
-    /// First fatal finding, if any.
     #[must_use]
     pub fn first_fatal(&self) -> Option<&LintFinding> {
         self.0.iter().find(|finding| finding.level == Level::Fatal)

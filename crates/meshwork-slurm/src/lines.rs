@@ -2,7 +2,7 @@
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
-    /// From 1; of a continued line, the first line's number.
+    /// Counted from 1; of a continued line, the first line's number.
     pub number: usize,
     pub pairs: Vec<(String, String)>,
 }

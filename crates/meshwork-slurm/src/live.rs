@@ -12,7 +12,7 @@ const FIELDS: [char; 22] = [
     'a', 'q', 'k',
 ];
 
-/// Job that is pending, running, suspended or completing.
+/// Job in the output of `squeue`. Times are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuedJob {
     /// Identifier that users see: `17`, `17_3` for a task of an array, or `17+1` for a component of
@@ -34,7 +34,6 @@ pub struct QueuedJob {
     pub requires: String,
     pub excludes: String,
     pub dependency: String,
-    /// In seconds since 1970.
     pub submitted: Option<i64>,
     /// In seconds since 1970; of a waiting job, its expected or earliest allowed start.
     pub start: Option<i64>,
@@ -164,8 +163,7 @@ fn seconds(text: &str) -> Option<i64> {
     hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
 }
 
-/// Arguments with which `squeue` prints the minimum number of nodes of each waiting job. `jobs`
-/// restricts the query to some records.
+/// Arguments with which `squeue` prints the minimum number of nodes of waiting jobs.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -214,11 +212,9 @@ pub fn read_nodes(text: &str) -> Vec<(String, String)> {
     text.lines().filter_map(of).collect()
 }
 
-/// Reservation of nodes in `scontrol`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeReservation {
     pub name: String,
-    /// Host list.
     pub nodes: String,
     /// In seconds since 1970.
     pub start: i64,
@@ -254,14 +250,12 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     found.next().is_none().then_some(value)
 }
 
-/// Job in `scontrol`.
+/// Job in the output of `scontrol`. Times are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownJob {
     pub state: String,
     pub partition: String,
-    /// In seconds since 1970.
     pub submitted: i64,
-    /// Such as `2` or `2-2`.
     pub num_nodes: String,
     /// `AdminComment` of operators.
     pub note: String,
@@ -292,13 +286,10 @@ pub fn read_job(text: &str) -> Result<ShownJob, String> {
     })
 }
 
-/// Partition in `scontrol`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownPartition {
-    /// Host list.
     pub nodes: String,
     pub state: String,
-    /// Whether jobs never share a node.
     pub is_exclusive: bool,
 }
 
@@ -320,14 +311,11 @@ const NOTE: &str = "mw:";
 /// job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnWishes {
-    /// Requested range of node counts.
     pub range: Option<(u32, u32)>,
-    /// Required nodes as a host list.
     pub requires: Option<String>,
 }
 
 impl OwnWishes {
-    /// Text of the `AdminComment`.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
@@ -410,11 +398,7 @@ pub fn place_line(
     Ok(line)
 }
 
-/// Line for `scontrol` that undoes a placement, and restores the user's requests. Slurm refuses it
-/// if the job has started.
-///
-/// # Errors
-/// The errors of [`place_line`].
+/// Line for `scontrol` that undoes a placement. Slurm refuses it if the job has started.
 pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<String, String> {
     let mut line = format!("update JobId={} Partition={}", word(id)?, word(partition)?);
     if let Some((least, most)) = wishes.range {
@@ -425,17 +409,11 @@ pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<S
 }
 
 /// Line for `scontrol` that only moves a job to another partition.
-///
-/// # Errors
-/// The errors of [`place_line`].
 pub fn move_line(job: &str, partition: &str) -> Result<String, String> {
     Ok(format!("update JobId={} Partition={}", word(job)?, word(partition)?))
 }
 
 /// Line for `scontrol` that opens a partition, whose jobs Slurm then starts, or closes it.
-///
-/// # Errors
-/// The errors of [`place_line`].
 pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
     let state = if is_open { "UP" } else { "DOWN" };
     Ok(format!("update PartitionName={} State={state}", word(partition)?))
@@ -463,29 +441,11 @@ mod tests {
         records.iter().map(record).collect()
     }
 
+    #[rustfmt::skip]
     const JOB: [&str; 22] = [
-        "5_1",
-        "7",
-        "in",
-        "PD",
-        "6",
-        "4294901755",
-        "PartitionDown",
-        "",
-        "n3",
-        "n[5-6]",
-        "(null)",
-        "1795525700",
-        "N/A",
-        "N/A",
-        "1-00:02:00",
-        "(null)",
-        "(null)",
-        "N/A",
-        "ann",
-        "(null)",
-        "normal",
-        "block=2x3",
+        "5_1", "7", "in", "PD", "6", "4294901755", "PartitionDown", "", "n3", "n[5-6]", "(null)",
+        "1795525700", "N/A", "N/A", "1-00:02:00", "(null)", "(null)", "N/A", "ann", "(null)",
+        "normal", "block=2x3",
     ];
 
     #[test]

@@ -10,7 +10,6 @@ use crate::finding::{Fatal, Level, LintFinding, LintFindings, Source};
 use crate::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
 use meshwork::job::hostlist;
 
-/// Names of the configuration files of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmFiles {
     pub topology: String,
@@ -51,7 +50,6 @@ impl SlurmFiles {
     }
 }
 
-/// Parsed configuration files of a cluster, with all findings of the lint.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub files: SlurmFiles,
@@ -68,9 +66,6 @@ pub struct Reading {
 /// Reads a topology file and optionally a `slurm.conf` by the function `text`.
 ///
 /// Problems become findings; there are topologies only if no finding is fatal.
-///
-/// # Errors
-/// The message of `text`, if it cannot read a file.
 pub fn read(
     topology: &Path,
     conf: Option<&Path>,
@@ -194,7 +189,6 @@ impl Reading {
         Ok(())
     }
 
-    /// First finding with which Slurm would not start, as a sentence.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
@@ -230,45 +224,24 @@ impl Reading {
                     "the partition {name} is that of a slurm.conf, but none is given"
                 ));
             }
-            let count = self.hosts.count();
-            return self.site_of(
-                count,
-                NodeSet::full(count),
-                NodeSet::full(count),
-                &[],
-                None,
-                false,
-            );
+            return self.site_of(self.all(), self.all(), &[], None, false);
         };
         let names: Vec<&str> = conf.partitions.iter().map(|own| own.name.as_str()).collect();
-        let found = match partition {
-            Some(name) => conf.partitions.iter().find(|own| own.name == name).ok_or_else(|| {
-                format!(
-                    "{conf_name}: there is no partition {name} (there are: {})",
-                    names.join(", ")
-                )
-            })?,
-            None => {
-                let default = conf.partitions.iter().rfind(|own| own.is_default);
-                default
-                    .or_else(|| conf.partitions.first().filter(|_| names.len() == 1))
-                    .ok_or_else(|| match names[..] {
-                        [] => format!("{conf_name}: there is no partition: write PartitionName="),
-                        _ => format!(
-                            "{conf_name}: no partition is the default: say which of {} is meant",
-                            names.join(", ")
-                        ),
-                    })?
+        let all = names.join(", ");
+        let found = conf.partition(partition).ok_or_else(|| match (partition, &names[..]) {
+            (Some(name), _) => {
+                format!("{conf_name}: there is no partition {name} (there are: {all})")
             }
-        };
+            (None, []) => format!("{conf_name}: there is no partition: write PartitionName="),
+            (None, _) => {
+                format!("{conf_name}: no partition is the default: say which of {all} is meant")
+            }
+        })?;
         let topology = found.topology.as_deref();
         self.site_in(conf, found.nodes.clone(), topology, found.is_exclusive)
     }
 
     /// Nodes of all partitions with the default topology, or all nodes without a `slurm.conf`.
-    ///
-    /// # Errors
-    /// Slurm would not start.
     pub fn cluster(&self) -> Result<SlurmSite, String> {
         let Some(conf) = &self.conf else { return self.site(None) };
         if let Some(refusal) = self.refusal() {
@@ -296,7 +269,7 @@ impl Reading {
                 up.remove(number as u32);
             }
         }
-        self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, is_exclusive)
+        self.site_of(whole, up, &conf.nodes, topology, is_exclusive)
     }
 
     /// All nodes of the machine with the topology of this name, without partitions.
@@ -304,14 +277,28 @@ impl Reading {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
-        let count = self.hosts.count();
-        let all = NodeSet::full(count);
-        self.site_of(count, all.clone(), all, &[], Some(topology), false)
+        self.site_of(self.all(), self.all(), &[], Some(topology), false)
+    }
+
+    /// Weights and processors of all hosts, which are 1 without a node of this name.
+    pub(crate) fn nodes_of(&self, nodes: &[conf::ConfNode]) -> Nodes {
+        let mut weights = vec![1; self.hosts.count() as usize];
+        let mut processors = weights.clone();
+        for node in nodes {
+            if let Some(number) = self.hosts.find(&node.name) {
+                (weights[number as usize], processors[number as usize]) =
+                    (node.weight, node.processors);
+            }
+        }
+        Nodes::new(weights, processors)
+    }
+
+    fn all(&self) -> NodeSet {
+        NodeSet::full(self.hosts.count())
     }
 
     fn site_of(
         &self,
-        count: u32,
         whole: NodeSet,
         up: NodeSet,
         nodes: &[conf::ConfNode],
@@ -326,27 +313,15 @@ impl Reading {
         let (topology, structure) = found.ok_or_else(|| {
             let names = self.topologies.iter().map(|(topology, _)| topology.name.as_str());
             let names = names.collect::<Vec<_>>().join(", ");
+            let file = &self.files.topology;
             match topology {
-                Some(name) => {
-                    format!(
-                        "{}: there is no topology {name} (there are: {names})",
-                        self.files.topology
-                    )
-                }
-                None => format!("{}: this file lists no topology", self.files.topology),
+                Some(name) => format!("{file}: there is no topology {name} (there are: {names})"),
+                None => format!("{file}: this file lists no topology"),
             }
         })?;
-        let mut weights = vec![1; count as usize];
-        let mut processors = vec![1; count as usize];
-        for node in nodes {
-            if let Some(number) = self.hosts.find(&node.name) {
-                (weights[number as usize], processors[number as usize]) =
-                    (node.weight, node.processors);
-            }
-        }
         Ok(SlurmSite {
             hosts: self.hosts.clone(),
-            nodes: Nodes::new(weights, processors),
+            nodes: self.nodes_of(nodes),
             whole,
             up,
             topology: topology.name.clone(),
@@ -359,21 +334,16 @@ impl Reading {
 
 #[derive(Clone, Debug)]
 pub struct SlurmSite {
-    /// All nodes of the machine.
     pub hosts: Hosts,
     /// Weights and processors of all nodes.
     pub nodes: Nodes,
-    /// Nodes of the partition.
     pub whole: NodeSet,
-    /// Nodes of the partition in service.
     pub up: NodeSet,
-    /// Name of the topology.
     pub topology: String,
     pub structure: Structure,
-    /// Whether all jobs get whole nodes.
     pub is_exclusive: bool,
-    /// Whether jobs of one node are placed like larger ones on a flat topology. Older versions of
-    /// Slurm do this.
+    /// Whether a flat topology places jobs of one node like larger ones, as older versions of
+    /// Slurm.
     pub fits_single: bool,
 }
 

@@ -2,10 +2,8 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-/// Value of a YAML document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// From 1.
     pub line: usize,
     pub value: Value,
 }
@@ -19,11 +17,9 @@ pub enum Value {
     Map(Vec<(String, usize, Yaml)>),
 }
 
-/// Reason why Slurm cannot read a text as YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     pub line: usize,
-    /// Problem, in one sentence.
     pub says: String,
     /// Messages that Slurm logs.
     pub slurm: Vec<String>,
@@ -53,7 +49,6 @@ impl Yaml {
         }
     }
 
-    /// Whether the value is empty, `~` or `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))

@@ -8,7 +8,6 @@ use super::look::FAR;
 use crate::operator::history::{History, JobRecord};
 use crate::slurm::live::QueuedJob;
 
-/// Prediction of the run time of a job, never above its time limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
     /// Time limit of the job.
@@ -20,11 +19,9 @@ pub enum EndRule {
     UserQuantile,
 }
 
-/// Most run times of a user for the quantile.
 pub const REMEMBERED: usize = 100;
 
 impl EndRule {
-    /// With their names on the command line.
     pub const ALL: [(&'static str, EndRule); 3] = [
         ("limit", EndRule::Limit),
         ("user_mean", EndRule::UserMean),
@@ -61,9 +58,8 @@ impl ExpectedEnds {
     /// preemption do not count.
     #[must_use]
     pub fn of(rule: EndRule, history: &History) -> ExpectedEnds {
-        // Jobs that have run have nodes, or different times of start and end. A log in the Standard
-        // Workload Format names no nodes, and a job that was cancelled while it waited may have its
-        // end as its start.
+        // A log without nodes shows a run by different times of start and end. A job that was
+        // cancelled while it waited may have its end as its start.
         let ended = |stay: &&JobRecord| {
             (stay.ran() || stay.start < stay.end)
                 && !["REQUEUED", "NODE_FAIL", "PREEMPTED"].contains(&stay.state.as_str())

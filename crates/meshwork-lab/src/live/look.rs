@@ -21,7 +21,6 @@ pub struct SiteLook {
     /// Time in seconds just before the first command.
     pub now: f64,
     pub jobs: Vec<QueuedJob>,
-    /// Names and states of the partition's nodes.
     pub nodes: Vec<(String, String)>,
     pub reservations: Vec<NodeReservation>,
 }
@@ -72,7 +71,6 @@ impl Ranges {
         self.known.retain(|key, _| keys.contains(key));
         let new: Vec<&&QueuedJob> =
             jobs.iter().filter(|job| !self.known.contains_key(&job.key())).collect();
-        // Only a job of several nodes can request a range.
         let wide: BTreeSet<u64> =
             new.iter().filter(|job| job.nodes > 1).map(|job| job.number).collect();
         let said = if wide.is_empty() {

@@ -25,7 +25,7 @@ pub struct AgentMetrics {
     last_look: f64,
     last_seconds: f64,
     placements: u64,
-    /// Sum of seconds from submission to placement.
+    /// Sum of the times from submission to placement, in seconds.
     waited: f64,
     waiting: Vec<(String, f64)>,
 }

@@ -19,15 +19,9 @@ pub mod shadow;
 /// Interface to Slurm's commands and to the clock, which a test can replace.
 pub trait SlurmCommands {
     /// Output of the program `squeue` or `sinfo`.
-    ///
-    /// # Errors
-    /// If the program does not answer.
     fn ask(&mut self, program: &str, arguments: &[String]) -> Result<String, String>;
 
     /// Sends one line to a long-lived `scontrol`. The answer to an accepted update is empty.
-    ///
-    /// # Errors
-    /// If there is no answer.
     fn control(&mut self, line: &str) -> Result<String, String>;
 
     /// In seconds since 1970.

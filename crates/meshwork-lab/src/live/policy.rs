@@ -20,12 +20,10 @@ use crate::study::expand::expand;
 pub struct LivePolicy {
     scenario: Scenario,
     pub(super) topology: Topology,
-    /// In the order of node numbers.
     pub names: Vec<String>,
     pub(super) numbers: BTreeMap<String, u32>,
 }
 
-/// Waiting job, as the policy sees it.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) id: String,
@@ -36,11 +34,9 @@ pub(super) struct Candidate {
     pub(super) estimate: Option<i64>,
     pub(super) user: String,
     pub(super) queue: String,
-    /// Nodes on which the job must not run.
     pub(super) without: Vec<u32>,
 }
 
-/// Nodes that are reserved from `from` to `until`.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) nodes: Vec<u32>,
@@ -52,7 +48,6 @@ pub(super) struct Kept {
 
 #[derive(Clone, Debug)]
 pub(super) struct LiveDecision {
-    /// State and decision, in the JSON of `meshwork plan`.
     pub(super) state: Json,
     pub(super) answer: Json,
     /// Jobs to start: index of the candidate, and nodes in the order of MPI ranks.
@@ -65,7 +60,7 @@ impl LivePolicy {
     /// Takes the policy from a study's only scenario. `names` are in the order of node numbers.
     ///
     /// # Errors
-    /// As [`named`](LivePolicy::named), or the study has several scenarios.
+    /// The errors of [`named`](LivePolicy::named), or: the study has several scenarios.
     pub fn of(study: &Study, names: Vec<String>) -> Result<LivePolicy, String> {
         let file = &study.file;
         let points = expand(study).map_err(|refused| refused.0)?;
@@ -196,14 +191,11 @@ impl LivePolicy {
         Ok(read.json(&decided, std::slice::from_ref(&self.topology)))
     }
 
-    /// Mean distance in links over all pairs of a job's nodes.
     pub(super) fn distance(&self, nodes: &[u32]) -> Option<f64> {
         let mut sum = 0.0;
         for (place, &a) in nodes.iter().enumerate() {
-            sum += nodes[..place]
-                .iter()
-                .map(|&b| f64::from(self.topology.distance(a, b)))
-                .sum::<f64>();
+            let distance = |&b: &u32| f64::from(self.topology.distance(a, b));
+            sum += nodes[..place].iter().map(distance).sum::<f64>();
         }
         let pairs = nodes.len() * nodes.len().saturating_sub(1) / 2;
         (pairs > 0).then(|| sum / pairs as f64)

@@ -14,7 +14,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Commands of the Slurm that is installed on this computer.
 #[derive(Debug, Default)]
 pub struct ProcessCommands {
-    /// `None` to look for the commands in `PATH`.
     folder: Option<PathBuf>,
     control: Option<Controlling>,
     /// Lines sent to `scontrol`, which make the end marker of each answer unique.
@@ -36,7 +35,6 @@ impl Drop for Controlling {
 }
 
 impl ProcessCommands {
-    /// Uses the commands in a folder, or those in `PATH`.
     #[must_use]
     pub fn new(folder: Option<PathBuf>) -> ProcessCommands {
         ProcessCommands { folder, control: None, lines: 0 }
@@ -45,7 +43,6 @@ impl ProcessCommands {
     fn command(&self, program: &str) -> Command {
         let path = self.folder.as_ref().map_or_else(|| program.into(), |own| own.join(program));
         let mut command = Command::new(path);
-        // Variables such as `SQUEUE_FORMAT` would change the output.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if ["SQUEUE_", "SINFO_", "SCONTROL_"].iter().any(|own| text.starts_with(own)) {
@@ -64,8 +61,7 @@ impl ProcessCommands {
         // A shared pipe, so that an error is read before the next answer.
         command.arg("--oneliner").stdin(Stdio::piped()).stdout(writer).stderr(errors);
         let mut child = command.spawn().map_err(failed)?;
-        // The command holds the writing ends, which would keep the pipe open after the process has
-        // ended.
+        // The command holds the writing ends, which would keep the pipe open.
         drop(command);
         let Some(input) = child.stdin.take() else {
             return Err("scontrol has no input".to_owned());

@@ -6,7 +6,6 @@ use super::policy::LivePolicy;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogReplay {
-    /// Number of decisions in the log.
     pub decisions: usize,
     /// Lines whose repeated decision differs from the recorded one.
     pub different: Vec<usize>,
@@ -15,9 +14,6 @@ pub struct LogReplay {
 }
 
 /// Repeats every decision in a log, for the state that its line holds.
-///
-/// # Errors
-/// A line is no event, or its state does not belong to the policy's machine.
 pub fn replay(policy: &LivePolicy, text: &str) -> Result<LogReplay, String> {
     let mut found = LogReplay::default();
     let mut lines = text.lines().enumerate().peekable();

@@ -27,14 +27,10 @@ const DEPTH: usize = 1_000;
 /// Largest job, in nodes, with routes between all pairs of its nodes.
 const ALL_PAIRS: usize = 64;
 
-/// Agreement of the policy with one start by Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShadowVerdict {
-    /// Slurm's nodes.
     Equal,
-    /// Other nodes.
     Other,
-    /// The policy lets the job wait.
     Waits,
 }
 
@@ -56,13 +52,11 @@ pub struct BothChoices {
     pub policy: Option<f64>,
 }
 
-/// Start by Slurm, with the policy's decision for the state before it.
 #[derive(Clone, Debug)]
 pub struct ShadowedStart {
     pub id: String,
     /// In seconds since 1970.
     pub at: i64,
-    /// Free nodes before the start, as a host list.
     pub free: String,
     pub slurm: String,
     pub policy: Option<String>,
@@ -71,12 +65,10 @@ pub struct ShadowedStart {
     pub distance: BothChoices,
     /// Links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Job sizes, among powers of two, that the policy could place before the start but not after
-    /// it.
+    /// Job sizes (powers of two) that fit before the start, but not after it.
     pub blocked: BothChoices,
     /// Jobs that Slurm left waiting although the policy found nodes for them.
     pub had_place: usize,
-    /// State before the start, as input of `meshwork plan`.
     pub state: Json,
     pub plan: Json,
 }
@@ -94,7 +86,6 @@ impl ShadowedStart {
         })
     }
 
-    /// Sentence with the job, its nodes and the policy's choice.
     #[must_use]
     pub fn sentence(&self) -> String {
         let choice = match (&self.policy, self.verdict) {
@@ -145,7 +136,6 @@ impl ShadowSummary {
         }
     }
 
-    /// Names and values of a table.
     #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let share = |count: usize| {
@@ -165,11 +155,8 @@ impl ShadowSummary {
         ];
         let mean = |(slurm, policy): (f64, f64)| {
             let count = self.both.max(1) as f64;
-            format!(
-                "Slurm {}, policy {}",
-                significant(slurm / count, 3),
-                significant(policy / count, 3)
-            )
+            let own = [slurm, policy].map(|sum| significant(sum / count, 3));
+            format!("Slurm {}, policy {}", own[0], own[1])
         };
         if self.both > 0 {
             rows.push(("jobs of several nodes that both place", self.both.to_string()));
@@ -180,7 +167,6 @@ impl ShadowSummary {
         rows
     }
 
-    /// Summary as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         format!(
@@ -199,13 +185,11 @@ pub struct SiteShadow<'a> {
     partition: String,
     is_exclusive: bool,
     ranges: Ranges,
-    /// Jobs of the last query, by job id and start time.
     running: BTreeSet<(String, i64)>,
     has_looked: bool,
     records: BTreeMap<(String, i64, u32), JobRecord>,
     attempts: BTreeMap<(String, i64), u32>,
     open: BTreeSet<(String, i64, u32)>,
-    /// Expected ends of running jobs, for the policy.
     pub ends: ExpectedEnds,
     pub summary: ShadowSummary,
     pub metrics: AgentMetrics,
@@ -232,9 +216,6 @@ impl<'a> SiteShadow<'a> {
     }
 
     /// Queries Slurm once, and compares the starts since the last query.
-    ///
-    /// # Errors
-    /// A command does not answer, or the policy violates its contract.
     pub fn look(&mut self, commands: &mut dyn SlurmCommands) -> Result<Vec<ShadowedStart>, String> {
         let look = SiteLook::take(commands, &self.partition, false)?;
         let is_own = |job: &&QueuedJob| job.partition == self.partition;
@@ -316,8 +297,7 @@ impl<'a> SiteShadow<'a> {
                 && !waits_for.iter().any(|reason| own.reason.starts_with(reason));
             started.contains(&own.key()) || is_ready
         };
-        let asked: Vec<&QueuedJob> = queue.iter().filter(may_wait).copied().collect();
-        let asked: Vec<&QueuedJob> = asked.into_iter().take(DEPTH).collect();
+        let asked: Vec<&QueuedJob> = queue.iter().filter(may_wait).take(DEPTH).copied().collect();
         let waiting: Vec<Candidate> = asked
             .iter()
             .map(|own| self.policy.candidate(own, own.nodes.max(1), &self.ends))
@@ -326,24 +306,18 @@ impl<'a> SiteShadow<'a> {
         let own = decision.starts.iter().find(|(place, _)| asked[*place].key() == job.key());
         let mut slurm = numbers_of(numbers, &job.has);
         slurm.sort_unstable();
-        let chosen = own.map(|(_, nodes)| {
-            let mut nodes = nodes.clone();
-            nodes.sort_unstable();
-            nodes
-        });
+        let mut chosen = own.map(|(_, nodes)| nodes.clone());
+        chosen.iter_mut().for_each(|nodes| nodes.sort_unstable());
         let verdict = match &chosen {
             Some(nodes) if *nodes == slurm => ShadowVerdict::Equal,
             Some(_) => ShadowVerdict::Other,
             None => ShadowVerdict::Waits,
         };
-        let had_place = decision
-            .starts
-            .iter()
-            .filter(|(place, _)| !started.contains(&asked[*place].key()))
-            .count();
+        let is_other = |own: &&(usize, Vec<u32>)| !started.contains(&asked[own.0].key());
+        let had_place = decision.starts.iter().filter(is_other).count();
         let held: BTreeSet<u32> = before.iter().flat_map(|claim| claim.nodes.clone()).collect();
-        let free = (0..numbers.len() as u32).filter(|node| !held.contains(node));
-        let free: Vec<u32> = free.collect();
+        let free: Vec<u32> =
+            (0..numbers.len() as u32).filter(|node| !held.contains(node)).collect();
         let names = |nodes: &[u32]| hostlist::compressed(self.policy.names_of(nodes));
         let both = |measure: &dyn Fn(&[u32]) -> Option<f64>| BothChoices {
             slurm: measure(&slurm),
@@ -378,8 +352,7 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes, among powers of two, for which the policy finds nodes outside of `claims` and
-    /// `nodes`.
+    /// Job sizes (powers of two) that the policy places outside of `claims` and `nodes`.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {
@@ -450,8 +423,8 @@ impl<'a> SiteShadow<'a> {
             } else if record.start.is_none() || job.state == "R" {
                 "RUNNING".clone_into(&mut record.state);
                 record.start = job.start;
-                // Keep the nodes from the running state: a job that is ending releases its nodes
-                // one by one.
+                // A job that is ending releases its nodes one by one: keep those of the running
+                // state.
                 record.nodelist.clone_from(&job.has);
                 record.nodes = hostlist::names(&job.has).map_or(job.nodes, |own| own.len() as u32);
             }
@@ -473,8 +446,7 @@ impl<'a> SiteShadow<'a> {
         record.end = Some(now as i64);
     }
 
-    /// History of all observed jobs, in order of submission. A job ends at the first query without
-    /// it.
+    /// All observed jobs, by submission. A job ends at the first query without it.
     #[must_use]
     pub fn history(&self) -> History {
         let mut stays: Vec<JobRecord> = self.records.values().cloned().collect();
@@ -482,7 +454,6 @@ impl<'a> SiteShadow<'a> {
         History { stays }
     }
 
-    /// Summary as an HTML page.
     #[must_use]
     pub fn page(&self, title: &str) -> String {
         let markup = html! {
@@ -509,7 +480,6 @@ impl<'a> SiteShadow<'a> {
         markup.into_string()
     }
 
-    /// Summary as lines of text.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = self.summary.rows();
@@ -522,14 +492,12 @@ impl<'a> SiteShadow<'a> {
     }
 }
 
-/// Job id and start time, which identify one run of a job.
 fn run_key(job: &QueuedJob) -> (String, i64) {
     (job.id.clone(), job.start.unwrap_or(0))
 }
 
 impl LivePolicy {
-    /// Links on the routes between the nodes of a job. Above [`ALL_PAIRS`] nodes, only routes to
-    /// the next `ALL_PAIRS - 1` nodes count.
+    /// Links on routes between a job's nodes: at most `ALL_PAIRS - 1` routes from each node.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

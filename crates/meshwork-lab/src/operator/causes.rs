@@ -27,7 +27,6 @@ impl WaitsByCause {
     }
 }
 
-/// Allocator's answer in the current state, valid for all equal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,
@@ -35,13 +34,11 @@ enum Answer {
     Start,
 }
 
-/// Waits of each job by cause, updated while a replay proceeds.
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
     /// By kind of request. Equal requests for one partition have the same kind.
     answers: BTreeMap<usize, Answer>,
-    /// Changes of the machine when `answers` were obtained.
     changes: u64,
     /// Waiting jobs, each with the cause of its wait since `since`.
     now: Vec<(usize, Cause)>,
@@ -59,7 +56,6 @@ impl Causes {
         }
     }
 
-    /// Adds the time since the last call to each job's wait, under its current cause.
     pub(super) fn pass(&mut self, now: Second) {
         for &(place, cause) in &self.now {
             self.waited[place].seconds[cause as usize] += now - self.since;
@@ -67,11 +63,10 @@ impl Causes {
         self.since = now;
     }
 
-    /// Determines the cause of the wait of each job from now on.
-    ///
-    /// `queue` gives each waiting job and the kind of its request. Requests of one kind differ at
-    /// most in their time limits. `changes` counts the changes of the machine. `has_looked` returns
-    /// whether backfill has considered a job in vain since nodes last became free.
+    /// Determines the cause of the wait of each job from now on. `queue` gives each waiting job and
+    /// the kind of its request. Requests of one kind differ at most in their time limits. `changes`
+    /// counts the changes of the machine. `has_looked` returns whether backfill has considered a
+    /// job in vain since nodes last became free.
     pub(super) fn look(
         &mut self,
         queue: impl Iterator<Item = (usize, usize)>,

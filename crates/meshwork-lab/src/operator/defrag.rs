@@ -18,7 +18,6 @@ use crate::slurm::topology::Structure;
 pub enum Cost {
     #[default]
     Moves,
-    /// Number of nodes of the moved job.
     Nodes,
     /// Node-seconds since the job's start, which a restart would lose.
     NodeSeconds,
@@ -39,7 +38,6 @@ impl Cost {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobMove {
-    /// Index among the running jobs.
     pub job: usize,
     pub from: NodeSet,
     /// Free after the earlier moves of the plan.
@@ -49,11 +47,9 @@ pub struct JobMove {
 /// Moves of running jobs, in order, that free a listed place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
-    /// Name of the freed place.
     pub name: String,
     pub nodes: NodeSet,
     pub steps: Vec<JobMove>,
-    /// By the chosen measure.
     pub cost: i64,
 }
 
@@ -64,7 +60,6 @@ pub struct DefragTarget {
     pub size: u32,
     /// `None` for any place of the size.
     pub sides: Option<[u32; 3]>,
-    /// Jobs that must not be moved.
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
 }
@@ -184,8 +179,7 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves that take all jobs off a place; `None` if a job fits on no other nodes. The allocator is
-/// unchanged after the call.
+/// Moves of all jobs off a place, if all fit on other nodes. The allocator is left unchanged.
 fn clear(
     state: &MachineState,
     desk: &mut SlurmAllocator<usize>,

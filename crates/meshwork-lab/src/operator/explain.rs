@@ -25,8 +25,7 @@ pub enum WaitReason {
     Never(String),
     /// Too few nodes are free, or a required node is not free.
     Nodes(String),
-    /// Enough nodes are free, but they do not form a place that the topology lists for the job's
-    /// size.
+    /// Enough nodes are free, but they form no listed place of the job's size.
     Shape(String),
     /// Slurm holds the job back for a reason other than nodes and other jobs.
     HeldBack(HeldBack),
@@ -39,7 +38,7 @@ pub enum WaitReason {
 impl WaitReason {
     /// Key of the reason in JSON output.
     ///
-    /// The metrics of a replay have the key `reserved` for this `priority`, and `priority` for `turn`.
+    /// The metrics of a replay have other keys: `reserved` for `priority`, `priority` for `turn`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -56,7 +55,6 @@ impl WaitReason {
 /// Nodes that the topology allows for a waiting job (a place), and the running jobs that block it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
-    /// Name of the box, block or switch, as the topology file gives it.
     pub name: String,
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.
@@ -67,15 +65,13 @@ pub struct NearestPlace {
     pub until: Option<Second>,
 }
 
-/// Explanation why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub stay: JobRecord,
     pub reason: WaitReason,
     /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
-    /// Number of nodes that are free for the job. On shared nodes, at least one piece of the
-    /// request must fit on such a node.
+    /// Number of free nodes; on shared nodes, of nodes with room for one piece of the request.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
     /// Earliest start and nodes if the job were first in the queue. Jobs end at their time limits.
@@ -164,8 +160,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which one piece of a request fits, and the missing amounts as a text. A piece
-/// is the part of a request that must be on one node.
+/// Number of nodes with room for one piece of a request, and the missing amounts as a text.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {
@@ -209,9 +204,7 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Places that the topology allows for a size, sorted by how soon they could be free. Places with
-/// the fewest ending jobs come first, then the earliest ends. Places that are too small because
-/// nodes are down come last.
+/// Possible places of a size: first those that are free soonest, last those with down nodes.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -304,29 +297,21 @@ impl Explanation {
     pub fn json(&self, state: &MachineState) -> Json {
         let hosts = &state.machine.reading.hosts;
         let id = |place: &usize| state.running[*place].stay.id.clone();
-        let nearest: Vec<Json> = self
-            .nearest
-            .iter()
-            .map(|near| {
-                let jobs: Vec<Json> = near
-                    .jobs
-                    .iter()
-                    .map(|place| json!({ "job": id(place), "until": state.running[*place].until }))
-                    .collect();
-                json!({
-                    "place": near.name, "nodes": hosts.listed(&near.nodes), "jobs": jobs, "down": near.down,
-                    "until": near.until
-                })
+        let ends =
+            |place: &usize| json!({ "job": id(place), "until": state.running[*place].until });
+        let near = |near: &NearestPlace| {
+            let jobs: Vec<Json> = near.jobs.iter().map(ends).collect();
+            json!({
+                "place": near.name, "nodes": hosts.listed(&near.nodes), "jobs": jobs, "down": near.down,
+                "until": near.until
             })
-            .collect();
+        };
+        let nearest: Vec<Json> = self.nearest.iter().map(near).collect();
         let start = |start: &Option<(Second, NodeSet)>| {
             start.as_ref().map(|(at, nodes)| json!({ "at": at, "nodes": hosts.listed(nodes) }))
         };
-        let listings: Vec<Json> = self
-            .listings
-            .iter()
-            .map(|(name, nodes)| json!({ "shape": name, "nodes": hosts.listed(nodes) }))
-            .collect();
+        let listing = |(name, nodes): &(String, NodeSet)| json!({ "shape": name, "nodes": hosts.listed(nodes) });
+        let listings: Vec<Json> = self.listings.iter().map(listing).collect();
         let says = match &self.reason {
             WaitReason::Never(says) | WaitReason::Nodes(says) | WaitReason::Shape(says) => {
                 Some(says.clone())

@@ -21,11 +21,9 @@ use crate::slurm::topology::{SlurmTopology, build};
 
 pub(crate) const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
-/// Main configuration file of Slurm.
 pub(crate) const CONF: &str = "slurm.conf";
 /// Describes GPUs, in the folder of the `slurm.conf`.
 pub(crate) const GRES: &str = "gres.conf";
-/// Key in `quality.json` for the digests of the imported files.
 const DIGESTS: &str = "blake3";
 /// Optional tables of a site: output of `sacctmgr show … -P`, or of `scontrol show res -o`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
@@ -33,7 +31,6 @@ pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservatio
 pub(crate) const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
 pub(crate) const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
-/// Partitions of a Slurm machine with their topologies, read from Slurm's files.
 #[derive(Clone, Debug)]
 pub struct SlurmMachine {
     pub reading: Reading,
@@ -72,7 +69,6 @@ impl SlurmMachine {
         SlurmMachine::of(reading, texts)
     }
 
-    /// Reads a machine from a folder with Slurm's files. Without a topology file it is flat.
     pub fn of_folder(path: &Path) -> Result<SlurmMachine, String> {
         let there = |name: &str| Some(path.join(name)).filter(|file| file.is_file());
         let conf = there(CONF);
@@ -87,15 +83,13 @@ impl SlurmMachine {
         }
     }
 
-    /// Makes a flat machine with the nodes of a `slurm.conf`.
     pub fn flat(conf: &Path) -> Result<SlurmMachine, String> {
         let text = read_text(conf).map_err(|trouble| trouble.to_string())?;
-        let mut made =
-            vec![(PathBuf::from(TOPOLOGIES[0]), FLAT.to_owned()), (PathBuf::from(CONF), text)];
+        let mut made = vec![(TOPOLOGIES[0], FLAT.to_owned()), (CONF, text)];
         let gres = conf.with_file_name(GRES);
         if gres.is_file() {
             let text = read_text(&gres).map_err(|trouble| trouble.to_string())?;
-            made.push((PathBuf::from(GRES), text));
+            made.push((GRES, text));
         }
         SlurmMachine::made(made).map_err(|says| {
             let lacks = says.contains("asks for the topology");
@@ -104,7 +98,6 @@ impl SlurmMachine {
         })
     }
 
-    /// Adds tables, each by its name in [`TABLES`] and its text.
     #[must_use]
     pub fn with_tables(mut self, tables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         self.texts.extend(tables.into_iter().map(|(name, text)| (PathBuf::from(name), text)));
@@ -125,14 +118,17 @@ impl SlurmMachine {
         self
     }
 
-    /// Text of a table of [`TABLES`], if the site has it.
     #[must_use]
     pub fn table(&self, table: &str) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == table).then_some(text))
     }
 
     /// Makes a machine from texts of the files `topology.yaml` and, optionally, `slurm.conf`.
-    pub fn made(texts: Vec<(PathBuf, String)>) -> Result<SlurmMachine, String> {
+    pub fn made<N: Into<PathBuf>, T: Into<String>>(
+        texts: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<SlurmMachine, String> {
+        let texts: Vec<(PathBuf, String)> =
+            texts.into_iter().map(|(name, text)| (name.into(), text.into())).collect();
         let text = |own: &str| {
             texts.iter().find_map(|(name, text)| (name == Path::new(own)).then_some(text.as_str()))
         };
@@ -172,7 +168,6 @@ impl SlurmMachine {
     /// Partition with this name, or else the default partition.
     #[must_use]
     pub fn site(&self, partition: &str) -> &SlurmSite {
-        // If a job requests several partitions, the first one is used.
         let first = partition.split(',').next().unwrap_or(partition);
         self.partitions.get(first).unwrap_or(&self.default)
     }
@@ -193,7 +188,6 @@ impl SlurmMachine {
         self.table(CONF)
     }
 
-    /// Value of a key in the machine's `slurm.conf`; the last occurrence counts.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<String> {
         let lines = conf::lines(self.conf_text()?);
@@ -271,8 +265,7 @@ impl SlurmMachine {
         Some(machine)
     }
 
-    /// Sets whether single-node jobs on a flat machine follow the placement rule of larger jobs.
-    /// Versions of Slurm differ in this.
+    /// Sets whether a flat machine places single-node jobs like larger ones (version-dependent).
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);
@@ -298,7 +291,6 @@ impl SlurmMachine {
         self.partitions.contains_key(partition) || self.reading.conf.is_none()
     }
 
-    /// All partitions; without a `slurm.conf` the default one.
     pub fn sites(&self) -> impl Iterator<Item = &SlurmSite> {
         let alone = self.partitions.is_empty().then_some(&self.default);
         self.partitions.values().chain(alone)
@@ -450,7 +442,6 @@ impl Folder {
         topology_in(&self.path)
     }
 
-    /// Reads a folder that [`Folder::write`] has written.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);

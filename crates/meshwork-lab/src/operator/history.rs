@@ -10,7 +10,6 @@ use crate::findings::number::plural;
 /// Seconds since the beginning of 1970 in UTC.
 pub type Second = i64;
 
-/// One scheduling attempt of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobRecord {
     pub id: String,
@@ -48,14 +47,11 @@ pub struct JobRecord {
     /// Most leaf switches that the job may use.
     pub switches: Option<u32>,
     pub contiguous: bool,
-    /// Required nodes as a host list.
     pub require: String,
-    /// Excluded nodes as a host list.
     pub exclude: String,
     /// Points that are subtracted from the job's priority.
     pub nice: i64,
     pub reservation: String,
-    /// Most tasks of the job's array that may run at once.
     pub throttle: Option<u32>,
     /// Options for parts of nodes (cores, memory, GPUs), as arguments of `salloc`.
     pub options: String,
@@ -63,30 +59,24 @@ pub struct JobRecord {
     pub least: Option<u32>,
     /// Total seconds for which the job was suspended.
     pub suspended: Second,
-    /// Last recorded one.
     pub priority: Option<i64>,
     pub by: StartedBy,
     /// Last reason of the wait, as recorded by Slurm.
     pub reason: String,
     /// Features beside nodes and processors, in the order of [`Beyond::ALL`].
     pub beyond: Vec<Beyond>,
-    /// Line of the record in its file.
     pub line: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartedBy {
-    /// Unknown, or the job did not start.
     #[default]
     Unknown,
-    /// Goes through the queue in order of priority.
     Main,
-    /// Starts jobs early if they delay no other job.
     Backfill,
 }
 
 impl StartedBy {
-    /// Word in the table of a history.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -98,7 +88,6 @@ impl StartedBy {
 }
 
 impl JobRecord {
-    /// Whether the job started on known nodes.
     #[must_use]
     pub fn ran(&self) -> bool {
         self.start.is_some() && !self.nodelist.is_empty()
@@ -116,8 +105,7 @@ impl JobRecord {
         self.eligible.or(self.submit)
     }
 
-    /// Whether the job was ended from outside, such as by preemption or a failed node. When its
-    /// processes have ended, the main scheduler runs without delay.
+    /// Whether the job was ended from outside. The main scheduler then runs without delay.
     #[must_use]
     pub fn was_killed(&self) -> bool {
         ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL", "TIMEOUT"]
@@ -131,26 +119,22 @@ impl JobRecord {
     }
 }
 
-/// All job records of a machine, in order of submission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     pub stays: Vec<JobRecord>,
 }
 
-/// Columns of the CSV table of a history.
 const COLUMNS: &str = "id,attempt,user,account,partition,qos,state,submit,eligible,start,end,limit,\
     nodes,nodelist,processors,exclusive,segment,spread,consolidate,switches,contiguous,require,\
     exclude,priority,by,reason,line,not_modelled,partitions,nice,reservation,throttle,min_nodes,\
     suspended,options";
 
 impl History {
-    /// Number of jobs; a requeued job counts once.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.stays.iter().filter(|stay| stay.attempt == 1).count()
     }
 
-    /// First and last time in the history.
     #[must_use]
     pub fn span(&self) -> Option<(Second, Second)> {
         let times = |stay: &JobRecord| [stay.submit, stay.eligible, stay.start, stay.end];
@@ -159,7 +143,6 @@ impl History {
         Some((first, last))
     }
 
-    /// History as CSV with one line for each record.
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = format!("{COLUMNS}\n");

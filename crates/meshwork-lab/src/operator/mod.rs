@@ -45,7 +45,7 @@ use crate::run::file::{FileError, MAX_RECORDS, bounded, read_whole};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileProblem {
     pub file: String,
-    /// Counted from 1; `None` for the file as a whole.
+    /// Line number, counted from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     pub says: String,
 }

@@ -6,10 +6,8 @@ use meshwork::topology::Node;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::{Structure, by};
 
-/// Relation of a job's nodes to the places of the topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// One place of the job's size.
     One,
     /// One place of the segment size for each segment.
     Union,
@@ -172,7 +170,6 @@ fn boxes_within<'a>(
     }))
 }
 
-/// All sequences of `length` consecutive nodes of a ring.
 fn windows(ring: &[Node], length: u32) -> impl Iterator<Item = Vec<Node>> + '_ {
     let length = length as usize;
     let starts = if length <= ring.len() { ring.len() } else { 0 };

@@ -12,51 +12,42 @@ use super::controller::rules::SiteRules;
 use super::folder::SlurmMachine;
 use super::history::{History, JobRecord, Second};
 use super::places::{PlaceKind, place_of};
-use super::sacct::Tally;
+use super::sacct::{Loss, Tally};
 use super::unmodelled::{self, Unmodelled};
 use crate::slurm::desk::SlurmAnswer;
 
 /// Largest number of waits whose cause is examined.
 const MOST_WAITS: usize = 400;
 
-/// Largest number of instants at which one wait is examined.
 const MOST_INSTANTS: u32 = 16;
 
-/// Quality of a history and of its machine's description.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
     pub tally: Tally,
-    /// A requeued job counts once.
     pub jobs: usize,
     /// Records, one for each attempt of a job.
     pub stays: usize,
     /// Records by final state.
     pub states: BTreeMap<String, usize>,
-    /// Refused at submission.
     pub rejected: usize,
-    /// Cancelled before the start.
     pub cancelled_waiting: usize,
-    /// Records with a list of nodes.
     pub placed: usize,
     /// Records whose nodes form one place of the topology.
     pub single: usize,
     /// Records whose nodes consist of one place for each segment.
     pub unions: usize,
-    /// First few node lists that are no place.
     pub elsewhere: Vec<FileProblem>,
     /// Records that lack a field, by field.
     pub missing: BTreeMap<&'static str, usize>,
     pub waited: usize,
     /// Examined waits, and those of them in which enough nodes were free, but no suitable place.
     pub shape: (usize, usize),
-    /// First and last second.
     pub span: Option<(Second, Second)>,
     pub unmodelled: Vec<Unmodelled>,
     pub warnings: Vec<FileProblem>,
 }
 
 impl Quality {
-    /// Records whose nodes form one place of the topology, or one for each segment.
     #[must_use]
     pub fn placements(&self) -> usize {
         self.single + self.unions
@@ -66,16 +57,11 @@ impl Quality {
     pub fn json(&self) -> Json {
         let tally = &self.tally;
         let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);
-        let losses: Vec<Json> = tally
-            .losses
-            .iter()
-            .map(|loss| json!({ "columns": loss.columns, "without_them": loss.question }))
-            .collect();
-        let warnings: Vec<Json> = self
-            .warnings
-            .iter()
-            .map(|trouble| json!({ "file": trouble.file, "line": trouble.line, "says": trouble.says }))
-            .collect();
+        let lost = |loss: &Loss| json!({ "columns": loss.columns, "without_them": loss.question });
+        let losses: Vec<Json> = tally.losses.iter().map(lost).collect();
+        let warning =
+            |own: &FileProblem| json!({ "file": own.file, "line": own.line, "says": own.says });
+        let warnings: Vec<Json> = self.warnings.iter().map(warning).collect();
         json!({
             "rows": tally.rows, "skipped": tally.skipped, "repaired": tally.repaired, "steps": tally.steps, "jobs": self.jobs, "stays": self.stays,
             "requeued": tally.requeued, "arrays": tally.arrays, "array_tasks": tally.array_tasks,
@@ -94,7 +80,6 @@ impl Quality {
     }
 }
 
-/// Examines a history and the description of its machine.
 #[must_use]
 pub fn of(
     file: &str,
@@ -189,10 +174,8 @@ impl Quality {
     }
 }
 
-/// Number of examined waits, and of those for a suitable place.
-///
-/// Slurm's recorded reasons do not show the latter, so the machine is examined when waits begin and
-/// when jobs end.
+/// Number of examined waits, and of those for a suitable place. Slurm's recorded reasons do not
+/// show the latter, so the machine is examined when waits begin and when jobs end.
 fn waits_for_shape(
     machine: &SlurmMachine,
     history: &History,

@@ -28,7 +28,6 @@ const PAST: Second = 900;
 pub struct RunningJob {
     pub stay: JobRecord,
     pub nodes: NodeSet,
-    /// End by its time limit.
     pub until: Option<Second>,
 }
 
@@ -36,18 +35,15 @@ pub struct RunningJob {
 #[derive(Clone, Debug)]
 pub struct PastJobs {
     ended: Vec<JobRecord>,
-    /// Outcome of their replay, once made, which gives the queue at the instant. The inner value is
-    /// `None` if the replay failed.
+    /// Outcome of their replay, once made; the inner value is `None` if it failed.
     replayed: OnceLock<Option<ReplayedReasons>>,
 }
 
-/// State of a Slurm machine at one instant.
 #[derive(Clone, Debug)]
 pub struct MachineState {
     pub machine: SlurmMachine,
     pub now: Second,
     pub running: Vec<RunningJob>,
-    /// In queue order.
     pub waiting: Vec<JobRecord>,
     /// `None` if the past is unknown.
     pub past: Option<PastJobs>,
@@ -220,8 +216,7 @@ impl MachineState {
             .map_err(|says| format!("{file}, {says}"))
     }
 
-    /// Reads the state from answers of `meshwork place --slurm` to `show`. The last answer counts.
-    /// The state has no waiting jobs and no times.
+    /// Reads the last answer of `meshwork place --slurm` to `show`, without waiting jobs and times.
     pub fn of_place(machine: SlurmMachine, answers: &Path) -> Result<MachineState, String> {
         let file = answers.display().to_string();
         let text = read_text(answers).map_err(|trouble| trouble.to_string())?;
@@ -303,7 +298,6 @@ impl MachineState {
         Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
-    /// Parts of nodes that a waiting job lacks; `None` if jobs do not share nodes.
     pub(super) fn lacks(&self, place: usize) -> Option<LackingParts> {
         let rules = self.rules();
         let controller = self.controller(&rules, std::slice::from_ref(&self.waiting[place]));
@@ -397,11 +391,10 @@ impl MachineState {
         }
     }
 
-    /// Slurm's words for the reasons of the waiting jobs `queue`.
-    ///
-    /// A recorded reason is used if there is one. Otherwise it is the reason from the last modelled
-    /// pass that reached the job, because Slurm keeps a reason until a pass changes it. If the past
-    /// is unknown, the reason comes from a pass over the current queue.
+    /// Slurm's words for the reasons of the waiting jobs `queue`. A recorded reason is used if
+    /// there is one. Otherwise it is the reason from the last modelled pass that reached the job,
+    /// because Slurm keeps a reason until a pass changes it. If the past is unknown, the reason
+    /// comes from a pass over the current queue.
     fn words(&self, queue: &[usize]) -> Vec<SlurmWord> {
         let rules = self.rules();
         let (eligible, running) = (self.eligible(), self.running.len());
@@ -447,8 +440,7 @@ impl MachineState {
         self.words(&[job]).pop().and_then(|own| own.held)
     }
 
-    /// Reason why Slurm holds a job back, in the word of Slurm's queue. The queue has no
-    /// `PartitionConfig`, by which accounting records name limits of a partition.
+    /// Reason why Slurm holds a job back, if Slurm's queue has a word for it.
     fn held_in_queue(&self, stay: &JobRecord) -> Option<HeldBack> {
         self.held_back(stay).filter(|own| own.says != "PartitionConfig")
     }
@@ -471,7 +463,6 @@ impl MachineState {
     }
 
     /// Wait reasons and queue order from a replay of the past; `None` if it is unknown or fails.
-    ///
     /// Job indices refer to the running jobs, then the eligible waiting jobs, then the ended jobs.
     /// Priorities are computed from the site's tables, if it has them, because the recorded
     /// priority of a job is its last one, not the one at the instant.
@@ -510,13 +501,10 @@ impl MachineState {
     }
 }
 
-/// Slurm's word for the reason of a waiting job.
 struct SlurmWord {
     job: usize,
     says: String,
-    /// `None` if the job is held back.
     predicted: Option<&'static str>,
-    /// Reason to hold the job back.
     held: Option<HeldBack>,
 }
 
@@ -525,11 +513,9 @@ struct SlurmWord {
 pub struct QueueReason {
     pub id: String,
     pub nodes: u32,
-    /// Key of the [`WaitReason`] at the instant. It may differ from the reason in Slurm's words,
-    /// which a pass of a scheduler must change first.
+    /// Key of the current [`WaitReason`]. Slurm's words may lag until its next pass.
     pub kind: &'static str,
     pub says: String,
-    /// `None` if the job is held back.
     pub predicted: Option<&'static str>,
 }
 

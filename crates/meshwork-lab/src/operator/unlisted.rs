@@ -7,7 +7,6 @@ use super::history::JobRecord;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// Treatment of jobs of such a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
     /// The job requests the next larger listed size, if any.
@@ -31,7 +30,6 @@ pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-/// Job records with the requests that the jobs would make on a machine.
 #[must_use]
 pub fn submitted<'a>(
     machine: &SlurmMachine,

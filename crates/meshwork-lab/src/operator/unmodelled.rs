@@ -12,7 +12,6 @@ use crate::findings::number::{plural, significant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
     Gres,
-    /// Features of nodes.
     Features,
     Licences,
     /// Several partitions as alternatives.
@@ -23,7 +22,6 @@ pub enum Beyond {
 }
 
 impl Beyond {
-    /// In display order.
     pub const ALL: [Beyond; 6] = [
         Beyond::Gres,
         Beyond::Features,
@@ -33,7 +31,6 @@ impl Beyond {
         Beyond::Heterogeneous,
     ];
 
-    /// Word in a table of jobs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -49,12 +46,10 @@ impl Beyond {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unmodelled {
-    /// Key in results.
     pub key: &'static str,
     pub what: String,
     /// Affected records, if known.
     pub stays: Option<usize>,
-    /// Fraction of all node-seconds.
     pub share: Option<f64>,
 }
 

@@ -75,10 +75,8 @@ impl StartInterval {
     }
 }
 
-/// Run times of ended jobs, from which those of other jobs are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimes<'a> {
-    /// Ended jobs with their run times in seconds.
     ended: Vec<(&'a JobRecord, Second)>,
 }
 
@@ -137,16 +135,12 @@ impl<'a> RunTimes<'a> {
 /// They show by what factor ignored effects make predictions too early or too late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ascending ratios, each with a flag: whether the start is known, or the wait is the one so
-    /// far.
+    /// Ascending ratios, each with a flag: whether the start is known.
     of: [Vec<(f64, bool)>; 3],
 }
 
 impl PastRatios {
     /// Compares waits recorded before `at` with waits predicted at earlier instants.
-    ///
-    /// # Complexity
-    /// The time of one prediction for each earlier instant and each future.
     pub fn before(
         machine: &SlurmMachine,
         stays: &[JobRecord],
@@ -242,20 +236,17 @@ pub struct StartQueue<'a> {
     rules: &'a SiteRules,
     sampled: SampledFutures,
     at: Second,
-    /// Running, then waiting, then ended jobs.
     known: Vec<JobRecord>,
-    /// Number of running jobs; `present` counts waiting ones too.
+    /// Number of running jobs; `present` is the number of running and waiting jobs.
     running: usize,
     present: usize,
     state: ReplayState<'a>,
     /// Possible run times of each running or waiting job, in seconds.
     times: Vec<Arc<[Second]>>,
-    /// In order; they are resampled for futures.
     past: Vec<PastSubmission>,
     held: Vec<StartInterval>,
 }
 
-/// Time, job and possible run times of a submission.
 struct PastSubmission {
     at: Second,
     job: usize,
@@ -264,9 +255,6 @@ struct PastSubmission {
 
 impl<'a> StartQueue<'a> {
     /// Running and waiting jobs just before a second, under `rules` ([`SiteRules::known_at`]).
-    ///
-    /// # Errors
-    /// If the simulation engine cannot run.
     pub fn of(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -338,9 +326,6 @@ impl<'a> StartQueue<'a> {
     }
 
     /// Predicted start intervals of all waiting jobs, those that are not held back first.
-    ///
-    /// # Errors
-    /// If the simulation engine cannot run.
     pub fn intervals(&self) -> Result<Vec<StartInterval>, String> {
         let futures = (0..self.sampled.count).into_par_iter().map(|future| self.starts(future));
         let starts: Vec<Vec<Option<Second>>> = futures.collect::<Result<_, String>>()?;
@@ -415,7 +400,6 @@ impl<'a> StartQueue<'a> {
         ReplayState::recorded(self.machine, self.rules, known, self.present, self.at)
     }
 
-    /// Start of each running or waiting job in one future.
     fn starts(&self, future: u32) -> Result<Vec<Option<Second>>, String> {
         let mut stream = Stream::new(self.sampled.seed, future.into(), "when");
         let draw = |times: &Arc<[Second]>| times[stream.below(times.len() as u64) as usize];
@@ -432,12 +416,11 @@ impl<'a> StartQueue<'a> {
         self.state.starts(&runs, &later, self.sampled.cleanup, self.at + 2 * horizon)
     }
 
-    /// Submissions in one future, put together from stretches of the past.
-    ///
-    /// In a long history, a stretch comes from the same time of the week or day. In a short one, it
-    /// begins at a random time in a recent part of the past, whose length each future draws between
-    /// a minute and the whole past, uniformly on a logarithmic scale. Some futures of a short
-    /// history have no submissions.
+    /// Submissions in one future, put together from stretches of the past. In a long history, a
+    /// stretch comes from the same time of the week or day. In a short one, it begins at a random
+    /// time in a recent part of the past, whose length each future draws between a minute and the
+    /// whole past, uniformly on a logarithmic scale. Some futures of a short history have no
+    /// submissions.
     fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
         let mut later = Vec::new();
         let Some(first) = self.past.first().map(|own| own.at) else { return later };
@@ -477,16 +460,12 @@ impl<'a> StartQueue<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
+    use crate::operator::folder::FLAT;
 
     fn machine(partitions: &str) -> SlurmMachine {
-        let topology = "- topology: flat\n  flat: true\n  cluster_default: true\n".to_owned();
         let conf = format!("NodeName=n[0-3] CPUs=1\n{partitions}");
-        let texts =
-            vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)];
-        SlurmMachine::made(texts).unwrap()
+        SlurmMachine::made([("topology.yaml", FLAT), ("slurm.conf", &conf)]).unwrap()
     }
 
     const ALL: &str = "PartitionName=p Nodes=ALL Default=YES\n";

@@ -12,7 +12,6 @@ use crate::operator::controller::rules::rows;
 use crate::operator::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Key for the folder of a site.
 const SITE: &str = "site";
 
 /// Keys of a machine of a site. The first one is required.
@@ -22,7 +21,6 @@ pub(crate) const SITE_KEYS: &[&str] = &[SITE, "partition"];
 pub(crate) const ALL: &str = "*";
 
 /// Puts the content of a site's files in place of the keys that name the site's folder in a study.
-///
 /// `machine = { site = "DIR" }` becomes a machine of the folder's topology file and `slurm.conf`,
 /// with the nodes of all partitions, unless the key `partition` names one. If jobs share nodes, the
 /// nodes have the types of these files. `workload = { site = "DIR" }` becomes the table of the
@@ -91,7 +89,6 @@ fn open_workload(workload: &mut Table, folder: &str, files: &Files) -> Result<()
     Ok(())
 }
 
-/// Folder of a site, if the table has the key `site`.
 fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
     match table.get(SITE) {
         None => Ok(None),
@@ -104,8 +101,7 @@ fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Adds parameters and QOS priorities of the site to a study's scheduler `slurm`. Parameters that
-/// the study gives are kept.
+/// Adds parameters and QOS priorities of a site to a study's scheduler, unless it has them.
 pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     let name = ENTRY.about.name;
     let mut own = match table.get("scheduler") {
@@ -247,7 +243,6 @@ mod tests {
         assert!(rows[0].submit.unwrap().is_date);
     }
 
-    /// Memory is given per CPU, per GPU or per node.
     #[test]
     fn jobs_of_a_site_with_shared_nodes_request_their_pieces() {
         let conf = "NodeName=n[1-6] CPUs=8 RealMemory=9000 Gres=gpu:4\nDefMemPerCPU=100\n\

@@ -19,7 +19,6 @@ pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, Strin
     site::read(topology, conf, &read_file)
 }
 
-/// Reads a file of Slurm as text.
 pub fn read_file(path: &Path) -> Result<String, String> {
     let shown = path.display().to_string();
     let text = read_whole(&shown, path, MAX_TEXT)

@@ -25,8 +25,7 @@ const SLURM: &str = "slurm";
 /// Machine key for a model file of Nvidia's tool topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys of a machine in files of Slurm, or of topograph. The first of each list is required, but
-/// for Slurm `conf` suffices.
+/// Keys of a machine in files of Slurm, or of topograph.
 pub(crate) const KEYS: [&[&str]; 2] =
     [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
@@ -43,9 +42,6 @@ pub(crate) const KEYS: [&[&str]; 2] =
 /// processor for each of Slurm's nodes, for strategies of grids. Any other topology becomes a flat
 /// machine. On a torus, jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table,
 /// the allocator gets the names by which jobs may require and exclude nodes and name partitions.
-///
-/// # Errors
-/// If a file cannot be read, Slurm would not start with it, or a key is unknown.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
     let named = KEYS.into_iter().find(|keys| machine.contains_key(keys[0]));
@@ -103,7 +99,6 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     if names_table(table.get("workload")) {
         insert_names(&mut allocator, &reading, &site, &order);
     }
-    // Partitions of the study replace those of the `slurm.conf`.
     if machine.contains_key("partitions") {
         allocator.remove("partitions");
     }
@@ -270,8 +265,7 @@ fn names_table(workload: Option<&Value>) -> bool {
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// Gives an allocator the names of nodes and partitions in jobs. Other partitions count if the
-/// machine has all their nodes, and the topology is the same.
+/// Gives an allocator the names of nodes, and of partitions with all nodes in the machine.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -396,7 +390,6 @@ fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     cells.len() == nodes.count() as usize && nodes == site.whole && !torus.entries().is_empty()
 }
 
-/// Switches directly below the switch `place`.
 fn children(listed: Option<&SlurmTopology>, place: usize) -> Vec<u32> {
     let Some(TopologyKind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
         return Vec::new();

@@ -30,7 +30,6 @@ pub struct RunEvent {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
-    /// The job joined the queue.
     Arrived(Job),
     /// The job would not fit even the empty machine, and never joins the queue.
     Refused(Job),
@@ -41,18 +40,15 @@ pub enum EventKind {
         placement: Placement,
     },
     Moved {
-        /// On the same site.
         placement: Placement,
     },
     Finished,
     /// An outage stopped the job, and it waits again.
     Interrupted,
-    /// A node went out of service.
     Down {
         site: usize,
         node: Node,
     },
-    /// A node returned to service.
     Up {
         site: usize,
         node: Node,
@@ -99,7 +95,6 @@ pub struct Live {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     Event(RunEvent),
-    /// No event within the timeout.
     Later,
     /// The run has ended, or failed with this message.
     Ended(Result<Box<Outcome>, String>),

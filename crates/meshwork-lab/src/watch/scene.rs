@@ -9,7 +9,6 @@ use meshwork::topology::{Node, Topology};
 
 use super::{EventKind, RunEvent};
 
-/// Running job with its nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     pub job: Job,
@@ -23,7 +22,7 @@ pub struct Held {
 /// Each node has an owner: the job that holds it. Where jobs share nodes, cores are counted
 /// instead, and nodes have no owner. An event takes **O(log n)** with *n* jobs in the system, plus
 /// the number of nodes that change owner.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scene {
     topologies: Vec<Topology>,
     owners: Vec<Vec<Option<JobId>>>,
@@ -41,29 +40,13 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Empty machine with these sites.
     #[must_use]
     pub fn new(topologies: Vec<Topology>) -> Scene {
         let owners = topologies.iter().map(|t| vec![None; t.grid().nodes() as usize]).collect();
         let free = topologies.iter().map(|t| amount(t) as u32).collect();
-        Scene {
-            topologies,
-            owners,
-            free,
-            down: BTreeSet::new(),
-            running: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            now: Time::ZERO,
-            began: None,
-            finished: 0,
-            unserved: 0,
-            events: 0,
-            held_area: 0.0,
-            fragmented_area: 0.0,
-        }
+        Scene { topologies, owners, free, ..Scene::default() }
     }
 
-    /// Advances the time without an event.
     pub fn advance(&mut self, to: Time) {
         if to <= self.now {
             return;
@@ -76,7 +59,6 @@ impl Scene {
         self.now = to;
     }
 
-    /// Applies an event of the run.
     pub fn apply(&mut self, happening: &RunEvent) {
         let RunEvent { at, id, what } = happening;
         self.advance(*at);
@@ -163,7 +145,6 @@ impl Scene {
         &self.topologies
     }
 
-    /// Job that holds a node.
     #[must_use]
     pub fn owner(&self, site: usize, node: Node) -> Option<JobId> {
         self.owners[site][node as usize]
@@ -190,13 +171,11 @@ impl Scene {
         self.free[site]
     }
 
-    /// In order of arrival.
     #[must_use]
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
     }
 
-    /// In order of arrival.
     #[must_use]
     pub fn waiting(&self) -> &BTreeMap<JobId, Job> {
         &self.waiting
@@ -207,7 +186,6 @@ impl Scene {
         self.now
     }
 
-    /// Number of finished jobs.
     #[must_use]
     pub fn finished(&self) -> u64 {
         self.finished
@@ -219,7 +197,6 @@ impl Scene {
         self.unserved
     }
 
-    /// Number of applied events.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
@@ -233,7 +210,6 @@ impl Scene {
         self.free.iter().map(|&free| u64::from(free)).sum()
     }
 
-    /// Nodes neither free nor out of service.
     fn held_nodes(&self) -> u64 {
         let down = self.down.iter().map(|&(site, node)| u64::from(self.has(site, node)));
         self.nodes() - self.free_nodes() - down.sum::<u64>()
@@ -254,8 +230,7 @@ impl Scene {
         self.held_nodes() as f64 / self.nodes() as f64
     }
 
-    /// Current share of free nodes while the oldest waiting job is blocked, otherwise 0. It is
-    /// blocked if it waits although one site has enough free nodes.
+    /// Current share of free nodes while the oldest waiting job is blocked, otherwise 0.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64

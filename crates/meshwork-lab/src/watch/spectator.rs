@@ -26,7 +26,7 @@ const MAX_NODES: u64 = 1 << 16;
 pub struct RunSnapshot {
     /// Swept values of the scenario, if any.
     pub scenario: String,
-    /// From 0.
+    /// Counted from 0.
     pub replication: u64,
     pub scene: Scene,
     /// Whether the snapshot shows the final state.
@@ -76,9 +76,7 @@ impl Spectator {
 struct Follower<'a> {
     spectator: &'a Spectator,
     view: RunSnapshot,
-    /// Events since the clock was last checked.
     events: u32,
-    /// Whether the stored snapshot is one of the observed run.
     is_shown: bool,
 }
 
@@ -96,8 +94,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Stores the final state. Without an earlier snapshot of the run, another run's one must be
-    /// old enough.
+    /// Stores the final state.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

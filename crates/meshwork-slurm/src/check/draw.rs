@@ -4,7 +4,6 @@ use meshwork::alloc::listed::anchors::Torus;
 
 use crate::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 
-/// Most lines and columns of a drawing.
 const MOST: usize = 200;
 
 /// Stand for the boxes of nodes in the drawing of a torus, in order.
@@ -91,7 +90,6 @@ fn layers(torus: &Torus, name: &str) -> Vec<String> {
     lines
 }
 
-/// Draws the switches of a tree as an indented list.
 fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     let children = |switch: &Switch| -> Vec<usize> {
         let list = switch.children.as_ref().filter(|_| switch.nodes.is_none());

@@ -18,19 +18,14 @@ use crate::finding::{Level, LintFinding, Source};
 use crate::shared::{gres, traps};
 use crate::site::{self, Reading};
 
-/// Configuration files with all findings about them.
 #[derive(Clone, Debug)]
 pub struct LintReport {
     pub reading: Reading,
-    /// Entries that each topology lists; empty for a flat one.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }
 
 /// Reads the files by the function `text`, and checks them.
-///
-/// # Errors
-/// The message of `text`, if it cannot read a file.
 pub fn check(
     topology: &Path,
     conf: Option<&Path>,
@@ -46,7 +41,6 @@ pub fn check(
     Ok(of(reading))
 }
 
-/// Checks files that have already been read.
 #[must_use]
 pub fn of(mut reading: Reading) -> LintReport {
     silent::look(&mut reading);
@@ -54,13 +48,12 @@ pub fn of(mut reading: Reading) -> LintReport {
         names::look(conf, &mut reading.findings);
     }
     let topologies = &reading.topologies;
-    let tables = topologies.iter().map(|(topology, built)| table::of(topology, built)).collect();
+    let tables = topologies.iter().map(|(_, built)| table::of(built)).collect();
     let drawings = topologies.iter().map(|(topology, built)| draw::of(topology, built)).collect();
     LintReport { reading, tables, drawings }
 }
 
 impl LintReport {
-    /// Whether Slurm would start with these files.
     #[must_use]
     pub fn starts(&self) -> bool {
         self.reading.findings.first_fatal().is_none()

@@ -71,7 +71,6 @@ const NODES: &str = "\
     RestrictedCoresPerGPU Sockets SocketsPerBoard State SuspendTime ThreadsPerCore TmpDisk \
     Topology TRESWeights Weight";
 
-/// Keys of a line that defines a partition.
 const PARTITIONS: &str = "\
     AllocNodes AllowAccounts AllowGroups AllowQos Alternate CpuBind Default DefaultTime \
     DefCPUPerGPU DefMemPerCPU DefMemPerGPU DefMemPerNode DenyAccounts DenyQos DisableRootJobs \
@@ -81,7 +80,6 @@ const PARTITIONS: &str = "\
     PriorityTier QOS ReqResv ResumeTimeout RootOnly SelectTypeParameters Shared State \
     SuspendTime SuspendTimeout Topology TRESBillingWeights";
 
-/// Options of `SchedulerParameters`.
 const OPTIONS: &str = "\
     allow_zero_lic assoc_limit_stop batch_sched_delay bb_array_stage_cnt bf_allow_magnetic_slot \
     bf_busy_nodes bf_continue bf_hetjob_immediate bf_hetjob_prio bf_ignore_newly_avail_nodes \
@@ -245,7 +243,6 @@ mod tests {
             assert!(known.split_whitespace().all(|name| unknown(name, known).is_none()));
         }
         assert_eq!(found("nodename=n[0-3] cpus=2\nPartitionName=p nodes=ALL default=yes\n"), []);
-        // Configurations with which Slurm 22.05.8 ran.
         let ran = "AccountingStorageEnforce AccountingStorageHost AccountingStoragePass AccountingStoragePort \
                    AccountingStorageTRES AuthAltParameters AuthAltTypes CredType FirstJobId HashPlugin \
                    InactiveLimit JobAcctGatherType JobCompLoc JobCompPort KillWait Licenses MpiDefault \

@@ -9,7 +9,6 @@ use serde_json::{Value as Json, json};
 
 use super::SharedSite;
 
-/// Allocator of a partition of shared nodes, with the parts that each job holds.
 #[derive(Clone, Debug)]
 pub struct SharedAllocator<K: Ord> {
     site: SharedSite,
@@ -44,8 +43,7 @@ impl<K: Ord> SharedAllocator<K> {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates the parts of [`ask`](SharedAllocator::ask), if any, in place of the job's earlier
-    /// parts.
+    /// Allocates the parts of [`ask`](SharedAllocator::ask) in place of the job's earlier ones.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {
@@ -56,21 +54,18 @@ impl<K: Ord> SharedAllocator<K> {
         decision
     }
 
-    /// Releases the parts of a job, and returns the number of nodes.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let grants = self.held.remove(name)?;
         grants.iter().for_each(|grant| self.book.give_back(grant));
         Some(grants.len() as u32)
     }
 
-    /// Number of nodes without held parts.
     #[must_use]
     pub fn idle(&self) -> u32 {
         let machine = &self.site.machine;
         machine.up.iter().filter(|&node| self.book.holdings().is_idle(machine, node)).count() as u32
     }
 
-    /// Answer as JSON, without the name of the job.
     #[must_use]
     pub fn json(&self, request: &SharedRequest, decision: &SharedDecision) -> Json {
         match decision {

@@ -8,24 +8,20 @@ use crate::lines::{ConfLine, lines};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GresLine {
-    /// From 1.
     pub line: usize,
     /// `None` for all nodes.
     pub nodes: Option<Vec<String>>,
     /// Type of the GPUs, in lower case.
     pub model: Option<String>,
-    /// GPUs of each node.
     pub count: u32,
     /// Whether the key `File` names device files.
     pub has_files: bool,
     /// Cores near the GPUs, if the line says.
     pub cores: Option<Vec<u32>>,
-    /// Key `Links`: for each GPU of the node, its links to this line's GPU, and -1 for that GPU
-    /// itself.
+    /// For each GPU of the node, its links to this line's GPU, and -1 for that GPU itself.
     pub links: Option<Vec<i32>>,
 }
 
-/// Opens and reads a `gres.conf` by the function `text`.
 pub fn open(
     path: &Path,
     text: &dyn Fn(&Path) -> Result<String, String>,

@@ -10,7 +10,6 @@ const KNOWN: &str = "-n, -N, -c, --ntasks-per-node, --mem, --mem-per-cpu, --gres
                      --gpus-per-node, --gpus-per-task, --cpus-per-gpu, --mem-per-gpu, --exclusive, \
                      -C, -x, -m and --gres-flags=enforce-binding";
 
-/// Options of one letter, with their long names.
 const SHORT: [(char, &str); 8] = [
     ('n', "ntasks"),
     ('N', "nodes"),

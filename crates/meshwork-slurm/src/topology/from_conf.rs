@@ -5,9 +5,6 @@ use crate::finding::{Fatal, LintFindings};
 use crate::lines::{ConfLine, lines};
 
 /// Reads the topology of a `topology.conf`, whose kind follows from its keys.
-///
-/// # Errors
-/// If Slurm would not start; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {
     let (mut switches, mut blocks, mut rings) = (Vec::new(), Vec::new(), Vec::new());
     let mut sizes = None;

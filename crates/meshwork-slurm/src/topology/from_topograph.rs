@@ -13,17 +13,14 @@ use crate::yaml::{Value, Yaml};
 /// Suffixes of annotation keys for a node's domains, the smaller one first.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
-/// Nodes below one switch and in the same domains.
 struct Listed {
     line: usize,
     switch: String,
     nodes: Vec<String>,
-    /// In the order of [`DOMAINS`].
     domains: [Option<String>; 2],
 }
 
-/// Whether a document is a model of topograph: a mapping with switches or blocks, but without the
-/// name of a topology.
+/// Whether a document is a model of topograph: with switches or blocks, but without a name.
 pub(super) fn is_model(document: &Yaml) -> bool {
     let has = |key| document.get(key).is_some();
     matches!(document.value, Value::Map(_))
@@ -32,9 +29,6 @@ pub(super) fn is_model(document: &Yaml) -> bool {
 }
 
 /// Reads the topologies of a model of topograph.
-///
-/// # Errors
-/// If the model is invalid; the reason is then among the findings.
 pub(super) fn read(
     document: &Yaml,
     findings: &mut LintFindings,
@@ -131,10 +125,8 @@ fn switches(
 }
 
 /// Topology `block` of the smaller domains, or else the larger ones, if all nodes are in such
-/// domains.
-///
-/// A base block has the number of nodes of the smallest domain. The listed sizes are this number
-/// times 1, 2, 4, …, up to the number of domains.
+/// domains. A base block has the number of nodes of the smallest domain. The listed sizes are this
+/// number times 1, 2, 4, …, up to the number of domains.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

@@ -7,13 +7,9 @@ use super::{
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{self, Value, Yaml};
 
-/// Keys of the kinds of topology.
 const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 
 /// Reads the topologies of a `topology.yaml`, in the order of the file.
-///
-/// # Errors
-/// If Slurm would not start; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology>, Fatal> {
     let document = yaml::read(text).map_err(|refused| {
         let slurm: Vec<&str> = refused.slurm.iter().map(String::as_str).collect();
@@ -181,8 +177,7 @@ fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> 
     })
 }
 
-/// Converts the elements of a list. Another value counts as its only element, and a missing one as
-/// none.
+/// Converts the elements of a list. Another value counts as its only element.
 fn each<T>(
     list: Option<&Yaml>,
     findings: &mut LintFindings,

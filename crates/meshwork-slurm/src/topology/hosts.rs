@@ -8,7 +8,6 @@ use meshwork::topology::Node;
 use super::SlurmTopology;
 use meshwork::job::hostlist::{bracketed, compressed, names};
 
-/// Nodes that exist on a machine, numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     names: Vec<String>,

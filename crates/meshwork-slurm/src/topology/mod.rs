@@ -14,7 +14,7 @@ pub use hosts::Hosts;
 pub struct SlurmTopology {
     /// By which partitions refer to this topology.
     pub name: String,
-    /// From 1.
+    /// Number, counted from 1.
     pub line: usize,
     /// Whether it is the cluster's default.
     pub is_default: bool,

@@ -51,7 +51,6 @@ impl Structure {
     }
 }
 
-/// Length of the shortest arc of a ring that contains all marked positions.
 fn arc(is_marked: &[bool]) -> usize {
     let Some(first) = is_marked.iter().position(|&own| own) else { return 0 };
     let (mut gap, mut longest) = (0, 0);

@@ -14,8 +14,7 @@ impl PlacementAgent<'_> {
         self.unsuited.entry(job.key()).or_insert(why);
     }
 
-    /// Moves jobs that the agent does not place to the partition `pass`. Without it, they stay,
-    /// which is logged once for each job.
+    /// Moves jobs that the agent does not place to the partition `pass`, if there is one.
     pub(super) fn pass_on(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -56,7 +55,6 @@ impl PlacementAgent<'_> {
         Ok(())
     }
 
-    /// Reason why the agent cannot place a job.
     fn beyond(&self, job: &QueuedJob) -> Option<String> {
         let asks = |what: &str| Some(format!("it asks for {what}, which is left to Slurm"));
         let numbers = &self.policy.numbers;

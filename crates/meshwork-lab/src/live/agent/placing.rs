@@ -34,7 +34,6 @@ impl PlacementAgent<'_> {
         self.ranges.learn(commands, &self.settings.park, &jobs)?;
         let free = idle(look, &self.policy.numbers).count() as u32;
         let of = |job: &'l QueuedJob| {
-            // A job with a range of node counts gets all free nodes, within its range.
             let nodes = free.max(self.ranges.least(job)).min(job.nodes);
             let candidate = self.policy.candidate(job, nodes, &self.ends);
             (job, candidate)

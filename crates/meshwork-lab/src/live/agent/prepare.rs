@@ -63,7 +63,6 @@ pub fn prepare(
     Ok(())
 }
 
-/// Sets the state of a partition to `UP` or `DOWN`.
 pub fn set_state(
     commands: &mut dyn SlurmCommands,
     partition: &str,

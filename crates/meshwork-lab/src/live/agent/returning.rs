@@ -12,7 +12,6 @@ use crate::slurm::live::{OwnWishes, QueuedJob, ShownJob, read_job, take_back_lin
 
 /// Longest pause of a job that met a limit, in seconds.
 const LONGEST: f64 = 1_800.0;
-/// Prefixes of wait reasons by which a placed job looks stuck.
 const STUCK: [&str; 11] = [
     "BadConstraints",
     "BeginTime",

@@ -7,10 +7,8 @@ use super::{ReplayMeasure, TopologyReplay};
 use crate::findings::statistics::{Interval, mean};
 use crate::operator::paired;
 
-/// Shown users are those with the most jobs.
 const MAX_USERS: usize = 12;
 
-/// Waits of the jobs of one size class, or of one user.
 #[derive(Clone, Debug)]
 pub struct JobGroup {
     pub by: &'static str,

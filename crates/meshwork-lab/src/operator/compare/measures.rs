@@ -21,12 +21,10 @@ const HOUR: f64 = 3_600.0;
 pub enum ReplayMeasure {
     Wait,
     BoundedSlowdown,
-    /// Mean part of the wait that is due to this cause.
     WaitFor(Cause),
     Never,
     /// Of jobs that never start.
     RejectedNodeHours,
-    /// Allocated in excess of the requested nodes.
     PaddingNodeHours,
     /// Fraction of the node-time in use, not counting nodes beyond requests.
     Utilization,
@@ -66,7 +64,6 @@ impl ReplayMeasure {
         }
     }
 
-    /// Title with unit.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -121,7 +118,6 @@ impl ReplayMeasure {
         }
     }
 
-    /// Jobs or windows of time over which the measure is aggregated.
     pub(super) fn scope(self) -> Scope {
         match self {
             ReplayMeasure::Wait
@@ -135,7 +131,6 @@ impl ReplayMeasure {
         }
     }
 
-    /// Value for one job in one replay.
     fn of(self, history: &[JobRecord], course: &TopologyReplay, place: usize) -> f64 {
         let stay = &history[place];
         let runs = stay.end.zip(stay.start).map_or(0, |(end, start)| (end - start).max(0)) as f64;
@@ -161,13 +156,10 @@ impl ReplayMeasure {
     }
 }
 
-/// Jobs or windows of time over which a measure is aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Mean over the jobs that start in every replay.
     MeanOfCommon,
     SumOfAll,
-    /// Mean over windows of time.
     MeanOfTime,
 }
 
@@ -202,11 +194,8 @@ impl Shared {
 /// Jobs and time span on which all replays are measured.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
-    /// Jobs that ran, in order of submission.
     pub(super) all: Vec<usize>,
-    /// Jobs in `all` that start in every replay.
     pub(super) common: Vec<usize>,
-    /// From the first submission to the last.
     pub(super) span: Range<Second>,
 }
 

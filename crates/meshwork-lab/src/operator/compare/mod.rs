@@ -30,7 +30,6 @@ use crate::findings::statistics::Interval;
 use crate::slurm::site::SlurmFiles;
 use measures::Ground;
 
-/// Machine that takes part in a comparison.
 #[derive(Clone, Debug)]
 pub struct Contender {
     pub name: String,
@@ -38,7 +37,6 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// Contender with the site's own topology and configuration.
     #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
@@ -98,7 +96,6 @@ fn same_nodes(site: &SlurmMachine, other: &SlurmMachine, file: &str) -> Result<(
     let is_listed = |hosts: &[(String, usize)], name: &str| {
         hosts.binary_search_by(|(host, _)| host.as_str().cmp(name)).is_ok()
     };
-    // A flat machine lists no nodes.
     if own.is_empty() || named.is_empty() {
         return Ok(());
     }
@@ -129,7 +126,6 @@ pub struct ReplayOptions {
 
 #[derive(Clone, Debug)]
 pub struct TopologyReplay {
-    /// Replayed records, with sizes that may be rounded up to listed ones.
     pub submitted: Vec<JobRecord>,
     pub outcomes: Vec<JobOutcome>,
     pub waited: Vec<WaitsByCause>,
@@ -137,14 +133,12 @@ pub struct TopologyReplay {
     shares: Vec<bool>,
     /// Spread of each job's nodes on the site's own topology; 0 means undefined.
     spans: Vec<f64>,
-    /// Number of nodes on which jobs may run.
     pub nodes: u32,
 }
 
 impl TopologyReplay {
-    /// Replays one copy of the jobs of a site on a machine; see [`ControllerReplay`].
-    ///
-    /// Spans are measured on the topology of `site`. `report` gets the number of started jobs.
+    /// Replays one copy of a site's jobs on a machine; spans are measured on the topology of
+    /// `site`.
     #[must_use]
     pub fn of(
         machine: &SlurmMachine,
@@ -168,7 +162,6 @@ impl TopologyReplay {
         TopologyReplay { submitted: submitted.into_owned(), outcomes, waited, shares, spans, nodes }
     }
 
-    /// Jobs that start, in order of their starts.
     fn by_start(&self) -> Vec<usize> {
         let start = |place: &usize| self.outcomes[*place].start;
         let mut places: Vec<usize> =
@@ -178,24 +171,19 @@ impl TopologyReplay {
     }
 }
 
-/// Comparison of several topologies with the first one.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     pub names: Vec<String>,
-    /// Records of jobs that ran; a requeued job has several.
     pub jobs: usize,
     /// Jobs that ran and start in the replay of every topology.
     pub common: usize,
     pub terms: ReplayOptions,
-    /// Replayed copies of the history under each topology.
     pub copies: usize,
-    /// First and last submission.
     pub span: (Second, Second),
     /// For each topology, in the order of [`ReplayMeasure::ALL`].
     pub values: Vec<Vec<Option<f64>>>,
     /// Increases over the first topology, for each further topology.
     pub differences: Vec<Vec<Interval>>,
-    /// One sentence each.
     pub doubts: Vec<String>,
     pub unmodelled: Vec<Unmodelled>,
     /// Unit of [`ReplayMeasure::Span`]; `None` for a flat site.
@@ -203,7 +191,6 @@ pub struct Comparison {
     /// Utilization of the nodes of each topology's tori.
     pub maps: Vec<Vec<Layer>>,
     pub groups: Vec<JobGroup>,
-    /// Unified diffs from the files of the first topology, for each further one.
     pub changes: Vec<String>,
 }
 
@@ -241,7 +228,6 @@ pub fn compare(
     let copies = terms.copies.unwrap_or_else(|| paired::copies(all.len())).max(1);
     let runs = contenders.len() * copies as usize;
     let (started, whole) = (AtomicUsize::new(0), all.len() * runs);
-    // The first copy has the recorded times.
     let course = |(own, copy): (&Contender, u64)| {
         let copy = (copy > 0).then_some(copy);
         let mut last = AtomicUsize::new(0);
@@ -262,7 +248,6 @@ pub fn compare(
     Ok(Comparison { unmodelled, span_unit, ..beside(stays, all, contenders, &courses, terms) })
 }
 
-/// Compares the replayed copies of each topology.
 fn beside(
     stays: &[JobRecord],
     all: Vec<usize>,

@@ -2,17 +2,15 @@
 
 use super::rules::SchedulerParameters;
 
-/// Last cycle of each scheduler, and events since then.
+/// Last cycle of each scheduler, and flags for events since then.
 #[derive(Clone, Debug, Default)]
 pub(in crate::operator) struct Cycles {
     last_main: Option<f64>,
     last_full: Option<f64>,
     last_backfill: Option<f64>,
-    /// Whether a job was submitted or ended since the last main cycle.
     news: bool,
     /// Whether the main scheduler runs next without its delay.
     urgent: bool,
-    /// Whether anything has changed since the last backfill cycle.
     changed: bool,
 }
 
@@ -28,12 +26,10 @@ impl Cycles {
         self.last_full = Some(at + ((now - at) / every).floor() * every);
     }
 
-    /// Registers that a job was submitted or ended.
     pub(in crate::operator) fn news(&mut self) {
         (self.news, self.changed) = (true, true);
     }
 
-    /// Registers that the processes of a killed job have ended.
     pub(in crate::operator) fn killed(&mut self) {
         self.urgent = true;
     }
@@ -61,13 +57,11 @@ impl Cycles {
         Some(self.last_backfill.map_or(f64::NEG_INFINITY, |last| last + every as f64))
     }
 
-    /// Last cycle of either scheduler.
     pub(in crate::operator) fn last(&self) -> Option<f64> {
         self.last_main.into_iter().chain(self.last_backfill).reduce(f64::max)
     }
 
-    /// Registers a main cycle. The first counts as one over the whole queue. An early cycle for a
-    /// killed job does not postpone the next one.
+    /// Registers a main cycle. An early cycle for a killed job does not postpone the next one.
     pub(in crate::operator) fn ran_main(
         &mut self,
         at: f64,

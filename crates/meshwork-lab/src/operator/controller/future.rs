@@ -29,14 +29,10 @@ pub(in crate::operator) struct ReplayState<'a> {
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
-/// Wait reasons and queue order at an instant of a history.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct ReplayedReasons {
-    /// In Slurm's words, for each job.
     pub(in crate::operator) reasons: Vec<&'static str>,
-    /// Waiting jobs in queue order.
     pub(in crate::operator) order: Vec<usize>,
-    /// Last pass of a scheduler.
     pub(in crate::operator) last_pass: Option<f64>,
 }
 
@@ -44,8 +40,8 @@ pub(in crate::operator) struct ReplayedReasons {
 pub(in crate::operator) type LaterJob = (usize, Second, Second);
 
 impl<'a> ReplayState<'a> {
-    /// State just before the second `at`, after all earlier starts and ends of the recording. The
-    /// first `present` records are of jobs that run or wait then, all others of ended jobs.
+    /// State before the second `at`, in which the first `present` records are of jobs in the
+    /// system.
     pub(in crate::operator) fn recorded(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -130,13 +126,8 @@ impl<'a> ReplayState<'a> {
         self.cycles.news();
     }
 
-    /// Start of each running or waiting job in one future; `None` if not before `end`. `runs` has
-    /// their run times in seconds: from the start of a waiting job, or left of a running job.
-    /// `later` are jobs submitted after the instant.
-    ///
-    /// # Complexity
-    /// The time of [`ControllerReplay::run`](super::ControllerReplay::run), until all of these jobs
-    /// have started.
+    /// Start of each running or waiting job in one future, if before `end`. `runs` has the run
+    /// times in seconds that are left. `later` are the later submissions.
     pub(in crate::operator) fn starts(
         &self,
         runs: &[Second],

@@ -8,8 +8,7 @@ use super::rules::{KINDS, LimitOf, SiteRules};
 /// Use of each limited resource by running jobs, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
-/// Jobs that count against a limit: of a QOS, of a user or an account in a QOS, or of an
-/// association.
+/// Jobs that count together against a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
     Qos(usize),
@@ -18,7 +17,6 @@ enum Scope {
     Association(usize),
 }
 
-/// Use by the running jobs of each QOS and association.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
@@ -33,8 +31,7 @@ pub(super) enum Test {
     After,
 }
 
-/// Slurm's wait reasons for limits of a QOS, on jobs, nodes, processors, memory and GPUs. The rows
-/// are for all jobs of the QOS, of one user, and of one account, and for a single job.
+/// Slurm's wait reasons for limits of all jobs, a user, an account and a job of a QOS.
 const QOS_NAMES: [[&str; KINDS]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpGRES"],
     [
@@ -60,8 +57,7 @@ const QOS_NAMES: [[&str; KINDS]; 4] = [
     ],
 ];
 
-/// Slurm's wait reasons for limits of an association, as in [`QOS_NAMES`]. The rows are for all its
-/// jobs, for the jobs of its user, and for a single job.
+/// Slurm's wait reasons for limits of all jobs, a user and a job of an association.
 const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
     [
         "AssocGrpJobsLimit",
@@ -102,7 +98,6 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 }
 
 impl RunningSums {
-    /// Adds the amounts of a job that starts, or subtracts those of a job that ends.
     pub(super) fn count(
         &mut self,
         job: &ControlledJob,

@@ -45,7 +45,6 @@ struct Pair {
     priority: f64,
     rank: u64,
     job: usize,
-    /// Index of the partition's request among the job's requests.
     request: usize,
 }
 
@@ -75,7 +74,6 @@ pub(super) struct Start {
     pub(super) nodes: Option<NodeSet>,
 }
 
-/// Copy from which the queue can be restored.
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
@@ -87,7 +85,6 @@ fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
 
-/// Whether a job has a recorded start in this pass.
 fn starts_at_once(recorded: Option<&Recorded>, job: usize) -> bool {
     recorded.is_some_and(|own| own.contains_key(&job))
 }
@@ -107,18 +104,14 @@ pub(super) struct Controller<'a> {
     pub(super) running: BTreeMap<usize, Held>,
     /// Nodes of ended jobs that are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether a pass with recorded starts gives nodes to these jobs only. Otherwise other jobs
-    /// hold their modelled nodes until the end of the pass.
+    /// Whether a pass with recorded starts gives nodes to these jobs only, instead of to all jobs.
     pub(super) leaves_others: bool,
     sums: RunningSums,
-    /// Running tasks of each job array.
     tasks: BTreeMap<u64, u32>,
-    /// Schedulers that have considered a task of each job array.
     arrays: BTreeMap<u64, SeenBy>,
     reserved: Vec<Reserved>,
     fair: FairTree,
     last_tick: Option<Second>,
-    /// Nodes and processors of the machine.
     size: (f64, f64),
 }
 
@@ -162,7 +155,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Number of queue entries: pairs of a waiting job and one of its partitions.
     pub(super) fn waiting(&self) -> usize {
         self.pairs.len()
     }
@@ -171,8 +163,7 @@ impl<'a> Controller<'a> {
         self.parts.is_some()
     }
 
-    /// Waiting jobs in queue order, each with the kind of its first request. Requests of one kind
-    /// differ at most in their time limits.
+    /// Waiting jobs in queue order, each with the kind of its first request.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
@@ -205,7 +196,6 @@ impl<'a> Controller<'a> {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
 
-    /// Adds a queue entry for each partition of a job.
     pub(super) fn submit(&mut self, job: usize) {
         // A further task of a waiting array is no new job.
         let array = self.jobs[job].array.filter(|_| self.stays[job].attempt == 1);
@@ -272,7 +262,6 @@ impl<'a> Controller<'a> {
         requests.iter().find(|own| own.partition == partition).unwrap_or(&requests[0])
     }
 
-    /// Undoes the starts of some jobs, and restores their queue.
     pub(super) fn retract(&mut self, jobs: &[usize], queue: Queue) {
         for &job in jobs {
             self.release(job);
@@ -280,8 +269,7 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// Node weights ([`NearGpus`]), which order nodes and change with every search for parts of
-    /// nodes.
+    /// Node weights ([`NearGpus`]), which change with every search for parts of nodes.
     pub(super) fn near(&self) -> Option<NearGpus> {
         self.parts.as_ref().map(PartsDesk::near)
     }
@@ -298,7 +286,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Copy of the queue, for a later [`retract`](Controller::retract).
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -316,7 +303,6 @@ impl<'a> Controller<'a> {
         Some(held)
     }
 
-    /// Ends a running job, and charges its usage.
     pub(super) fn end(&mut self, job: usize, now: Second) -> Option<Held> {
         let held = self.release(job)?;
         self.charge(job, held.start, now, 1.0);
@@ -349,7 +335,6 @@ impl<'a> Controller<'a> {
         own.unwrap_or_else(|| self.jobs[job].requests[0].partition)
     }
 
-    /// Registers that a scheduler has considered the whole queue.
     pub(super) fn ran(&mut self, is_backfill: bool) {
         for pair in &self.pairs {
             let seen = &mut self.seen[pair.job];
@@ -359,7 +344,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Computes all priorities, and returns whether the queue's order has changed.
     pub(super) fn tick(&mut self, now: Second) -> bool {
         if !self.rules.weights.is_multifactor {
             return false;
@@ -386,12 +370,10 @@ impl<'a> Controller<'a> {
         !is_sorted
     }
 
-    /// Empty set that can hold nodes of the machine.
     pub(super) fn no_nodes(&self) -> NodeSet {
         NodeSet::empty(self.machine.reading.hosts.count())
     }
 
-    /// Fair shares and their time, for a later [`restore`](Controller::restore).
     pub(super) fn shares(&self) -> (FairTree, Option<Second>) {
         (self.fair.clone(), self.last_tick)
     }
@@ -401,7 +383,6 @@ impl<'a> Controller<'a> {
         (self.fair, self.last_tick) = shares;
     }
 
-    /// Nodes in an outage.
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {
@@ -459,7 +440,6 @@ impl<'a> Controller<'a> {
         reserved::kept(&self.reserved, now, &self.jobs[job].reservation, span, kept)
     }
 
-    /// Whether a job's array has the largest allowed number of running tasks.
     fn is_throttled(&self, job: usize) -> bool {
         let array = self.jobs[job].array;
         array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
@@ -477,7 +457,6 @@ impl<'a> Controller<'a> {
         found
     }
 
-    /// Whether partition and array of a queue entry admit the job.
     fn is_admitted(&self, pair: &Pair) -> bool {
         self.barred(pair).is_none() && !self.is_throttled(pair.job)
     }
@@ -599,7 +578,6 @@ impl<'a> Controller<'a> {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
-                    // The reservation lacks nodes, but not the partition.
                     _ if are_enough && is_reserved => {}
                     _ => open -= fail(&mut failed, &mut kept),
                 },
@@ -631,8 +609,7 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
-        // Queue positions of jobs that could start now; and for each kind of request the smallest
-        // time limit for which the plan leaves no nodes.
+        // Queue positions of jobs that could start now, and limits as in [`Self::leaves_nodes`].
         let mut candidates: Vec<usize> = Vec::new();
         let mut blocked = vec![Second::MAX; self.kinds];
         for (place, pair) in self.pairs.iter().enumerate() {
@@ -645,14 +622,12 @@ impl<'a> Controller<'a> {
         }
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
-        // Components that could start now, by heterogeneous job.
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
         // Unrecorded starts, which are undone after the pass.
         let mut tried = Vec::new();
-        // Nodes of the last candidate, and the end of its time limit.
         let mut last_start: Option<(NodeSet, Second)> = None;
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
@@ -703,7 +678,6 @@ impl<'a> Controller<'a> {
                 if fits { self.begin(&request, &kept) } else { None }
             });
             tested += usize::from(planned.is_some());
-            // Limits on nodes are tested after the search, so such a job counts as tested.
             let Some(planned) = planned.filter(|_| is_allowed) else { continue };
             // A job waits for completing nodes.
             let planned = match planned {
@@ -833,7 +807,6 @@ impl<'a> Controller<'a> {
         self.rules.preemption.is_some() && self.rules.partitions[partition].is_preemptable
     }
 
-    /// Plan without reservations, in which no job may start on `closed`.
     fn plan(&self, now: Second, closed: &NodeSet) -> BackfillPlan {
         let mut up = NodeSet::full(self.machine.reading.hosts.count());
         up.subtract(closed);
@@ -849,19 +822,15 @@ impl<'a> Controller<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
-
-    const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
+    use crate::operator::folder::FLAT;
 
     /// Machine of 16 nodes, with lines of a `slurm.conf`, and tables of QOS and associations.
     fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
         let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
-        let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];
-        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
         let tables = [("qos.txt", qos.to_owned()), ("assoc.txt", associations.to_owned())];
-        SlurmMachine::made(texts.to_vec()).unwrap().with_tables(tables)
+        let machine = SlurmMachine::made([("topology.yaml", FLAT), ("slurm.conf", &conf)]);
+        machine.unwrap().with_tables(tables)
     }
 
     fn job(id: &str, partition: &str, nodes: u32) -> JobRecord {
@@ -883,12 +852,16 @@ mod tests {
 
     /// Starts of a main pass and a backfill pass, as pairs of job and partition.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
+        let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
+        both(machine, jobs).map(of)
+    }
+
+    fn both(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<Start>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);
         (0..jobs.len()).for_each(|own| controller.submit(own));
-        let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
-        let main = of(controller.main(100, false, None));
-        [main, of(controller.backfill(100, None))]
+        let main = controller.main(100, false, None);
+        [main, controller.backfill(100, None)]
     }
 
     #[test]
@@ -906,7 +879,6 @@ mod tests {
             job("5", "other", 2),
         ];
         let [main, backfill] = passes(&machine, &jobs);
-        // The job of 9 nodes blocks all nodes of its partition.
         assert_eq!(main, [(1, 1)]);
         assert_eq!(backfill, [(3, 0), (4, 2)]);
     }
@@ -978,7 +950,6 @@ mod tests {
         let conf = "PartitionName=p Nodes=n[0-7] Default=YES\n\
                     PartitionName=other Nodes=n[8-15]\n";
         let machine = machine(conf, "", "");
-        // The first component closes the partition for the main scheduler.
         let pair = [job("1+0", "p", 3), job("1+1", "p", 4)];
         let jobs = [pair, [job("2", "p", 1), job("3", "other", 2)]].concat();
         let [main, backfill] = passes(&machine, &jobs);
@@ -1002,22 +973,17 @@ mod tests {
         // The job that would preempt the first job withholds all nodes from the last job at once.
         let short = JobRecord { limit: Some(10), ..job("3", "low", 5) };
         let jobs = [job("1", "low", 10), job("2", "high", 12), short];
-        let mut controller = Controller::new(&machine, &rules, &jobs);
-        let first: NodeSet = machine.nodes("n[0-9]").unwrap();
-        controller.submit(0);
-        controller.start(0, 0, first, 100);
-        (1..3).for_each(|own| controller.submit(own));
-        assert_eq!(controller.backfill(100, None), []);
-        // Without preemption, the last job would end before the first job.
+        let starts = |machine: &SlurmMachine| {
+            let rules = SiteRules::of(machine);
+            let mut controller = Controller::new(machine, &rules, &jobs);
+            controller.submit(0);
+            controller.start(0, 0, machine.nodes("n[0-9]").unwrap(), 100);
+            (1..3).for_each(|own| controller.submit(own));
+            controller.backfill(100, None).iter().map(|own| own.job).collect::<Vec<_>>()
+        };
+        assert!(starts(&machine).is_empty());
         let conf = conf.replace("PreemptType=preempt/partition_prio\n", "");
-        let machine = self::machine(&conf, "", "");
-        let rules = SiteRules::of(&machine);
-        let mut controller = Controller::new(&machine, &rules, &jobs);
-        controller.submit(0);
-        controller.start(0, 0, machine.nodes("n[0-9]").unwrap(), 100);
-        (1..3).for_each(|own| controller.submit(own));
-        let starts = controller.backfill(100, None);
-        assert_eq!(starts.iter().map(|own| own.job).collect::<Vec<_>>(), [2]);
+        assert_eq!(starts(&self::machine(&conf, "", "")), [2]);
     }
 
     #[test]
@@ -1031,7 +997,6 @@ mod tests {
         };
         let both = [task("7_1", Some((100, 200))), task("7_2", Some((200, 300)))];
         assert_eq!(passes(&machine, &both)[0], [(0, 0)]);
-        // The limit was raised, because two tasks ran at once.
         let both = [task("7_1", Some((100, 200))), task("7_2", Some((150, 300)))];
         assert_eq!(passes(&machine, &both)[0], [(0, 0), (1, 0)]);
     }
@@ -1042,8 +1007,7 @@ mod tests {
         let mut machine = machine(conf, "", "");
         let text = "ReservationName=r StartTime=0 EndTime=6000 Nodes=n[0-3]\n".to_owned();
         machine = machine.with_tables([("reservations.txt", text)]);
-        // The first job does not fit, and closes the partition for all jobs except the reserved
-        // one.
+        // The first job closes the partition for all jobs except the reserved one.
         let reserved = JobRecord { reservation: "r".to_owned(), ..job("3", "p", 2) };
         let jobs = [job("1", "p", 13), job("2", "p", 1), reserved];
         assert_eq!(passes(&machine, &jobs)[0], [(2, 0)]);
@@ -1058,8 +1022,7 @@ mod tests {
         );
         let gres = "NodeName=n[2-3] Name=gpu File=/dev/g[0-1]\n";
         let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf), ("gres.conf", gres)];
-        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
-        let mut machine = SlurmMachine::made(texts.to_vec()).unwrap();
+        let mut machine = SlurmMachine::made(texts).unwrap();
         machine.fit_single_nodes(true);
         machine
     }
@@ -1075,15 +1038,11 @@ mod tests {
 
     /// Starts of a main pass and a backfill pass, as pairs of job and node list.
     fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
-        let rules = SiteRules::of(machine);
-        let mut controller = Controller::new(machine, &rules, jobs);
-        (0..jobs.len()).for_each(|own| controller.submit(own));
         let listed = |nodes: &NodeSet| machine.reading.hosts.listed(nodes);
         let of = |starts: Vec<Start>| {
             starts.iter().map(|own| (own.job, listed(own.nodes.as_ref().unwrap()))).collect()
         };
-        let main = of(controller.main(100, false, None));
-        [main, of(controller.backfill(100, None))]
+        both(machine, jobs).map(of)
     }
 
     #[test]

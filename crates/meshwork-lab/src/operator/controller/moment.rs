@@ -14,8 +14,7 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::desk::SlurmAnswer;
 
-/// Slurm's wait reason if too few nodes of a job's partition are open. Nodes that are down, or kept
-/// for a job ahead in the queue, are not open.
+/// Slurm's wait reason if too few nodes are neither down nor kept for other jobs.
 pub(in crate::operator) const RESERVED_NODES: &str =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 
@@ -33,14 +32,12 @@ pub(in crate::operator) struct LackingParts {
     pub(in crate::operator) fits: Option<bool>,
     /// CPUs, memory in MB and GPUs of each node that the job may use.
     pub(in crate::operator) free: Vec<[u64; 3]>,
-    /// Number of nodes without jobs.
     pub(in crate::operator) idle: u32,
     /// Running jobs, each of whose ends alone would let the job start.
     pub(in crate::operator) ends: Vec<usize>,
 }
 
 impl LackingParts {
-    /// Answer of the placement rule, without the nodes.
     pub(in crate::operator) fn answer(&self) -> SlurmAnswer {
         match self.fits {
             Some(true) => SlurmAnswer::Nodes(NodeSet::empty(0)),
@@ -80,7 +77,6 @@ impl<'a> Controller<'a> {
         controller
     }
 
-    /// Waiting jobs in queue order. A job in several partitions has its first position.
     pub(in crate::operator) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
         for pair in &self.pairs {
@@ -193,13 +189,11 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Records the wait reasons that a main pass gives to the jobs of a queue.
-    ///
-    /// The starts of the pass have been made. If the model still finds nodes for a job, and
-    /// `starts` is true, the job gets the reason `Priority` and holds these nodes. Otherwise it is
-    /// treated like a job without nodes. A job that the pass does not reach keeps its reason. In a
-    /// partition that an earlier job blocks, `None`, `Resources` and [`RESERVED_NODES`] become
-    /// `Priority`.
+    /// Records the wait reasons that a main pass gives to the jobs of a queue. The starts of the
+    /// pass have been made. If the model still finds nodes for a job, and `starts` is true, the job
+    /// gets the reason `Priority` and holds these nodes. Otherwise it is treated like a job without
+    /// nodes. A job that the pass does not reach keeps its reason. In a partition that an earlier
+    /// job blocks, `None`, `Resources` and [`RESERVED_NODES`] become `Priority`.
     pub(super) fn note_main(
         &self,
         queue: &Queue,
@@ -350,7 +344,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Records or removes limits as wait reasons, as a backfill pass does.
     pub(super) fn note_backfill(&self, reasons: &mut WaitReasons) {
         self.note_eligible(&self.pairs, reasons);
         self.note_barred(&self.pairs, reasons);
@@ -374,7 +367,6 @@ impl<'a> Controller<'a> {
 pub(super) struct WaitReasons {
     jobs: BTreeMap<usize, &'static str>,
     arrays: BTreeMap<u64, &'static str>,
-    /// Last second in which jobs ended, with their nodes.
     freed: Option<(Second, NodeSet)>,
 }
 
@@ -392,7 +384,6 @@ impl WaitReasons {
         };
     }
 
-    /// Records that a job has left its nodes.
     pub(super) fn note_end(&mut self, nodes: NodeSet, now: Second) {
         match &mut self.freed {
             Some((at, freed)) if *at == now => freed.unite(&nodes),

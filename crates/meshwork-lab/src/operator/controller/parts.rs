@@ -15,28 +15,23 @@ use crate::slurm::shared::{SharedSite, options};
 #[derive(Clone, Debug)]
 pub(super) struct PartsRequest {
     pub(super) lookup: SharedLookup,
-    /// Nodes that the job may use.
     named: NodeSet,
     processors: u32,
 }
 
-/// Parts of nodes that running jobs hold, by job.
 #[derive(Clone, Debug)]
 pub(super) struct PartsDesk {
-    /// In the order of the site's rules.
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
-    /// Node weights, which order nodes: GPUs of each node near a job's cores in the last search.
-    /// Only they change in a search.
+    /// Node weights: GPUs of each node near a job's cores in the last search.
     near: RefCell<NearGpus>,
     /// Last submitted jobs without and with GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
 }
 
 impl PartsDesk {
-    /// Allocator before any job runs. `None` if no jobs share nodes, or if shared nodes of this
-    /// machine are not modelled.
+    /// Allocator before any job runs; `None` if shared nodes are unused or not modelled.
     pub(super) fn of(
         machine: &SlurmMachine,
         rules: &SiteRules,
@@ -53,7 +48,6 @@ impl PartsDesk {
         Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near, last: [None, None] })
     }
 
-    /// Prepared request of a job; `None` if it could never start in this partition.
     pub(super) fn request(&self, partition: usize, stay: &JobRecord) -> Option<PartsRequest> {
         let site = &self.sites[partition];
         let request = request(site, stay);
@@ -88,7 +82,6 @@ impl PartsDesk {
         found
     }
 
-    /// Registers a submission, which changes the node weights.
     pub(super) fn submit(&mut self, partition: usize, request: &PartsRequest) {
         self.near.borrow_mut().forget(request.lookup.pool());
         self.ask_ever(partition, request, &request.named);
@@ -121,7 +114,6 @@ impl PartsDesk {
         request.lookup.ask_ever(machine, &self.holdings, open, &mut self.near.borrow_mut());
     }
 
-    /// Node weights after the last search.
     pub(super) fn near(&self) -> NearGpus {
         self.near.borrow().clone()
     }
@@ -152,8 +144,7 @@ impl PartsDesk {
         request.lookup.find(&self.sites[partition].machine, &self.holdings, open, near)
     }
 
-    /// Free CPUs, memory in MB and GPUs of each node that a job may use, and the number of idle
-    /// nodes.
+    /// Free CPUs, memory in MB and GPUs of a job's possible nodes, and number of idle ones.
     pub(super) fn free(
         &self,
         partition: usize,
@@ -196,13 +187,11 @@ impl PartsDesk {
         self.take(job, grants);
     }
 
-    /// Gives a job its former parts of nodes.
     pub(super) fn take(&mut self, job: usize, grants: Vec<SharedGrant>) {
         grants.iter().for_each(|grant| self.holdings.take(grant));
         self.held.insert(job, grants);
     }
 
-    /// Frees a job's parts of nodes, and returns them.
     pub(super) fn release(&mut self, job: usize) -> Vec<SharedGrant> {
         let grants = self.held.remove(&job).unwrap_or_default();
         grants.iter().for_each(|grant| self.holdings.give_back(grant));
@@ -214,7 +203,6 @@ impl PartsDesk {
     }
 }
 
-/// Request from a job's recorded options, or else from its record.
 fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     let plain = || SharedRequest {
         nodes: Some((stay.nodes.max(1), stay.nodes.max(1))),

@@ -13,23 +13,19 @@ use crate::slurm::topology::Structure;
 
 /// Length in seconds of the first interval of grouped ends. Each further one is twice as long.
 const FIRST_GROUP: Second = 30;
-/// Largest number of ends in a group.
 const MOST_TOGETHER: usize = 200;
 
 pub(super) struct BackfillPlan {
     now: Second,
-    /// Latest planned start.
     horizon: Second,
     resolution: Second,
     spans: NodeSpans,
     /// Nodes in service without running jobs.
     idle: NodeSet,
-    /// Sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
     /// Element *n*: nodes idle after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
     /// Times before which reservations leave too few nodes, by kind of request and time limit.
-    ///
     /// Requests of one kind differ at most in their time limits, and a time also holds for longer
     /// ones. It is `Second::MAX` for the whole window. Entries stay valid, because a plan only
     /// gains reservations. A longer limit has an entry only if its time is later.
@@ -46,17 +42,13 @@ enum Future<'a> {
 
 pub(super) enum Planned {
     Now(NodeSet),
-    /// At this later time; the nodes are to be reserved.
+    /// Starts at this later time; the nodes are to be reserved.
     Later(Second, NodeSet),
-    /// Not within the window of the plan.
     Never,
 }
 
-/// Result of a search for the time at which enough nodes are released.
 enum WillRun {
-    /// From this time on, on the chosen nodes.
     At(Second, NodeSet),
-    /// Only after this time, the limit `by` of the search.
     Behind(Second),
     Never,
 }
@@ -95,7 +87,6 @@ impl BackfillPlan {
         self.release();
     }
 
-    /// Computes the nodes that are idle after each end.
     fn release(&mut self) {
         self.released.clear();
         self.released.push(self.idle.clone());
@@ -118,27 +109,20 @@ impl BackfillPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// Idle nodes without a reservation before `until`.
     pub(super) fn left_until(&self, until: Second) -> NodeSet {
         let mut left = self.idle.clone();
         self.spans.keep_unreserved(self.now, until, &mut left);
         left
     }
 
-    /// Plans a job after all jobs that were planned before, by Slurm's algorithm.
-    ///
-    /// From a candidate start on, the job gets nodes without a reservation during its time limit,
-    /// once running jobs have released them. If there are none before a reservation ends, this end
-    /// is the next candidate. The result is `None` if reservations leave too few nodes at every
-    /// candidate: Slurm does not count such a job as tested.
-    ///
-    /// `gone` are nodes of running jobs that the job may preempt. `parts` are held parts of nodes.
-    /// `now` searches for nodes that are free now, outside of a set. `reserved` adds the nodes that
-    /// the site's reservations withhold at a start, and returns their first end.
-    ///
-    /// # Complexity
-    /// One query to the placement rule for each attempt, and **O(log t)** attempts for each
-    /// reservation, for time limits of up to *t* seconds.
+    /// Plans a job after all jobs that were planned before, by Slurm's algorithm. From a candidate
+    /// start on, the job gets nodes without a reservation during its time limit, once running jobs
+    /// have released them. If there are none before a reservation ends, this end is the next
+    /// candidate. The result is `None` if reservations leave too few nodes at every candidate:
+    /// Slurm does not count such a job as tested. `gone` are nodes of running jobs that the job may
+    /// preempt. `parts` are held parts of nodes. `now` searches for nodes that are free now,
+    /// outside of a set. `reserved` adds the nodes that the site's reservations withhold at a
+    /// start, and returns their first end.
     pub(super) fn plan(
         &mut self,
         site: &SlurmSite,
@@ -189,8 +173,7 @@ impl BackfillPlan {
                     match next {
                         Some(time) => from = time,
                         None if is_tried => return Some(Planned::Never),
-                        // Search again without this shortcut, to learn whether the job counts as
-                        // tested.
+                        // Without this shortcut, the search tells whether the job counts as tested.
                         None => (from, search, by_count) = (self.now, SpanSearch::default(), false),
                     }
                     continue;
@@ -254,12 +237,10 @@ impl BackfillPlan {
         }
     }
 
-    /// Nodes that are idle at a time.
     fn released_by(&self, time: Second) -> &NodeSet {
         &self.released[self.running.partition_point(|own| own.0 <= time)]
     }
 
-    /// Time before which reservations leave too few nodes for a request.
     fn crowded_until(&self, request: &ResolvedRequest) -> Second {
         let known = self.crowded.get(&request.kind);
         let shorter = known.and_then(|own| own.range(..=request.limit).next_back());

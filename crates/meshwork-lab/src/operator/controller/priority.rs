@@ -4,16 +4,13 @@ use super::request::ControlledJob;
 use super::rules::{Association, SiteRules};
 use crate::operator::history::Second;
 
-/// Usage of associations, and fair-share factors from the last computation.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct FairTree {
     /// Decayed processor-seconds of each association.
     usage: Vec<f64>,
     /// Usage by jobs that ended after the last computation, which the next one adds.
     ended: Vec<f64>,
-    /// For each user's association.
     pub(super) factor: Vec<f64>,
-    /// Decay in one second.
     decay: f64,
 }
 
@@ -31,7 +28,6 @@ impl FairTree {
         tree
     }
 
-    /// Decayed usage of processors over some seconds.
     fn charge(&self, processors: f64, seconds: f64) -> f64 {
         processors * seconds * self.decay.powf(seconds)
     }
@@ -60,7 +56,6 @@ impl FairTree {
         self.share(associations);
     }
 
-    /// Ranks all users by the fair-share levels of their branches.
     fn share(&mut self, associations: &[Association]) {
         let users = associations.iter().filter(|own| !own.user.is_empty()).count();
         let root = associations.iter().position(|own| own.parent.is_none());
@@ -101,7 +96,6 @@ impl Rank<'_> {
                 all.push((fair, child));
             }
         }
-        // Among equal levels, users come before accounts.
         let is_account = |place: usize| self.associations[place].user.is_empty();
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| is_account(a.1).cmp(&is_account(b.1))));
         let groups: Vec<Vec<(f64, usize)>> = all
@@ -129,18 +123,16 @@ impl Rank<'_> {
     }
 }
 
-/// Schedulers that have considered a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeenBy {
     pub(super) any: bool,
     pub(super) backfill: bool,
 }
 
-/// Priority of a job in a partition; 0 if jobs are ordered by submission.
-///
-/// `tick` is the last computation of priorities since the job's submission. Once a scheduler of
-/// `seen` has considered the job, its age counts; once backfill has, all processors of its nodes
-/// count. `machine` is the number of nodes and of processors.
+/// Priority of a job in a partition; 0 if jobs are ordered by submission. `tick` is the last
+/// computation of priorities since the job's submission. Once a scheduler of `seen` has considered
+/// the job, its age counts; once backfill has, all processors of its nodes count. `machine` is the
+/// number of nodes and of processors.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,

@@ -22,20 +22,15 @@ use crate::operator::causes::{Causes, WaitsByCause};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-/// Starts between two reports.
 const REPORT_EVERY: usize = 500;
 
 /// Tolerance of times, in seconds.
 const ROUNDING: f64 = 1e-6;
 
-/// Outcome of one record in a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOutcome {
-    /// `None` if the job did not start.
     pub start: Option<Second>,
-    /// `None` if the job did not start.
     pub nodes: Option<NodeSet>,
-    /// Index of the partition of the start.
     pub partition: usize,
     pub by: StartedBy,
     /// Whether the job can never start.
@@ -45,9 +40,7 @@ pub struct JobOutcome {
 /// Recorded or earlier replayed starts that a replay repeats before its schedulers decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
-    /// Outcomes of all or of the first records.
     pub outcomes: &'a [JobOutcome],
-    /// First second in which the schedulers decide.
     pub until: Second,
 }
 
@@ -71,19 +64,11 @@ pub struct ControllerReplay<'a> {
 
 impl ControllerReplay<'_> {
     /// Outcome of each record.
-    ///
-    /// # Errors
-    /// If the simulation engine cannot run.
-    ///
-    /// # Complexity
-    /// The time of both schedulers in each of their cycles, and **O(log n)** for each of *n*
-    /// records.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// Outcome of each record after the starts in `given`. `None` if the later starts have a total
-    /// wait of more than `most` seconds.
+    /// Outcomes after the starts in `given`; `None` if later waits exceed `most` seconds in total.
     pub fn run_within(
         self,
         most: Second,
@@ -94,18 +79,13 @@ impl ControllerReplay<'_> {
     }
 
     /// Outcome and waits by cause of each record.
-    ///
-    /// # Complexity
-    /// The time of [`run`](ControllerReplay::run), and at each event a query to the placement rule
-    /// for each kind of waiting request.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
         let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;
         Ok((outcomes, causes.map(Causes::into_waited).unwrap_or_default()))
     }
 
-    /// Replays while the total wait is at most `most` seconds, and collects causes of waits if
-    /// asked.
+    /// Replays, and collects causes of waits; `None` if waits exceed `most` seconds.
     fn replay(
         self,
         causes: Option<Causes>,
@@ -160,37 +140,27 @@ impl Scheduler for Outside {
     }
 }
 
-/// Controller model in the role of the engine's scheduler.
 pub(super) struct Turn<'a> {
     pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
     /// Future cancellations of waiting jobs, sorted by time. The first `cancelled` are past.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// Whether each job is in the queue before its arrival, as at the first instant of a future.
-    /// Missing entries mean false.
+    /// Whether a job is in the queue before the engine reports its arrival.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
-    /// Total wait of started jobs, in seconds.
     waited: Second,
-    /// First second in which the schedulers decide, after the starts in `given`.
     until: Second,
     given: BTreeMap<usize, JobOutcome>,
-    /// Recorded starts that are still to be repeated.
     pending: BTreeSet<(Second, usize)>,
-    /// Fractions of a second at which the main and the backfill scheduler run.
     phases: [f64; 2],
     pub(super) next_tick: Option<Second>,
     pub(super) cycles: Cycles,
     causes: Option<Causes>,
-    /// Updated in each pass after its recorded starts.
     pub(super) reasons: Option<WaitReasons>,
-    /// Number of allocations and releases.
     changes: u64,
-    /// Last second in which backfill considered each job.
     looked: Vec<Second>,
-    /// Last second in which nodes became free or a job was cancelled.
     freed: Second,
 }
 
@@ -344,8 +314,7 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs in the engine up to a second, while `goes_on` agrees. It is asked after each
-    /// instant, with the number of earlier starts.
+    /// Runs jobs in the engine up to a second, while `goes_on` agrees after each instant.
     pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,
@@ -413,7 +382,6 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs the due cycles, or makes the recorded starts in their place.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
@@ -469,7 +437,6 @@ impl<'a> Turn<'a> {
         self.make(cluster, now, starts, StartedBy::Backfill);
     }
 
-    /// Whether a recorded start by a scheduler is due.
     fn has_given(&self, now: Second, by: StartedBy) -> bool {
         let due = self.pending.range(..=(now, usize::MAX));
         due.into_iter().any(|own| self.given[&own.1].by == by)

@@ -19,7 +19,6 @@ use crate::trace::SlurmPieces;
 /// Assumed time limit in seconds of a job without one.
 const NO_LIMIT: Second = 365 * 86_400;
 
-/// Request for one partition, with its nodes that the job may use.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRequest {
     pub(super) partition: usize,
@@ -29,11 +28,9 @@ pub(super) struct ResolvedRequest {
     /// Requests of one kind differ at most in their time limits.
     pub(super) kind: usize,
     found: Arc<RequestLookup>,
-    /// `None` if jobs do not share nodes.
     pub(super) parts: Option<Arc<PartsRequest>>,
 }
 
-/// Data of all requests of one kind.
 #[derive(Debug)]
 struct RequestLookup {
     wanted: NodeRequest,
@@ -70,7 +67,7 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Takes nodes, number and `is_hopeless` from a lookup of parts; `None` can never be met.
+    /// Adopts the result of a lookup of parts; `None` if the request can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -98,7 +95,6 @@ impl ResolvedRequest {
     }
 }
 
-/// Job with everything that determines its start.
 #[derive(Clone, Debug)]
 pub(super) struct ControlledJob {
     pub(super) user: usize,
@@ -107,25 +103,19 @@ pub(super) struct ControlledJob {
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Processors in the priority before backfill has considered the job. One for each requested
-    /// node, or 1 in all for a range of node counts.
+    /// Processors in the priority before backfill: one for each node, or 1 for a range.
     pub(super) asked_processors: u64,
-    /// Processors used on the job's nodes.
     pub(super) processors: u64,
     /// Requested memory in MiB.
     pub(super) memory: u64,
-    /// Requested GPUs.
     pub(super) gpus: u64,
     /// In seconds.
     pub(super) limit: Second,
-    /// Time from which the job could start if the machine were free.
     pub(super) eligible: Second,
     /// Rank by submission, which decides between equal priorities.
     pub(super) rank: u64,
-    /// One for each partition of the job.
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
-    /// Empty for none.
     pub(super) reservation: String,
     /// Number of the heterogeneous job of this component.
     pub(super) group: Option<u64>,
@@ -144,11 +134,7 @@ impl ControlledJob {
     }
 }
 
-/// Jobs of a history, and the number of kinds of requests. Requests of one kind differ at most in
-/// their time limits.
-///
-/// # Complexity
-/// **O(n k)** for *n* jobs and *k* different requests for one number of nodes in a partition.
+/// Jobs of a history, and the number of kinds of requests.
 pub(super) fn jobs(
     machine: &SlurmMachine,
     rules: &SiteRules,
@@ -231,8 +217,7 @@ pub(super) fn jobs(
             asked_processors: stay.least.map_or(u64::from(stay.nodes), |_| 1),
             processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
             limit,
-            // A task is recorded as eligible when its array's limit admits it, but it was so
-            // earlier.
+            // The array was eligible before its limit admitted the task.
             eligible: arrays
                 .get(&number(stay).1)
                 .filter(|_| stay.throttle.is_some() && stay.attempt == 1)
@@ -253,8 +238,7 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// Most tasks that ran at once, for arrays with a limit. Above the recorded limit it is used
-/// instead: the limit was raised.
+/// Most tasks that ran at once, for arrays with a limit, which may have been raised.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {
@@ -272,14 +256,12 @@ fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     most
 }
 
-/// Sort key: submission, job number and task number.
 fn number(stay: &JobRecord) -> (Option<Second>, u64, u64) {
     let mut parts =
         stay.id.split(|c: char| !c.is_ascii_digit()).map(|own| own.parse().unwrap_or(0));
     (stay.submit, parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// Job's association, then all associations above it.
 fn chain(rules: &SiteRules, stay: &JobRecord) -> Vec<usize> {
     let of = |own: &super::rules::Association| own.account == stay.account && own.user == stay.user;
     let mut next = rules.associations.iter().position(of);

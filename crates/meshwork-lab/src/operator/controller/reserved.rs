@@ -13,7 +13,6 @@ pub(super) struct Reserved {
     /// `Second::MAX` if unknown, because the reservation was ended early.
     planned_end: Second,
     nodes: NodeSet,
-    /// Earliest possible creation.
     since: Second,
 }
 
@@ -22,7 +21,7 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     let reserved = |own: &SiteReservation| {
         let nodes = own.nodes.clone().or_else(|| found(machine, own, stays))?;
         let since = since(machine, own, &nodes, stays);
-        // A length that is no whole number of minutes was cut.
+        // A reservation whose length is not in whole minutes was ended early.
         let is_cut = (own.span.1 - own.span.0) % 60 != 0;
         let planned_end = if is_cut { Second::MAX } else { own.span.1 };
         Some(Reserved { name: own.name.clone(), span: own.span, planned_end, nodes, since })

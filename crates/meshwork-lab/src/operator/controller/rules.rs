@@ -9,22 +9,18 @@ use crate::slurm::conf;
 use crate::trace::megabytes;
 use meshwork::geometry::NodeSet;
 
-/// Rules of a site that determine when jobs start.
 #[derive(Clone, Debug)]
 pub struct SiteRules {
     pub partitions: Vec<PartitionRules>,
     pub default_partition: usize,
     pub parameters: SchedulerParameters,
     pub weights: PriorityWeights,
-    /// In the order of their table.
     pub qos: Vec<QosRules>,
     /// Each account precedes its users and sub-accounts.
     pub associations: Vec<Association>,
     /// Whether limits of associations and QOS are enforced, and ended jobs are charged.
     pub enforces_limits: bool,
-    /// `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,
-    /// Whether a table for the priorities is missing.
     pub lacks_priorities: bool,
     /// Outages and drains: begin, end and nodes.
     pub outages: Vec<(Second, Second, NodeSet)>,
@@ -37,14 +33,11 @@ pub struct SiteRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteReservation {
     pub name: String,
-    /// Recorded begin and end.
     pub span: (Second, Second),
-    /// `None` if the table does not name them.
     pub nodes: Option<NodeSet>,
     pub processors: u64,
 }
 
-/// Partition with its limits and weights.
 #[derive(Clone, Debug)]
 pub struct PartitionRules {
     pub name: String,
@@ -62,7 +55,6 @@ pub struct PartitionRules {
     pub is_preemptable: bool,
 }
 
-/// Attribute that decides which jobs may preempt others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
     /// Jobs preempt those in partitions of a lower tier.
@@ -71,7 +63,7 @@ pub enum Preemption {
     Qos,
 }
 
-/// Times are in seconds.
+/// Parameters of the main and the backfill scheduler, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerParameters {
     /// `None` if backfill never runs.
@@ -107,7 +99,6 @@ pub struct PriorityWeights {
     pub favors_small: bool,
 }
 
-/// Number of limited amounts.
 pub(super) const KINDS: usize = 5;
 
 /// Limits on jobs, nodes, processors, memory and GPUs; `None` for no limit.
@@ -116,29 +107,22 @@ pub struct LimitOf {
     pub jobs: Option<u64>,
     pub nodes: Option<u64>,
     pub processors: Option<u64>,
-    /// In MiB.
+    /// Memory in MiB.
     pub memory: Option<u64>,
-    /// Of all types together.
     pub gpus: Option<u64>,
 }
 
 impl LimitOf {
-    /// In the order of the fields.
     pub(super) fn all(&self) -> [Option<u64>; KINDS] {
         [self.jobs, self.nodes, self.processors, self.memory, self.gpus]
     }
 }
 
-/// Limits of a QOS or of an association.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitSet {
-    /// On all running jobs together.
     pub group: LimitOf,
-    /// On the running jobs of each user.
     pub user: LimitOf,
-    /// On the running jobs of each account.
     pub account: LimitOf,
-    /// On each job.
     pub job: LimitOf,
     /// Largest time limit of a job, in seconds.
     pub wall: Option<Second>,
@@ -149,7 +133,7 @@ pub struct QosRules {
     pub name: String,
     pub priority: f64,
     pub limits: LimitSet,
-    /// Names of the QOS whose jobs its jobs may preempt.
+    /// Names of the QOS that jobs of this QOS may preempt.
     pub preempts: Vec<String>,
 }
 
@@ -157,7 +141,6 @@ pub struct QosRules {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
     pub account: String,
-    /// Empty for the account itself.
     pub user: String,
     pub parent: Option<usize>,
     pub shares: f64,
@@ -165,7 +148,6 @@ pub struct Association {
 }
 
 impl SiteRules {
-    /// Reads the rules from a machine's `slurm.conf` and tables.
     #[must_use]
     pub fn of(machine: &SlurmMachine) -> SiteRules {
         let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
@@ -254,8 +236,7 @@ impl SiteRules {
         }
     }
 
-    /// Adds reservations from `scontrol show res -o` or `sacctmgr show reservation -P`. The last of
-    /// several rows counts.
+    /// Adds reservations from `scontrol` or `sacctmgr`. The last of several rows counts.
     fn read_reservations(&mut self, machine: &SlurmMachine, text: &str) {
         let is_shown = text.lines().any(|line| line.starts_with("ReservationName="));
         let words = |line| str::split_whitespace(line).filter_map(|word| word.split_once('='));
@@ -280,7 +261,6 @@ impl SiteRules {
         }
     }
 
-    /// Adds QOS and associations from their tables.
     fn read_tables(&mut self, lines: &[conf::ConfLine], qos: &str, associations: &str) {
         self.qos = rows(qos).map(|row| qos_of(&row)).collect();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,7 +1,6 @@
 //! Slow variants of the replay for comparison, and tests of properties of plans.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use meshwork::alloc::listed::{Wait, find};
 use meshwork::geometry::NodeSet;
@@ -41,8 +40,7 @@ fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
                 "{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n"
             );
             let texts = [("topology.yaml", topology.clone()), ("slurm.conf", conf)];
-            let texts = texts.map(|(name, text)| (PathBuf::from(name), text));
-            (own.to_owned(), SlurmMachine::made(texts.to_vec()).unwrap())
+            (own.to_owned(), SlurmMachine::made(texts).unwrap())
         })
     })
 }
@@ -252,9 +250,7 @@ struct SlowPlan {
     horizon: Second,
     resolution: Second,
     up: NodeSet,
-    /// Ends and nodes, in order of the ends.
     running: Vec<(Second, NodeSet)>,
-    /// Begins, ends and nodes.
     reserved: Vec<(Second, Second, NodeSet)>,
 }
 
@@ -280,7 +276,7 @@ impl SlowPlan {
         cuts.windows(2).map(|pair| (pair[0], pair[1], free(pair[0]))).collect()
     }
 
-    /// Start and nodes of a job, as from [`BackfillPlan::plan`]: `Some(None)` beyond the window.
+    /// Start and nodes of a job, as from [`BackfillPlan::plan`]; `Some(None)` if beyond the window.
     fn plan(
         &self,
         limit: Second,
@@ -371,14 +367,12 @@ impl SlowPlan {
 
 #[test]
 fn plans_are_those_of_the_slow_variant() {
-    let flat = "- topology: t\n  flat: true\n".to_owned();
-    let conf = |own: &str| {
-        format!("{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t\n")
-    };
     let flat = ["", "SchedulerParameters=bf_window=60\n"].map(|own| {
-        let texts = [("topology.yaml", flat.clone()), ("slurm.conf", conf(own))];
-        let texts = texts.map(|(name, text)| (PathBuf::from(name), text));
-        (own.to_owned(), SlurmMachine::made(texts.to_vec()).unwrap())
+        let conf = format!(
+            "{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t\n"
+        );
+        let texts = [("topology.yaml", "- topology: t\n  flat: true\n"), ("slurm.conf", &conf)];
+        (own.to_owned(), SlurmMachine::made(texts).unwrap())
     });
     let mut counts = [0; 4];
     for (seed, (name, machine)) in (100..).zip(machines().chain(flat)) {

@@ -46,15 +46,13 @@ fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -
     gaps
 }
 
-/// Estimates the clean-up time from gaps between ends and starts.
-///
-/// Times are truncated to whole seconds. So a clean-up time of *g* + *f* seconds, with *f* below 1,
-/// gives gaps of *g* to *g* + 2 seconds. The fraction of gaps of *g* is (1 − *f*)² / 2, as for the
-/// difference of two uniform random numbers. If the scheduler runs at most every two seconds
-/// (`is_polled`), the gaps occur in the ratio (1 − *f*)² / 2 : 1 − *f*² / 2 : 1.
-///
-/// Other delays of the scheduler make the estimate too large, by less than 1 second. If at least
-/// half of these gaps equal the shortest, times were not truncated, and it is the clean-up time.
+/// Estimates the clean-up time from gaps between ends and starts. Times are truncated to whole
+/// seconds. So a clean-up time of *g* + *f* seconds, with *f* below 1, gives gaps of *g* to *g* + 2
+/// seconds. The fraction of gaps of *g* is (1 − *f*)² / 2, as for the difference of two uniform
+/// random numbers. If the scheduler runs at most every two seconds (`is_polled`), the gaps occur in
+/// the ratio (1 − *f*)² / 2 : 1 − *f*² / 2 : 1. Other delays of the scheduler make the estimate too
+/// large, by less than 1 second. If at least half of these gaps equal the shortest, times were not
+/// truncated, and it is the clean-up time.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
@@ -68,8 +66,7 @@ fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     Some(shortest as f64 + if share >= 0.5 { 0.0 } else { fraction.max(0.0) })
 }
 
-/// Clean-up time in seconds, rounded to hundredths; `None` if no job waited for another job's
-/// nodes.
+/// Clean-up time in hundredths of seconds, if a job waited for another one's nodes.
 pub(super) fn of(
     machine: &SlurmMachine,
     stays: &[JobRecord],

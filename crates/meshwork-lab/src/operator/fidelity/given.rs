@@ -18,9 +18,7 @@ use crate::operator::history::{JobRecord, Second, StartedBy};
 /// Recorded start of a job, with the start that the model predicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedStart {
-    /// Index in the history.
     pub stay: usize,
-    /// Assumed scheduler of the start.
     pub by: StartedBy,
     /// `None` if the model would let the job wait longer.
     pub predicted: Option<Second>,
@@ -35,7 +33,6 @@ pub struct PredictedStart {
 /// Largest distance in seconds between two starts that count as starts in the same cycle.
 pub const SAME_CYCLE: Second = 3;
 
-/// Event of the recording other than a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
@@ -69,8 +66,7 @@ struct Order {
     all: [bool; 2],
     /// For each cycle, whether all nodes of ended jobs are available.
     all_back: [bool; 2],
-    /// Exceptions from the other rules: an event moves to the other side of a cycle and of all
-    /// later ones. Pairs of cycle and event.
+    /// Pairs of a cycle and an event that moves to the other side of it and of all later cycles.
     moved: Vec<(usize, usize)>,
     /// Repeated submissions, which change the node weights ([`NearGpus`]). The number is the index
     /// of the next cycle. The flag tells whether the last job with GPUs is submitted again, or the
@@ -87,9 +83,7 @@ struct Tried {
 #[derive(Clone)]
 struct Cycle {
     by: StartedBy,
-    /// Whether it goes through the whole queue.
     is_full: bool,
-    /// Jobs whose recorded starts belong to the cycle.
     starts: Vec<usize>,
     /// Nodes of killed jobs that become available after the cycle.
     held: NodeSet,
@@ -108,7 +102,6 @@ pub(super) struct Given<'a> {
     cycles: Cycles,
     /// Jobs that have just ended, with ends and nodes. Each node becomes available separately.
     completing: Vec<(Second, usize, NodeSet)>,
-    /// Next computation of priorities.
     tick: Second,
 }
 
@@ -166,7 +159,6 @@ impl<'a> Given<'a> {
         let (mut next, mut happened) = (0, BTreeSet::new());
         let mut at = first;
         while next < self.events.len() || self.starts.range(at..).next().is_some() {
-            // Apply the events of earlier seconds.
             while let Some((_, event)) = self.events.get(next).filter(|own| own.0 < at).copied() {
                 if !happened.remove(&next) {
                     self.happen(event, at);
@@ -227,8 +219,7 @@ impl<'a> Given<'a> {
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if the placement rule gives it the recorded nodes, or if
-    /// `is_last`. Returns whether the job starts.
+    /// Starts a job at its submission if it gets its recorded nodes, or if `is_last`.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
         let partition = self.controller.partition_of(job);
         let nodes = self.controller.place(job, partition, at);
@@ -294,8 +285,7 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the scheduler cycles of one clock second. Of several orders of its events, the one that
-    /// agrees best with the recorded starts is used.
+    /// Runs the cycles of one clock second, in the order that fits the recorded starts best.
     fn second(
         &mut self,
         at: Second,
@@ -399,8 +389,7 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// Cycles of the main scheduler while killed jobs release their nodes one by one. The scheduler
-    /// runs after each release. Only cycles with recorded starts are returned.
+    /// Main cycles with recorded starts, between which killed jobs release their nodes.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
         let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
             Event::End(job) => Some(job),
@@ -446,8 +435,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Possible orders within one clock second. If it has no recorded starts (`is_quiet`), the only
-    /// order has no event before the cycles.
+    /// Possible orders within one clock second. A quiet second has one without early events.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order {
@@ -480,8 +468,7 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// Events of a clock second before a cycle. These are all events, or those that the recorded
-    /// starts of this and earlier cycles require.
+    /// Events before a cycle: all, or those that its recorded starts and earlier ones require.
     fn before(
         &self,
         cycle: usize,
@@ -645,7 +632,6 @@ impl<'a> Given<'a> {
         score - unwanted.min(UNWANTED)
     }
 
-    /// Stores the decisions of a second, and makes its recorded starts.
     fn settle(&mut self, at: Second, recorded: &[usize], decided: &[(StartedBy, Start)]) {
         for (by, own) in decided {
             let is_found = own.nodes.is_some();

@@ -37,12 +37,10 @@ pub const ENOUGH_CYCLES: f64 = 0.9;
 /// Smallest fraction of node lists that are listed places for a site to count as modelled.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
-/// Agreement of the model with a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fidelity {
     /// A requeued job counts once.
     pub jobs: usize,
-    /// Records with a list of nodes.
     pub placed: usize,
     /// Records whose nodes form one place of the topology, or one for each segment.
     pub placements: usize,
@@ -50,15 +48,12 @@ pub struct Fidelity {
     pub lacks_priorities: bool,
     /// For each scheduler, number of compared decisions, and of those equal to the recorded ones.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
-    /// Decisions that differ from the recorded ones.
     pub differing: Vec<DifferingDecision>,
     /// Estimated clean-up time in seconds; `None` if the history does not show it.
     pub cleanup: Option<f64>,
-    /// By job size, partition, user and week.
     pub waits: Vec<PredictedWaits>,
     /// Records that start in the same second as another record.
     pub simultaneous: usize,
-    /// All recorded starts, in the order of the history.
     pub starts: Vec<StartBeside>,
     /// Recorded and predicted mean wait in seconds, from a replay of all jobs.
     pub wait: Option<(f64, f64)>,
@@ -72,7 +67,6 @@ pub struct StartBeside {
     pub start: Second,
     /// `None` if the model would let the job wait longer.
     pub predicted: Option<Second>,
-    /// Recorded nodes as a host list.
     pub nodes: String,
     /// Nodes that the placement rule chooses; empty for none.
     pub predicted_nodes: String,
@@ -93,36 +87,28 @@ pub struct StartCounts {
     pub late: usize,
 }
 
-/// Recorded decision that differs from the decision of the placement rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferingDecision {
     pub id: String,
     /// Line in the imported file.
     pub line: usize,
     pub start: Second,
-    /// Assumed scheduler of the start.
     pub by: StartedBy,
     pub nodes: String,
-    /// Decision of the placement rule: a host list, `wait` or `never`.
     pub rule: String,
 }
 
 /// Keys by which jobs are grouped for the comparison of waits.
 pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 
-/// Recorded and predicted waits of one group of jobs.
+/// Recorded and predicted mean waits of a group of jobs, in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedWaits {
-    /// One of [`WAIT_GROUPS`].
     pub by: &'static str,
-    /// Range of node counts, name, or Monday of a week in UTC.
     pub name: String,
-    /// Smallest and largest number of nodes.
     pub nodes: (u32, u32),
     pub count: usize,
-    /// Mean wait in seconds.
     pub real: f64,
-    /// Mean wait in seconds.
     pub predicted: f64,
     /// Half width of the 95 % interval of the difference; `None` with too few jobs.
     pub half_width: Option<f64>,
@@ -149,7 +135,6 @@ impl Fidelity {
         counts
     }
 
-    /// Whether there are no [`doubts`](Fidelity::doubts).
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.doubts().is_empty()
@@ -171,7 +156,6 @@ impl Fidelity {
         text
     }
 
-    /// Reasons not to rely on the model, one sentence each.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
@@ -179,11 +163,9 @@ impl Fidelity {
             |part: usize, all: usize| format!("{:.1} %", 100.0 * part as f64 / all as f64);
         let mut doubts = Vec::new();
         if all == 0 {
-            doubts.push(
-                "no job has both a start and a list of nodes, so no decision can be looked at"
-                    .to_owned(),
-            );
-            return doubts;
+            let says =
+                "no job has both a start and a list of nodes, so no decision can be looked at";
+            return vec![says.to_owned()];
         }
         let counts = self.start_counts();
         if (same as f64) < ENOUGH_DECISIONS * all as f64 {
@@ -223,16 +205,13 @@ impl Fidelity {
             .iter()
             .map(|(by, (all, same))| ((*by).to_owned(), json!({ "decisions": all, "match": same })))
             .collect();
-        let differing: Vec<Json> = self
-            .differing
-            .iter()
-            .map(|own| {
-                json!({
-                    "job": own.id, "line": own.line, "start": own.start, "by": own.by.word(),
-                    "nodes": own.nodes, "rule": own.rule
-                })
+        let differs = |own: &DifferingDecision| {
+            json!({
+                "job": own.id, "line": own.line, "start": own.start, "by": own.by.word(),
+                "nodes": own.nodes, "rule": own.rule
             })
-            .collect();
+        };
+        let differing: Vec<Json> = self.differing.iter().map(differs).collect();
         let shown = |own: &PredictedWaits| {
             json!({
                 "name": own.name, "nodes": [own.nodes.0, own.nodes.1], "count": own.count, "real": own.real,
@@ -246,11 +225,8 @@ impl Fidelity {
         let groups: serde_json::Map<String, Json> = groups.collect();
         let counts = self.start_counts();
         let wait = self.wait.unzip();
-        let left_out: Vec<Json> = self
-            .unmodelled
-            .iter()
-            .map(|own| json!({ "what": own.what, "share": own.share }))
-            .collect();
+        let left_out = |own: &Unmodelled| json!({ "what": own.what, "share": own.share });
+        let left_out: Vec<Json> = self.unmodelled.iter().map(left_out).collect();
         json!({
             "starts": {
                 "total": counts.total, "place": counts.place, "cycle": counts.cycle,
@@ -391,7 +367,6 @@ fn given(
     (machine, found)
 }
 
-/// Recorded and predicted wait of one job, in seconds.
 struct JobWait<'a> {
     stay: &'a JobRecord,
     queued: Second,
@@ -427,7 +402,6 @@ fn predicted_waits<'a>(
     stays.iter().enumerate().filter_map(one).collect()
 }
 
-/// Monday of the week of a second, in UTC.
 fn monday(second: Second) -> String {
     // The first day of 1970 was a Thursday.
     let day = second.div_euclid(86_400);
@@ -435,8 +409,7 @@ fn monday(second: Second) -> String {
     date::written(monday * 86_400).chars().take(10).collect()
 }
 
-/// Waits of all jobs, and of groups by size, partition, user and week. There are no groups by size
-/// if all jobs request equally many nodes.
+/// Waits of all jobs, and of groups by size (if sizes differ), partition, user and week.
 fn waits(mut all: Vec<JobWait<'_>>) -> Vec<PredictedWaits> {
     all.sort_by_key(|own| own.queued);
     let mut sizes: Vec<u32> = all.iter().map(|own| own.stay.nodes).collect();

@@ -13,10 +13,8 @@ use super::Instant;
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use crate::operator::defrag::Cost;
 
-/// Move of one job to other nodes of the same site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantMove {
-    /// Index among the running jobs.
     pub job: usize,
     pub from: Placement,
     /// New placement, on nodes that are free after the earlier moves and not held by the job.
@@ -26,10 +24,8 @@ pub struct InstantMove {
 /// Moves after which a request fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantPlan {
-    /// Placement of the request after the moves.
     pub placement: Placement,
     pub steps: Vec<InstantMove>,
-    /// By the chosen measure.
     pub cost: i64,
 }
 
@@ -37,7 +33,6 @@ pub struct InstantPlan {
 pub struct InstantTarget {
     pub site: usize,
     pub job: Job,
-    /// Jobs that must not be moved.
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
 }
@@ -86,8 +81,7 @@ impl Instant {
     }
 }
 
-/// Finds plans as [`Instant::defrag`] does, with at most `tries` blocks or sets of jobs. `ways` are
-/// the [`blocks`] that the job of `target` may get.
+/// Plans of [`Instant::defrag`] from at most `tries` blocks (of `ways`) or sets of jobs.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,
@@ -189,8 +183,7 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Occupies the free nodes of the place `rest`, so that moved jobs do not get them. On shared
-/// nodes, the occupied amounts are subtracted from `rest`.
+/// Occupies the free nodes or parts of `rest`, so that moved jobs do not get them.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.

@@ -28,7 +28,6 @@ pub enum InstantReason {
 }
 
 impl InstantReason {
-    /// Key in JSON output.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -43,11 +42,8 @@ impl InstantReason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlacement {
     pub site: usize,
-    /// Choice of the allocator after the jobs `jobs` have ended.
     pub placement: Placement,
-    /// Running jobs that must end first.
     pub jobs: Vec<usize>,
-    /// Latest estimated end of `jobs`.
     pub until: Option<Time>,
 }
 
@@ -65,9 +61,7 @@ pub struct InstantExplanation {
     pub reason: InstantReason,
     /// Cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
-    /// Number of free nodes of each site.
     pub free: Vec<u32>,
-    /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
     /// Possible placements: first those for which the fewest jobs must end, then the earliest.
     pub nearest: Vec<NearestPlacement>,
@@ -104,7 +98,7 @@ impl Instant {
         Ok(self.explain_waiter(&self.waiting[place], place))
     }
 
-    /// Explains why a new last job could not start at the instant.
+    /// Explains why a new job at the end of the queue could not start.
     #[must_use]
     pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);
@@ -172,8 +166,7 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Running jobs, each of whose ends alone would let the waiting job start. They are found by
-    /// counting nodes if any nodes suit the job, or else by queries to the allocator.
+    /// Running jobs, each of whose ends alone would let the waiting job start.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -212,7 +205,6 @@ impl Instant {
         Some(NearestPlacement { site, placement, jobs, until: until.flatten() })
     }
 
-    /// Placements, on any site, after the ends of the fewest running jobs.
     fn nearest(&self, job: &Job, ways: &[Option<Vec<CandidateBlock>>]) -> Vec<NearestPlacement> {
         let mut all: Vec<NearestPlacement> = Vec::new();
         for site in 0..self.sites.len() {
@@ -233,8 +225,7 @@ impl Instant {
         all
     }
 
-    /// Placements after the ends of other jobs, the nearest first. Each of `sets` has the jobs on
-    /// one block.
+    /// Placements after the ends of one of `sets` of jobs, the nearest first.
     fn nearest_of(
         &self,
         site: usize,
@@ -260,8 +251,7 @@ impl Instant {
         found
     }
 
-    /// Placements of a job that any nodes suit: after the ends of the fewest jobs, and the
-    /// earliest.
+    /// Placements on any free nodes: after the fewest ends of jobs, and the earliest one.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -291,8 +281,7 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Placements of a job whose nodes must meet a constraint, but need not be a block. The first
-    /// ones need the ends of the fewest jobs. The last one is the earliest.
+    /// Placements under a constraint: after the fewest ends of jobs, and last the earliest one.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -355,7 +344,6 @@ impl Instant {
         machine.start(job, now)
     }
 
-    /// Free block of a job's shape that the allocator fails to find.
     fn overlooked(&self, job: &Job) -> Option<(usize, Placement)> {
         (0..self.sites.len()).find_map(|site| {
             let proposal = self.empty[site].fork().propose(job, self.now)?;
@@ -386,7 +374,6 @@ fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Pla
 /// Copy of the machine on which running jobs end at their estimated ends.
 struct SimulatedMachine {
     sites: Vec<SiteAhead>,
-    /// Latest end first.
     ends: Vec<(Time, usize, Placement)>,
 }
 

@@ -25,7 +25,6 @@ pub use stored::RunName;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedJob {
     pub name: String,
-    /// Running job as it could be submitted again.
     pub job: Job,
     pub site: usize,
     pub placement: Placement,
@@ -42,13 +41,10 @@ pub struct WaitingJob {
 }
 
 pub struct Instant {
-    /// With the running jobs on them.
     pub sites: Vec<SiteAhead>,
-    /// Copies of the sites without jobs.
     pub empty: Vec<SiteAhead>,
     pub now: Time,
     pub running: Vec<PlacedJob>,
-    /// In order of arrival.
     pub waiting: Vec<WaitingJob>,
     /// Reason why a job waits although it could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
@@ -61,7 +57,6 @@ impl Instant {
         Job::new(0, self.now, request, 1.0)
     }
 
-    /// Whether the end of a running job is known.
     #[must_use]
     pub fn knows_ends(&self) -> bool {
         self.running.iter().any(|holder| holder.until.is_some())

@@ -12,10 +12,8 @@ use super::{Instant, PlacedJob, as_held};
 use crate::operator::{FileProblem, read_text};
 use crate::run::seal::unseal;
 
-/// Version of the format.
 const FORMAT: u64 = 1;
 
-/// Possible keys of a saved state.
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {

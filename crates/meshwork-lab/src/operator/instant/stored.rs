@@ -119,7 +119,6 @@ fn instant(
     })
 }
 
-/// Waiting jobs as submitted, with their promised starts.
 #[derive(Default)]
 struct Queue(BTreeMap<JobId, (Job, Option<Time>)>);
 

@@ -17,14 +17,11 @@ const MOST_CELLS: u64 = 200_000_000;
 /// Most sets of jobs that are tried if placements need not be blocks.
 pub(super) const MOST_SETS: usize = 2_000;
 
-/// Stands for "no job".
 const FREE: u32 = u32::MAX;
 
-/// Block that an allocator may select.
 #[derive(Clone, Debug)]
 pub(super) struct CandidateBlock {
     pub(super) block: Block,
-    /// Running jobs on the block, in ascending order.
     pub(super) jobs: Vec<usize>,
 }
 
@@ -91,7 +88,6 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     is_taken && ahead.propose(job, now).is_some()
 }
 
-/// Running job on each node of a site; `FREE` for a free node.
 fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     let grid: &Grid = instant.sites[site].site().grid();
     let mut owners = vec![FREE; grid.nodes() as usize];
@@ -117,9 +113,6 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
 }
 
 /// Nonempty sets of jobs, in ascending order of their total costs.
-///
-/// # Complexity
-/// **O(log k)** comparisons of sets for the *k*-th set, and the time to copy the set.
 pub(super) struct CandidateSets {
     jobs: Vec<(i64, usize)>,
     heap: BinaryHeap<Reverse<(i64, Vec<usize>)>>,
@@ -137,10 +130,9 @@ impl CandidateSets {
 impl Iterator for CandidateSets {
     type Item = (i64, Vec<usize>);
 
-    /// Next set of jobs with its total cost.
-    ///
-    /// A set has ascending indices into the list of jobs. It has two successors: one advances the
-    /// last index, the other appends the next one. So every set occurs once, after its predecessor.
+    /// Next set of jobs with its total cost. A set has ascending indices into the list of jobs. It
+    /// has two successors: one advances the last index, the other appends the next one. So every
+    /// set occurs once, after its predecessor.
     fn next(&mut self) -> Option<(i64, Vec<usize>)> {
         let Reverse((cost, places)) = self.heap.pop()?;
         let last = *places.last()?;

@@ -6,14 +6,9 @@ use serde_json::Value as Json;
 
 use super::HOST;
 
-/// Number of pods on each node, from a topology assignment.
-///
-/// It is `None` if the lowest level is above the nodes, or if no topology was requested. Two
-/// formats are read: `domains` of `v1beta1`, and `slices` of `v1beta2`, whose names may be given in
-/// full, or with a common beginning and end.
-///
-/// # Errors
-/// The problem, in words that follow "the topology assignment of …".
+/// Number of pods on each node, from a topology assignment. It is `None` if the lowest level is
+/// above the nodes, or if no topology was requested. Two formats are read: `domains` of `v1beta1`,
+/// and `slices` of `v1beta2`, whose names may be given in full, or with a common beginning and end.
 pub(super) fn hosts(assignment: &Json) -> Result<Option<BTreeMap<String, u64>>, String> {
     let levels: Vec<&str> = list(assignment, "levels").filter_map(Json::as_str).collect();
     let Some(level) = levels.iter().position(|&level| level == HOST) else { return Ok(None) };

@@ -15,7 +15,6 @@ pub(in crate::operator) const NAME: &str = "kueue";
 #[derive(Clone, Debug, Default)]
 struct Node {
     labels: BTreeMap<String, String>,
-    /// Amount of each resource for pods.
     allocatable: BTreeMap<String, f64>,
     is_open: bool,
 }
@@ -26,7 +25,6 @@ pub(super) struct Cluster {
     nodes: BTreeMap<String, Node>,
     /// Labels that are levels above the node, from the top.
     levels: Vec<String>,
-    /// Resource that counts as processors.
     resource: String,
 }
 
@@ -62,8 +60,7 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// Resource that counts as processors. It is the resource with a vendor's name, such as
-    /// `nvidia.com/gpu`, that most sets of pods request. Without any, processors count.
+    /// Resource with a vendor's name that most sets of pods request, or else processors.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for object in workloads {
@@ -90,8 +87,7 @@ impl Cluster {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
 
-    /// Resources of each pod of a set, in the notation of the column `roles` of tables of jobs. A
-    /// counted resource with a vendor's prefix is written as GPUs.
+    /// Resources of each pod of a set, as in the column `roles` of tables of jobs.
     pub(super) fn pod(&self, set: &Json) -> String {
         let asked = per_pod(set);
         let of = |name: &str| asked.get(name).copied().unwrap_or(0.0);
@@ -115,7 +111,6 @@ impl Cluster {
         self.levels.last().is_some_and(|leaf| leaf == label)
     }
 
-    /// Warnings about the nodes, one sentence each.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut said = Vec::new();
         let lacking = self.nodes.values().filter(|node| !node.has(&self.levels)).count();
@@ -180,7 +175,6 @@ impl Cluster {
         let is_leaf = |children: &BTreeSet<String>| {
             children.iter().next().is_some_and(|child| self.nodes.contains_key(child))
         };
-        // For readers, leaves come first.
         let mut rows: Vec<(&String, &BTreeSet<String>)> = below.iter().collect();
         rows.sort_by_key(|(name, children)| (!is_leaf(children), name.as_str() == "top"));
         for (name, children) in rows {
@@ -211,7 +205,6 @@ impl Node {
         levels.iter().all(|level| self.labels.contains_key(level))
     }
 
-    /// Name of a node's switch from the given levels.
     fn switch(&self, levels: &[String]) -> String {
         let values =
             levels.iter().map(|level| self.labels.get(level).map_or("none", String::as_str));
@@ -224,7 +217,6 @@ pub(super) fn pod_sets(workload: &Json) -> impl Iterator<Item = &Json> {
     sets.and_then(Json::as_array).into_iter().flatten()
 }
 
-/// Labels that requests and assignments use as levels.
 fn named_levels<'a>(workloads: impl Iterator<Item = &'a Json>) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     for object in workloads {

@@ -19,7 +19,6 @@ use super::FileProblem;
 use super::history::History;
 use super::sacct::{Imported, LOSSES, TimeFormat};
 
-/// Label with a node's name.
 const HOST: &str = "kubernetes.io/hostname";
 
 struct Snapshot<'a> {
@@ -37,7 +36,6 @@ pub struct Snapshots<'a> {
     cluster: Cluster,
 }
 
-/// Text at a path of keys in a JSON object.
 fn text<'a>(object: &'a Json, path: &[&str]) -> Option<&'a str> {
     path.iter().try_fold(object, |inner, key| inner.get(key))?.as_str()
 }
@@ -82,9 +80,6 @@ impl<'a> Snapshots<'a> {
     ///
     /// The machine is a tree of the levels that workloads use. The number of processors of a node
     /// is its amount of one counted resource, such as GPUs.
-    ///
-    /// # Errors
-    /// If no snapshot has a node.
     pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, FileProblem> {
         self.cluster.files().ok_or_else(|| {
             let says = "no snapshot has an object of the kind Node: ask for workloads,nodes, or say --topology";
@@ -99,9 +94,9 @@ impl<'a> Snapshots<'a> {
 
     /// Requests of all workloads, by the workload's ID in the history.
     ///
-    /// They have the resources of the pods in the notation of the column `roles` of tables of jobs,
+    /// They have two parts: the resources of the pods, as in the column `roles` of tables of jobs,
     /// and `node` or `leaf` (the lowest level above the nodes) if all pods must lie in one such
-    /// domain. Otherwise, or if there are several sets of pods, the latter is `None`.
+    /// domain. The second part is `None` otherwise, or if there are several sets of pods.
     #[must_use]
     pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
         let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));
@@ -110,9 +105,6 @@ impl<'a> Snapshots<'a> {
     }
 
     /// History that is merged from all snapshots.
-    ///
-    /// # Errors
-    /// A time is invalid, or a topology assignment cannot be read.
     pub fn history(&self) -> Result<Imported, FileProblem> {
         let mut read = Imported::default();
         let mut merged: BTreeMap<&str, Vec<workload::Seen<'_>>> = BTreeMap::new();

@@ -12,7 +12,6 @@ use crate::operator::FileProblem;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::hostlist;
 
-/// Workload in one snapshot.
 pub(super) struct Seen<'a> {
     pub(super) file: &'a str,
     pub(super) line: usize,
@@ -26,14 +25,12 @@ pub(super) struct Notes {
     unseen_ends: usize,
     /// Evictions from an attempt that no snapshot shows.
     unseen_starts: usize,
-    /// Attempts on unknown nodes.
     nowhere: usize,
     /// Workloads that require a level above the lowest.
     higher: usize,
 }
 
 impl Notes {
-    /// Warnings, one sentence for each count above 0.
     pub(super) fn sentences(&self) -> Vec<String> {
         let count = |count: usize, what: &str| match count {
             1 => format!("1 {what}"),
@@ -76,12 +73,6 @@ struct Condition<'a> {
     reason: &'a str,
 }
 
-/// Admission, with the number of pods on each node.
-#[derive(Default)]
-struct Admitted {
-    hosts: Option<BTreeMap<String, u64>>,
-}
-
 /// Job records: one for each run, and one for a last wait that led to no run. A run lasts from an
 /// admission to the next eviction or the end.
 pub(super) fn stays(
@@ -89,7 +80,7 @@ pub(super) fn stays(
     cluster: &Cluster,
     notes: &mut Notes,
 ) -> Result<Vec<JobRecord>, FileProblem> {
-    let mut admitted: BTreeMap<Second, Admitted> = BTreeMap::new();
+    let mut admitted: BTreeMap<Second, Option<BTreeMap<String, u64>>> = BTreeMap::new();
     let mut evicted: BTreeMap<Second, &str> = BTreeMap::new();
     let mut finished: Option<(Second, &str)> = None;
     for one in seen {
@@ -101,7 +92,7 @@ pub(super) fn stays(
         };
         if let Some(start) = start.filter(|own| own.is_true) {
             let entry = admitted.entry(start.since).or_default();
-            entry.hosts = one.hosts()?.or(entry.hosts.take());
+            *entry = one.hosts()?.or(entry.take());
         }
         if let Some(eviction) = condition("Evicted")?.filter(|own| own.is_true) {
             evicted.insert(eviction.since, eviction.reason);
@@ -110,14 +101,13 @@ pub(super) fn stays(
             finished = Some((end.since, end.reason));
         }
     }
-    // The request never changes.
     let Some(last) = seen.last() else { return Ok(Vec::new()) };
     let template = last.wanted(cluster, notes)?;
     let starts: Vec<Second> = admitted.keys().copied().collect();
     let mut ends_seen = BTreeSet::new();
     let mut stays = Vec::new();
     let mut queued = template.submit;
-    for (place, (&start, was)) in admitted.iter().enumerate() {
+    for (place, (&start, hosts)) in admitted.iter().enumerate() {
         let next = starts.get(place + 1).copied();
         let eviction = evicted.range(start..next.unwrap_or(Second::MAX)).next();
         let (end, state) = match (eviction, next, finished) {
@@ -134,7 +124,7 @@ pub(super) fn stays(
             }
             (None, None, None) => (None, "RUNNING"),
         };
-        notes.nowhere += usize::from(was.hosts.is_none());
+        notes.nowhere += usize::from(hosts.is_none());
         let mut stay = JobRecord {
             attempt: stays.len() as u32 + 1,
             state: state.to_owned(),
@@ -143,7 +133,7 @@ pub(super) fn stays(
             end,
             ..template.clone()
         };
-        if let Some(hosts) = &was.hosts {
+        if let Some(hosts) = hosts {
             last.lie_on(&mut stay, hosts, cluster);
         }
         queued = end.or(queued);
@@ -196,7 +186,6 @@ impl Seen<'_> {
         Ok(Some(Condition { is_true, since, reason: text(found, &["reason"]).unwrap_or_default() }))
     }
 
-    /// Number of pods of all sets on each node.
     fn hosts(&self) -> Result<Option<BTreeMap<String, u64>>, FileProblem> {
         let sets = self.object.pointer("/status/admission/podSetAssignments");
         let mut all: Option<BTreeMap<String, u64>> = None;
@@ -258,8 +247,7 @@ impl Seen<'_> {
             sets += 1;
             asked += count as f64 * cluster.asked(set);
             let wants = |key: &str| text(set, &["topologyRequest", key]);
-            // Each set of pods counts separately: *n* sets in one leaf domain each need *n*
-            // switches.
+            // Each of *n* sets in one leaf domain needs a switch.
             match wants("required") {
                 Some(label) if cluster.is_leaf(label) => below += 1,
                 Some(label) if label != HOST => is_higher = true,

@@ -10,7 +10,6 @@ pub struct Box3 {
     pub dims: Xyz,
     /// Distance between neighbouring positions along each axis; never 0.
     pub spacing: Xyz,
-    /// First position of the box's corner.
     pub seed: Xyz,
 }
 
@@ -25,7 +24,6 @@ impl Box3 {
     }
 }
 
-/// Boxes or block sizes that jobs may get.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
     /// For each torus. Tori with equal sides and boxes stay equal in all tried lists.
@@ -34,7 +32,6 @@ pub enum TopologyLists {
     Blocks(Vec<u32>),
 }
 
-/// Space of possible placement lists of a topology.
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     sides: Vec<Xyz>,
@@ -44,10 +41,8 @@ pub struct SearchSpace {
     sizes: Vec<u32>,
 }
 
-/// Most random changes of a new list.
 const MOST_CHANGES: u64 = 3;
 
-/// Most boxes of one size on a torus.
 const MOST_OF_A_SIZE: usize = 6;
 
 impl TopologyLists {
@@ -74,7 +69,6 @@ impl TopologyLists {
         }
     }
 
-    /// Job sizes in nodes with a placement, ascending.
     #[must_use]
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = match self {
@@ -103,8 +97,7 @@ impl TopologyLists {
                     let of_size = |list: &[Box3]| -> Vec<Box3> {
                         list.iter().copied().filter(|one| one.size() == size).collect()
                     };
-                    // The new entries take the place of the first old one; order only matters
-                    // within a size.
+                    // Order only matters within a size.
                     let at = own.iter().position(|one| one.size() == size).unwrap_or(own.len());
                     let mut list: Vec<Box3> =
                         own.iter().copied().filter(|one| one.size() != size).collect();
@@ -123,7 +116,6 @@ impl TopologyLists {
         }
     }
 
-    /// Copy of a topology with these lists.
     #[must_use]
     pub fn put_into(&self, topology: &SlurmTopology) -> SlurmTopology {
         let mut other = topology.clone();
@@ -131,11 +123,11 @@ impl TopologyLists {
             (TopologyKind::Torus3d(toruses), TopologyLists::Boxes(lists)) => {
                 for (torus, list) in toruses.iter_mut().zip(lists) {
                     let line = torus.line;
-                    let placement = |own: &Box3| ListedPlacement {
+                    let placement = |&Box3 { dims, spacing, seed }: &Box3| ListedPlacement {
                         line,
-                        dims: own.dims,
-                        spacing: own.spacing,
-                        seed: own.seed,
+                        dims,
+                        spacing,
+                        seed,
                     };
                     torus.placements = list.iter().map(placement).collect();
                 }
@@ -198,13 +190,7 @@ impl SearchSpace {
         };
         let each = |change: &dyn Fn(Xyz, &Box3) -> Vec<Box3>| {
             let list = |(sides, list): (&Xyz, &Vec<Box3>)| {
-                let mut changed: Vec<Box3> = Vec::new();
-                for own in list.iter().flat_map(|own| change(*sides, own)) {
-                    if !changed.contains(&own) {
-                        changed.push(own);
-                    }
-                }
-                changed
+                distinct(list.iter().flat_map(|own| change(*sides, own)))
             };
             TopologyLists::Boxes(self.sides.iter().zip(lists).map(list).collect())
         };
@@ -237,7 +223,6 @@ impl SearchSpace {
         first
     }
 
-    /// Random lists that differ from `from` in a few changes.
     #[must_use]
     pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();
@@ -261,8 +246,7 @@ impl SearchSpace {
         lists
     }
 
-    /// Copy without boxes outside of `own`, as long as `is_needless` agrees to the lists without
-    /// one box. Each size keeps a box.
+    /// Copy without needless boxes outside of `own`. Each size keeps a box.
     pub(super) fn shortened(
         &self,
         lists: &TopologyLists,
@@ -310,13 +294,11 @@ impl SearchSpace {
         let axis = stream.below(3) as usize;
         let of_the_size = list.iter().filter(|other| other.size() == own.size()).count();
         match stream.below(6) {
-            // Another shape of the size, or a rotation.
             0 => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list[place] = Box3::aligned(dims);
             }
-            // Another box of the size, before or after this one.
             1 if of_the_size < MOST_OF_A_SIZE => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
@@ -326,18 +308,15 @@ impl SearchSpace {
             2 if of_the_size > 1 => {
                 list.remove(place);
             }
-            // Another order of the boxes of the size.
             3 if of_the_size > 1 => {
                 let other = |other: &usize| *other != place && list[*other].size() == own.size();
                 let others: Vec<usize> = (0..list.len()).filter(other).collect();
                 list.swap(place, others[stream.below(others.len() as u64) as usize]);
             }
-            // Another first position.
             4 if own.spacing[axis] > 1 => {
                 list[place].seed[axis] =
                     stream.below(u64::from(own.spacing[axis].min(sides[axis]))) as u32;
             }
-            // Another spacing.
             _ => {
                 let side = own.dims[axis];
                 let steps: Vec<u32> = (1..=side)
@@ -347,14 +326,18 @@ impl SearchSpace {
                 list[place].seed[axis] %= list[place].spacing[axis];
             }
         }
-        let mut unlike: Vec<Box3> = Vec::new();
-        for own in list {
-            if !unlike.contains(&own) {
-                unlike.push(own);
-            }
-        }
-        self.with(lists, torus, &unlike)
+        self.with(lists, torus, &distinct(list))
     }
+}
+
+fn distinct(list: impl IntoIterator<Item = Box3>) -> Vec<Box3> {
+    let mut unlike: Vec<Box3> = Vec::new();
+    for own in list {
+        if !unlike.contains(&own) {
+            unlike.push(own);
+        }
+    }
+    unlike
 }
 
 /// Rotations of a box that fit into a torus, at multiples of their sides.

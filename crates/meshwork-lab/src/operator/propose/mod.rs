@@ -35,30 +35,24 @@ const SEARCH_PART: f64 = 0.6;
 /// A change is undone if at least this share of the reduction of waits remains without it.
 const WORTH: f64 = 0.98;
 
-/// Fewest jobs in each half of the history.
 pub const FEWEST: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
     /// Longest duration, including the test on the second half; `None` for no limit.
     pub budget: Option<Duration>,
-    /// Most lists that are tried.
     pub most: usize,
     pub seed: u64,
     /// 0 stands for one per processor.
     pub threads: usize,
 }
 
-/// Result of a search for better placement lists.
 #[derive(Clone, Debug)]
 pub struct ListProposal {
-    /// Topology with the site's own lists.
     pub topology: SlurmTopology,
     /// Best lists on the first half; `None` if none are better than the site's own.
     pub best: Option<TopologyLists>,
-    /// Number of tried lists.
     pub tried: usize,
-    /// Jobs that ran in each half of the history.
     pub jobs: (usize, usize),
     /// Race of the best lists, if any are better than the site's own.
     pub race: Option<ListRace>,
@@ -68,13 +62,11 @@ pub struct ListProposal {
     pub held_against: Option<Interval>,
     /// Mean waits in seconds on the second half, under the site's own lists and under the best.
     pub waits: Option<(f64, f64)>,
-    /// Mean spread of jobs' nodes on the second half, and its unit. The first mean is under the
-    /// site's own lists, the second under the best.
+    /// Mean spans on the second half under the site's own lists and under the best, and their unit.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 
 impl ListProposal {
-    /// Whether the best lists reduce waits on the second half significantly.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against
@@ -219,8 +211,7 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Undoes changes of little effect, size by size, and drops new boxes that shorten no wait. Returns
-/// the lists with their waits.
+/// Undoes changes of little effect, and drops boxes that shorten no wait.
 fn simplified(
     trial: &Trial<'_>,
     own: &Tried,
@@ -268,9 +259,6 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
 }
 
 /// Topology whose partitions have the most job records, with its placement lists.
-///
-/// # Errors
-/// The topology has no lists that could change, or there are too few jobs.
 pub fn searched(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
     let (topology, lists) = listing(folder)?;
     let count = jobs_that_ran(folder)?.len();

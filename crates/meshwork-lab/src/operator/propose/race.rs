@@ -24,7 +24,6 @@ pub(super) const MOST_PAIRS: u64 = 100;
 /// Factor by which resampled histories are shorter than the first half, if jobs suffice.
 const SHORTER: usize = 4;
 
-/// Fewest stretches of the first half.
 const STRETCHES: Second = 8;
 
 /// Lengths of stretches in seconds, by which jobs keep their positions in the week, day or hour.
@@ -34,11 +33,8 @@ const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 pub struct ListRace {
     /// Lists in the race, with the site's own.
     pub finalists: usize,
-    /// Lists in the race until the end.
     pub survivors: usize,
-    /// Histories on which lists were compared.
     pub histories: u64,
-    /// Length of the stretches in seconds.
     pub stretch: Second,
     /// Upper bound of the excess wait under the chosen list, with the confidence [`CONFIDENCE`]. It
     /// is a fraction of the mean wait under the best list; `None` if nothing is certain.
@@ -50,7 +46,6 @@ struct Stretches<'a> {
     of: Vec<Vec<&'a JobRecord>>,
     first: Second,
     length: Second,
-    /// Stretches of a resampled history.
     wanted: usize,
 }
 
@@ -95,8 +90,7 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Logarithms of mean waits, by history and list; `None` for a dropped list, or if a job never
-/// starts.
+/// Logarithms of mean waits by history and list; `None` if unknown.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {
@@ -152,7 +146,6 @@ pub(super) fn race(
         stretch: stretches.length,
         bound: Some(last.bound).filter(|bound| bound.is_finite()).map(libm::expm1),
     };
-    // The site's own list needs no change.
     Some((if race.equals().contains(&0) { 0 } else { last.leader }, outcome))
 }
 

@@ -18,33 +18,27 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
-/// New lists in a round, all of which its first stage tries.
 const LISTS_OF_A_ROUND: usize = 64;
 
 /// Factor by which the number of lists falls from stage to stage.
 const ONE_OF: usize = 4;
 
-/// Stages try lists on about one *n*-th of the jobs.
+/// For each stage, the divisor of the number of jobs on which lists are tried.
 const FEWER: [usize; 3] = [16, 4, 1];
 
-/// Fewest jobs on which lists are compared.
 pub(super) const FEWEST_JOBS: usize = 100;
 
-/// Best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// Multiple of the waits under the site's own lists above which a trial is aborted. Ten minutes for
-/// each job are added.
+/// Multiple of the waits under the site's own lists above which a trial is aborted.
 const PATIENCE: f64 = 1.5;
 
-/// Jobs and rules with which placement lists are tried.
 pub(super) struct Trial<'a> {
     pub(super) machine: &'a SlurmMachine,
     pub(super) topology: &'a SlurmTopology,
     pub(super) rules: &'a SiteRules,
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub(super) cleanup: Second,
-    /// In order of submission.
     pub(super) stays: &'a [JobRecord],
     /// Starts that a trial repeats. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
@@ -54,16 +48,14 @@ pub(super) struct Trial<'a> {
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// Waits of those of the jobs `jobs` that ran, in a replay of these jobs only. The trial is
-    /// aborted if their sum exceeds `most`.
+    /// Waits in a replay of the jobs `jobs` only, unless their sum exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
         self.outcomes(lists, jobs, most, |stay, outcome| {
             Some((outcome.start? - stay.queued()?) as f64)
         })
     }
 
-    /// Waits and [spans](crate::slurm::topology::Structure::span) of all jobs that ran, in a
-    /// replay.
+    /// Waits and spans of all jobs that ran, in a replay.
     pub(super) fn costs(&self, lists: &TopologyLists) -> Option<(Vec<f64>, Vec<f64>)> {
         let of = |stay: &JobRecord, outcome: &JobOutcome| {
             let structure = &self.machine.site(&stay.partition).structure;
@@ -74,8 +66,7 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// Values `of` those of the jobs `jobs` that ran, in a replay. `None` if a value is, or if the
-    /// replay is aborted.
+    /// Values of the jobs `jobs` that ran, in a replay; `None` if one is missing.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,
@@ -96,7 +87,6 @@ impl Trial<'_> {
     }
 }
 
-/// Lists with the waits of all jobs, and their mean.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tried {
     pub(super) lists: TopologyLists,
@@ -110,7 +100,6 @@ impl Tried {
         Tried { lists, waits, wait }
     }
 
-    /// Shorter mean wait first, then fewer entries.
     fn is_before(&self, other: &Tried) -> Ordering {
         let by_wait = self.wait.total_cmp(&other.wait);
         let by_length = || self.lists.entries().cmp(&other.lists.entries());
@@ -120,7 +109,6 @@ impl Tried {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
-    /// Number of tried lists.
     pub tried: usize,
     /// Mean wait under the site's own lists, in seconds.
     pub own: f64,
@@ -128,13 +116,10 @@ pub struct SearchProgress {
     pub best: f64,
 }
 
-/// Conditions under which a search ends.
 #[derive(Clone, Copy)]
 pub(super) struct SearchEnd<'a> {
     pub(super) at: Option<Instant>,
-    /// Number of tried lists.
     pub(super) after: usize,
-    /// The search ends once this returns `true`.
     pub(super) stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -144,14 +129,10 @@ impl SearchEnd<'_> {
     }
 }
 
-/// Searches for better placement lists in rounds.
-///
-/// A round makes new lists from the best lists so far, and tries them on some of the jobs, a
-/// quarter of them on more jobs, and a quarter of these on all jobs. The result has the site's own
-/// lists, the best lists in order, and the number of tried lists.
-///
-/// # Complexity
-/// For a round of 64 lists about twelve times the time of a replay of all jobs.
+/// Searches for better placement lists in rounds. A round makes new lists from the best lists so
+/// far, and tries them on some of the jobs, a quarter of them on more jobs, and a quarter of these
+/// on all jobs. The result has the site's own lists, the best lists in order, and the number of
+/// tried lists.
 pub(super) fn search(
     trial: &Trial<'_>,
     own: &TopologyLists,

@@ -7,7 +7,6 @@ use super::{Box3, TopologyLists};
 use crate::slurm::finding::LintFindings;
 use crate::slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, from_yaml};
 
-/// Context lines around a change.
 const AROUND: usize = 3;
 
 /// Text of a `topology.yaml` with other placement lists in one of its topologies.
@@ -83,7 +82,6 @@ fn change_of(
     let margin = " ".repeat(dash);
     let mut changed = Vec::new();
     for one in boxes {
-        // Keep the lines of boxes that do not change.
         match own[0].iter().position(|other| other == one) {
             Some(place) => {
                 let until = starts.get(place + 1).copied().unwrap_or(end);
@@ -95,7 +93,6 @@ fn change_of(
     Some(Some((begin..end, changed)))
 }
 
-/// Lines of one box of a placement list.
 fn written(own: &Box3) -> Vec<String> {
     let three = |[x, y, z]: Xyz| format!("{{x: {x}, y: {y}, z: {z}}}");
     let mut lines = vec![format!("- dims: {}", three(own.dims))];

@@ -2,7 +2,6 @@
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Alternative names, one of which suffices.
     pub columns: &'static [&'static str],
     /// Consequence if all are missing.
     pub question: &'static str,
@@ -48,7 +47,6 @@ pub const LOSSES: [Loss; 13] = [
 ];
 
 impl Loss {
-    /// Sentence about the missing columns and the consequence.
     pub(super) fn sentence(&self) -> String {
         let columns = match self.columns {
             [one] => format!("the column {one} is missing"),

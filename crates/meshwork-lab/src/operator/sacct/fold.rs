@@ -12,7 +12,6 @@ use crate::operator::history::{History, JobRecord, Second, StartedBy};
 use crate::operator::unmodelled::Beyond;
 use crate::slurm::hostlist;
 
-/// Positions of the columns.
 struct Columns {
     raw: Option<usize>,
     id: Option<usize>,
@@ -65,7 +64,6 @@ impl Columns {
         }
     }
 
-    /// Job ID; `None` for a step.
     fn job<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
         let id = row.field(self.id.or(self.raw));
         (!id.contains('.')).then_some(id)
@@ -162,7 +160,6 @@ fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
 const MOST_NAMED: usize = 5;
 
 impl<'a> Folder<'_, 'a> {
-    /// Attempt with its job ID; `None` for a step.
     fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, JobRecord)>, FileProblem> {
         let Some(id) = self.columns.job(row) else { return Ok(None) };
         Ok(Some((id, self.stay(row, id)?)))

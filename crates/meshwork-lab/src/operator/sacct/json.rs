@@ -6,35 +6,11 @@ use serde_json::Value as Json;
 
 use crate::operator::FileProblem;
 
-/// Columns of `sacct -P`.
-const COLUMNS: [&str; 23] = [
-    "JobIDRaw",
-    "JobID",
-    "User",
-    "Account",
-    "Partition",
-    "QOS",
-    "Submit",
-    "Eligible",
-    "Start",
-    "End",
-    "State",
-    "TimelimitRaw",
-    "NNodes",
-    "ReqNodes",
-    "NodeList",
-    "Reason",
-    "AllocTRES",
-    "ReqTRES",
-    "Priority",
-    "Flags",
-    "Suspended",
-    "Constraints",
-    "SubmitLine",
-];
+const COLUMNS: &str = "JobIDRaw|JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|\
+    State|TimelimitRaw|NNodes|ReqNodes|NodeList|Reason|AllocTRES|ReqTRES|Priority|Flags|\
+    Suspended|Constraints|SubmitLine";
 
-/// Text of the field at a path of keys; empty if there is none. Newer versions of Slurm write a
-/// number as an object that also states whether it is set.
+/// Text of the field at a path of keys. Newer versions of Slurm write numbers as objects.
 pub(in crate::operator) fn field(own: &Json, path: &[&str]) -> String {
     let own = path.iter().try_fold(own, |own, key| own.get(key));
     match own {
@@ -80,7 +56,7 @@ fn suspended(seconds: &str) -> String {
 
 /// Table with one line for each record, in their order.
 pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
-    let mut table = COLUMNS.join("|");
+    let mut table = COLUMNS.to_owned();
     for job in jobs(file, text)? {
         let get = |path: &[&str]| field(&job, path);
         let id = get(&["job_id"]);

@@ -17,16 +17,13 @@ use super::history::History;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
     pub history: History,
-    /// One sentence each.
     pub warnings: Vec<FileProblem>,
     pub tally: Tally,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Lines with a record.
     pub rows: usize,
-    /// Records that could not be parsed.
     pub skipped: usize,
     /// Parsed records with the separator, a bar, in one of their texts.
     pub repaired: usize,

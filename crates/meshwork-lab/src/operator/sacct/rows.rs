@@ -75,14 +75,12 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Text of a field; empty without such a column.
     pub(super) fn field(&self, column: Option<usize>) -> &'a str {
         column.and_then(|column| self.fields.get(column)).map_or("", |field| field.trim())
     }
 }
 
-/// All ways to split a record with surplus bars, which are part of free texts: first of the last
-/// text.
+/// All ways to split a record whose surplus bars are part of free texts.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],

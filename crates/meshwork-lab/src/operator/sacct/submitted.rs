@@ -9,12 +9,10 @@ pub(super) struct Submitted {
     pub(super) segment: Option<u32>,
     pub(super) switches: Option<u32>,
     pub(super) nodes: Option<u32>,
-    /// Whether a range of node counts is requested.
     pub(super) is_range: bool,
     /// Names of partitions, separated by commas, if there are several.
     pub(super) partitions: String,
     pub(super) nice: i64,
-    /// Empty for none.
     pub(super) reservation: String,
     /// Most tasks of an array that may run at once.
     pub(super) throttle: Option<u32>,
@@ -29,75 +27,19 @@ pub(super) struct Submitted {
 }
 
 /// Options for parts of nodes (cores, memory, GPUs).
-const PARTS: [&str; 36] = [
-    "n",
-    "ntasks",
-    "N",
-    "nodes",
-    "c",
-    "cpus-per-task",
-    "ntasks-per-node",
-    "mem",
-    "mem-per-cpu",
-    "mem-per-gpu",
-    "gres",
-    "G",
-    "gpus",
-    "gpus-per-node",
-    "gpus-per-task",
-    "cpus-per-gpu",
-    "exclusive",
-    "C",
-    "constraint",
-    "x",
-    "exclude",
-    "m",
-    "distribution",
-    "gres-flags",
-    "ntasks-per-core",
-    "ntasks-per-socket",
-    "ntasks-per-gpu",
-    "gpus-per-socket",
-    "threads-per-core",
-    "cores-per-socket",
-    "sockets-per-node",
-    "B",
-    "extra-node-info",
-    "mincpus",
-    "S",
-    "core-spec",
-];
+const PARTS: &str = "\
+    n ntasks N nodes c cpus-per-task ntasks-per-node mem mem-per-cpu mem-per-gpu gres G gpus \
+    gpus-per-node gpus-per-task cpus-per-gpu exclusive C constraint x exclude m distribution \
+    gres-flags ntasks-per-core ntasks-per-socket ntasks-per-gpu gpus-per-socket threads-per-core \
+    cores-per-socket sockets-per-node B extra-node-info mincpus S core-spec";
 
-/// Short options without a value.
 const SHORT_FLAGS: &str = "hHIkOQsvVWX";
 
 /// Long options without a separate value; an optional one follows after `=`.
-const LONG_FLAGS: [&str; 24] = [
-    "parsable",
-    "exclusive",
-    "contiguous",
-    "hold",
-    "requeue",
-    "no-requeue",
-    "overcommit",
-    "oversubscribe",
-    "quiet",
-    "reboot",
-    "spread-job",
-    "spread-segments",
-    "consolidate-segments",
-    "test-only",
-    "use-min-nodes",
-    "verbose",
-    "wait",
-    "ignore-pbs",
-    "nice",
-    "propagate",
-    "get-user-env",
-    "no-shell",
-    "pty",
-    "no-kill",
-];
+const LONG_FLAGS: &str = "\
+    parsable exclusive contiguous hold requeue no-requeue overcommit oversubscribe quiet reboot \
+    spread-job spread-segments consolidate-segments test-only use-min-nodes verbose wait \
+    ignore-pbs nice propagate get-user-env no-shell pty no-kill";
 
 impl Submitted {
     /// Parses a line up to the script or program, because later options are not Slurm's.
@@ -111,7 +53,7 @@ impl Submitted {
             let (name, value) = match option.strip_prefix('-') {
                 Some(long) => match long.split_once('=') {
                     Some((name, value)) => (name, Some(value)),
-                    None if LONG_FLAGS.contains(&long) => (long, None),
+                    None if is_in(LONG_FLAGS, long) => (long, None),
                     None => (long, words.next()),
                 },
                 None => {
@@ -136,7 +78,7 @@ impl Submitted {
 
     fn take(&mut self, name: &str, value: &str) {
         let value = value.trim_matches(['"', '\'']);
-        if PARTS.contains(&name) && !value.contains(char::is_whitespace) {
+        if is_in(PARTS, name) && !value.contains(char::is_whitespace) {
             let (dashes, equals) = if name.len() > 1 { ("--", "=") } else { ("-", "") };
             let equals = if value.is_empty() { "" } else { equals };
             let space = if self.options.is_empty() { "" } else { " " };
@@ -174,7 +116,6 @@ impl Submitted {
                 self.partitions = value.to_owned();
                 self.beyond.push(Beyond::Partitions);
             }
-            // Without a number, the option has Slurm's default value.
             "nice" => self.nice = if value.is_empty() { 100 } else { value.parse().unwrap_or(0) },
             "a" | "array" => {
                 self.throttle = value.split_once('%').and_then(|(_, most)| most.parse().ok());
@@ -186,6 +127,10 @@ impl Submitted {
             _ => {}
         }
     }
+}
+
+fn is_in(words: &str, name: &str) -> bool {
+    words.split(' ').any(|own| own == name)
 }
 
 /// Words of a line. A quoted part belongs to one word.

@@ -6,19 +6,16 @@ use jiff::tz::{Offset, TimeZone};
 use crate::date;
 use crate::operator::history::Second;
 
-/// Format of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeFormat {
     /// Seconds since 1970.
     Epoch,
-    /// Dates with an offset from UTC.
     Zoned,
     /// Dates in local time, without an offset.
     Local,
 }
 
 impl TimeFormat {
-    /// Description of the format.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -31,7 +28,6 @@ impl TimeFormat {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalClock {
-    /// `None` if unknown.
     zone: Option<TimeZone>,
 }
 
@@ -102,8 +98,7 @@ impl LocalClock {
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
-    /// Converts local time to seconds since 1970. An hour that occurs twice means its first
-    /// occurrence. A time in a skipped hour is moved by one hour.
+    /// Converts local time. Of an hour that occurs twice, the first occurrence is meant.
     fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -111,7 +106,6 @@ impl LocalClock {
         at.map_or(shown, Timestamp::as_second)
     }
 
-    /// Local date and time.
     #[must_use]
     pub fn date(&self, second: Second) -> String {
         date::written(second + self.ahead(second))

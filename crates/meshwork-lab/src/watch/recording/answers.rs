@@ -28,8 +28,7 @@ pub(super) struct Answers {
     running: BTreeMap<JobId, (usize, Placement)>,
     /// Running jobs, which an interruption returns to the queue.
     jobs: BTreeMap<JobId, Job>,
-    /// Sites and new placements of moved jobs. They take effect when all moves of an instant are
-    /// known, because a job may move to nodes that another leaves.
+    /// New placements of moved jobs, which take effect when all moves of an instant are known.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
     /// Distinct waiting requests, each with the number of its jobs and one of them.
@@ -55,17 +54,14 @@ impl Answers {
         })
     }
 
-    /// Reason why a job waits although it could start.
     pub(super) fn held_up(&self) -> Cause {
         self.held_up
     }
 
-    /// Whether the limit of questions has been reached.
     pub(super) fn is_silent(&self) -> bool {
         self.questions_left == 0
     }
 
-    /// Applies an event of the run to the copy.
     pub(super) fn apply(&mut self, happening: &RunEvent) {
         let RunEvent { at, id, what } = happening;
         if !matches!(what, EventKind::Moved { .. }) {
@@ -142,9 +138,6 @@ impl Answers {
 
     /// Waiting requests whose answers have changed since the last call. Beyond the limit of
     /// questions, some are left out.
-    ///
-    /// # Complexity
-    /// One question to the allocators for each distinct waiting request.
     pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
         self.have_moved(now);
         let mut changes = Vec::new();

@@ -16,9 +16,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 /// well.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
-    /// Instants with events, in order.
     pub at: Vec<f64>,
-    /// Number of events at each instant.
     pub count: Vec<u32>,
     /// For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5 finished, 6
     /// interrupted and waiting again; for a node: 7 out of service, 8 back in service.
@@ -41,7 +39,6 @@ pub struct Columns {
     pub base: Vec<u32>,
     /// For each block, index in the list of shapes.
     pub shape: Vec<u32>,
-    /// Empty unless jobs share nodes.
     pub parts: PartColumns,
     /// Number of changed answers of allocators at each instant; empty without reasons for waiting.
     pub answers: Vec<u32>,
@@ -127,8 +124,7 @@ impl Columns {
     }
 }
 
-/// Appends the first byte of every number to `bytes`, then the second byte of every number, and so
-/// on.
+/// Appends the first bytes of all numbers to `bytes`, then the second bytes, and so on.
 fn planes<T: Copy, const N: usize>(bytes: &mut Vec<u8>, numbers: &[T], split: fn(T) -> [u8; N]) {
     for byte in 0..N {
         bytes.extend(numbers.iter().map(|&number| split(number)[byte]));
@@ -162,7 +158,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Unpacks like the script of a page, without the code that packed.
+    /// Unpacks columns as the script of a page does, independently of `pack`.
     pub(crate) fn unpacked(json: &Value) -> Columns {
         let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
         let mut bytes = Vec::new();

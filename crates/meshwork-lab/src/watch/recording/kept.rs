@@ -21,20 +21,16 @@ use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
 use crate::watch::{EventKind, NOBODY, RunEvent};
 
-/// Folder of recordings in a results folder.
 pub const RECORDINGS: &str = "recordings";
 
 /// First bytes of a recording, with the version of the format.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
 
-/// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// Maximum size in bytes: some ten million jobs. A larger recording is dropped, and its run
-/// repeated to be shown.
+/// Size of a recording of some ten million jobs, in bytes. Larger ones are dropped.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Length in bytes of the digest at the end of a file.
 const DIGEST: usize = 32;
 
 const ARRIVED: u8 = 0;
@@ -48,7 +44,6 @@ const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
 const UP: u8 = 2;
-/// Marks the end of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
 /// Flag of an event later than the previous one. The changed bits of its time follow.
@@ -59,12 +54,10 @@ const LATER: u8 = 8;
 const REQUEST: u32 = 4;
 /// Form of a request for pieces (equal parts of nodes), stored as text.
 const PIECES: u8 = 3;
-/// Flag of a placement with parts of nodes, which follow it.
+/// Flag of a placement that is followed by its parts of nodes.
 const PARTS: u8 = 1;
-/// Longest request as text, in bytes.
 const MAX_WORDS: u64 = 1 << 16;
 
-/// Path of the recording with this key in a results folder.
 #[must_use]
 pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
@@ -76,20 +69,17 @@ pub struct Kept {
     folder: PathBuf,
     /// Whether the study requests recordings of all scenarios.
     all: bool,
-    /// Otherwise, the recorded scenarios.
     some: Vec<usize>,
 }
 
 impl Kept {
-    /// Selects the recorded runs of a study in its results folder. `record` is the study's setting,
-    /// for all or no scenarios. Without it, the scenarios `some` are recorded.
+    /// Selects all or no scenarios by the study's setting `record`, or else `some`.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
         (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
-    /// Whether a run is recorded.
     #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
         replication == 0 && (self.all || self.some.contains(&point))
@@ -106,7 +96,6 @@ impl Kept {
         path(&self.folder, key)
     }
 
-    /// Begins the recording of the run with this key.
     pub fn begin(&self, key: &str) -> Result<RunRecorder, FileError> {
         RunRecorder::create(&self.folder, key)
     }
@@ -128,7 +117,6 @@ pub struct RunRecorder {
     error: Option<FileError>,
 }
 
-/// Previous values, relative to which the next event is encoded.
 #[derive(Default)]
 struct Before {
     at: u64,
@@ -139,8 +127,7 @@ struct Before {
 }
 
 impl RunRecorder {
-    /// Begins a recording in the folder `recordings`, which is created if needed, of a results
-    /// folder.
+    /// Begins a recording in a results folder.
     pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
         // Identical scenarios of a sweep have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -304,7 +291,6 @@ impl Observer for RunRecorder {
 }
 
 impl Drop for RunRecorder {
-    /// Removes the temporary file of a failed run.
     fn drop(&mut self) {
         self.file = None;
         let _ = fs::remove_file(&self.temporary);
@@ -328,7 +314,6 @@ fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
 }
 
 /// Writes the changed bytes of a time, after a byte with the first and the last position.
-///
 /// `difference` is the exclusive or with the previous time. A time in whole seconds takes two or
 /// three bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
@@ -348,9 +333,6 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
 
 /// Calls `visit` with each event of the recording with this key until it returns `false`. Jobs have
 /// their numbers and requests, but neither run times nor estimates.
-///
-/// # Errors
-/// If the folder has no complete recording of the run.
 pub fn replay(
     folder: &Path,
     key: &str,
@@ -374,7 +356,6 @@ pub fn replay(
 
 /// Checks that a file is the complete recording with this key, and returns its number of events.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
-    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut file = File::open(path)?;
     let head = head(key);
     let length = file.metadata()?.len();
@@ -404,11 +385,14 @@ fn whole(path: &Path, key: &str) -> io::Result<u64> {
     }
 }
 
+fn wrong(what: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.into())
+}
+
 fn head(key: &str) -> Vec<u8> {
     [MAGIC, key.as_bytes(), b"\n"].concat()
 }
 
-/// Reader of a recording's events.
 struct Events {
     file: BufReader<File>,
     before: Before,
@@ -421,8 +405,7 @@ impl Events {
         let mut begin = vec![0; expected.len()];
         file.read_exact(&mut begin)?;
         if begin != expected {
-            let what = "it is of another run, or of another version of Meshwork";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            return Err(wrong("it is of another run, or of another version of Meshwork"));
         }
         Ok(Events { file, before: Before::default() })
     }
@@ -434,16 +417,14 @@ impl Events {
         }
         let units = f64::from_bits(self.before.at);
         if units.is_nan() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a time is no number"));
+            return Err(wrong("a time is no number"));
         }
         let at = Time::new(units);
         let (id, what) = match first & KINDS {
             kind @ (ARRIVED | REFUSED) => {
                 let (id, job) = self.arrival(at, first >> REQUEST)?;
-                (
-                    id,
-                    if kind == ARRIVED { EventKind::Arrived(job) } else { EventKind::Refused(job) },
-                )
+                let is_new = kind == ARRIVED;
+                (id, if is_new { EventKind::Arrived(job) } else { EventKind::Refused(job) })
             }
             TURNED_AWAY => (self.ended()?, EventKind::TurnedAway),
             STARTED => {
@@ -458,15 +439,12 @@ impl Events {
             OUTAGE if first >> REQUEST == INTERRUPTED => (self.ended()?, EventKind::Interrupted),
             OUTAGE => {
                 let (site, node) = (self.number()? as usize, self.number()? as Node);
-                let goes_down = first >> REQUEST == DOWN;
-                let what = if goes_down {
-                    EventKind::Down { site, node }
-                } else {
-                    EventKind::Up { site, node }
-                };
-                (NOBODY.0, what)
+                match first >> REQUEST {
+                    DOWN => (NOBODY.0, EventKind::Down { site, node }),
+                    _ => (NOBODY.0, EventKind::Up { site, node }),
+                }
             }
-            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "it ends too soon")),
+            _ => return Err(wrong("it ends too soon")),
         };
         Ok(RunEvent { at, id: JobId(id), what })
     }
@@ -477,11 +455,7 @@ impl Events {
         let request = match form {
             0 => Request::Nodes(self.number()? as u32),
             1 => Request::Block(self.sides()?),
-            PIECES => {
-                let words = self.words()?;
-                let wrong = |why| io::Error::new(io::ErrorKind::InvalidData, why);
-                pieces_in_words(&words).map_err(wrong)?
-            }
+            PIECES => pieces_in_words(&self.words()?).map_err(wrong)?,
             _ => Request::Subcube(self.number()? as u32),
         };
         Ok((id, Job::new(number, at, request, 0.0)))
@@ -518,8 +492,7 @@ impl Events {
         let length = self.number()?.min(MAX_WORDS);
         let mut bytes = vec![0; length as usize];
         self.file.read_exact(&mut bytes)?;
-        String::from_utf8(bytes)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "a request is no text"))
+        String::from_utf8(bytes).map_err(|_| wrong("a request is no text"))
     }
 
     fn byte(&mut self) -> io::Result<u8> {

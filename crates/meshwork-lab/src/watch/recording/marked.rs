@@ -20,9 +20,7 @@ pub struct Marked {
     pub site: usize,
     pub first: u32,
     pub count: u32,
-    /// `None` for the beginning of the run.
     pub from: Option<f64>,
-    /// `None` for the end of the run.
     pub until: Option<f64>,
 }
 
@@ -38,7 +36,6 @@ fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     runs
 }
 
-/// Nodes in the partitions and reservations of a scenario.
 pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     let of = |area: Area| {
         let kind = if area.during.is_some() { "reserved" } else { "partition" };
@@ -58,10 +55,8 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     scenario.areas().into_iter().flat_map(of).collect()
 }
 
-/// Most outages of GPUs in a recording.
 const MAX_OUTAGES: usize = 20_000;
 
-/// Marks a GPU as out of service from `now` on.
 pub(super) fn gpu_down(marked: &mut Vec<Marked>, now: Time, (site, node): (usize, Node), gpu: u32) {
     if marked.len() < MAX_OUTAGES {
         let (from, name) = (Some(now.units()), gpu.to_string());
@@ -69,7 +64,6 @@ pub(super) fn gpu_down(marked: &mut Vec<Marked>, now: Time, (site, node): (usize
     }
 }
 
-/// Ends the mark of a GPU that returns to service.
 pub(super) fn gpu_up(marked: &mut [Marked], now: Time, (site, node): (usize, Node), gpu: u32) {
     let name = gpu.to_string();
     let is_own = |own: &&mut Marked| {
@@ -81,13 +75,10 @@ pub(super) fn gpu_up(marked: &mut [Marked], now: Time, (site, node): (usize, Nod
     }
 }
 
-/// Most sleep intervals in a recording.
 const MAX_SLEEPS: usize = 20_000;
 
-/// Intervals in which nodes slept, and nodes that sleep now.
 #[derive(Default)]
 pub(super) struct Sleep {
-    /// In order of their starts.
     pub(super) spans: Spans,
     /// Index in `spans` of each sleeping node, by site and node.
     open: BTreeMap<(usize, Node), usize>,
@@ -107,7 +98,6 @@ impl Sleep {
         }
     }
 
-    /// Ends the sleep intervals of nodes that wake up.
     pub(super) fn end(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if let Some(place) = self.open.remove(&(site, node)) {

@@ -45,7 +45,6 @@ pub use timeline::{Timeline, WaitDistribution};
 /// Site of a machine, as a page draws it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedSite {
-    /// Such as `8 × 8 torus`.
     pub words: String,
     /// Name of the drawn wiring, such as `mesh`.
     pub wiring: &'static str,
@@ -53,7 +52,6 @@ pub struct RecordedSite {
     pub sides: Vec<u32>,
     /// Speed relative to the machine of the workload's run times.
     pub speed: f64,
-    /// Resources of shared nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<RecordedNodes>,
 }
@@ -109,7 +107,6 @@ impl RecordedSite {
         }
     }
 
-    /// Number of processors (of cores, if jobs share nodes).
     fn processors(&self) -> u64 {
         if let Some(RecordedNodes { types, of }) = &self.shared {
             let cores =
@@ -120,8 +117,7 @@ impl RecordedSite {
     }
 }
 
-/// Wiring with which a topology is drawn. All edges of a drawn torus wrap around, so other tori are
-/// drawn as a mesh.
+/// Wiring of a drawing. A torus whose edges do not all wrap around is drawn as a mesh.
 fn drawn_as(topology: &Topology) -> Wiring {
     let grid = topology.grid();
     let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
@@ -131,7 +127,6 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
-/// Request of one or more jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedRequest {
     /// Text as in the `table` workload: `7`, `3x5`, `2^3`.
@@ -144,16 +139,14 @@ pub struct RecordedRequest {
 pub struct Recording {
     /// Swept values of the scenario.
     pub title: String,
-    /// From 1.
+    /// Number, counted from 1.
     pub scenario: u64,
-    /// From 1.
+    /// Number, counted from 1.
     pub replication: u64,
     /// Unit and start of all times in the recording.
     pub clock: Clock,
     pub sites: Vec<RecordedSite>,
-    /// Start of the shown part.
     pub from: f64,
-    /// End of the shown part.
     pub until: f64,
     /// Sentences such as the reason why the recording is not of the whole run.
     pub notes: Vec<String>,
@@ -167,7 +160,7 @@ pub struct Recording {
     /// Names of requested partitions, empty for jobs without one; no names if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Nodes of partitions and reservations, and failed GPUs.
+    /// Marks of nodes in partitions and reservations, and of failed GPUs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
     /// Reason for which a job waits although it could start. It is `priority`, or `reserved` if the
@@ -182,12 +175,11 @@ pub struct Recording {
 /// Stored run that is to be recorded or drawn, with its label.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Names that the scenario may use.
     pub catalogue: &'a Catalogue,
     pub record: &'a RunRecord,
     /// Label; empty for a single run.
     pub title: &'a str,
-    /// From 1.
+    /// Number, counted from 1.
     pub scenario: u64,
 }
 
@@ -335,7 +327,6 @@ impl Recording {
         self.columns.number.len()
     }
 
-    /// Note on the shown part of the run; `None` if all of it is shown.
     fn part(record: &RunRecord, tape: &Tape, window: RecordingWindow) -> Option<String> {
         let time = |time: f64| significant(time, 6);
         let (jobs, until) = (count(tape.jobs() as u64), time(tape.until().units()));
@@ -374,7 +365,6 @@ impl Recording {
         }
     }
 
-    /// Completes the recording of a run that ended at `end`.
     fn filled(
         mut self,
         subject: Subject<'_>,
@@ -405,7 +395,6 @@ impl Recording {
     }
 }
 
-/// The scenario of a run that can be repeated.
 fn repeatable(
     catalogue: &Catalogue,
     record: &RunRecord,
@@ -453,8 +442,7 @@ impl Heard {
         self.tape.take(happening);
     }
 
-    /// Recording and timeline of a run that ended at `end`. `whole` tells whether it was observed
-    /// to its end.
+    /// Recording and timeline of a run that ended at `end`, and was observed `whole`.
     fn seen(
         self,
         subject: Subject<'_>,
@@ -496,7 +484,6 @@ impl Observer for Heard {
     }
 }
 
-/// Repeats a stored run and records it, with its timeline.
 fn again(
     subject: Subject<'_>,
     scenario: &Scenario,

@@ -58,7 +58,6 @@ struct Row {
     blocks: String,
 }
 
-/// Columns of all per-job output.
 const COLUMNS: usize = 13;
 
 fn rows(path: &Path) -> Result<Vec<Row>, String> {
@@ -107,8 +106,7 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     Ok(row)
 }
 
-/// Events of jobs in the order of the engine: at one instant departures, arrivals, then starts.
-/// Only a job with the run time 0 departs after its start.
+/// Events in the engine's order. A job with the run time 0 departs after its start.
 fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
     let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {

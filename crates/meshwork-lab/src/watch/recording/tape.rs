@@ -11,11 +11,9 @@ use super::answers::Answers;
 use super::{Columns, RecordedRequest};
 use crate::watch::{EventKind, RunEvent};
 
-/// Most blocks of nodes in a recording. Jobs that move at every instant, or have many blocks, fill
-/// a page long before the limit on jobs.
+/// Most blocks in a recording. Jobs that move often fill a page before the limit on jobs.
 const MAX_BLOCKS: usize = 1_000_000;
 
-/// Window of time whose events are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
     /// Jobs that wait or run at this time are kept too.
@@ -31,6 +29,7 @@ impl Default for RecordingWindow {
 }
 
 /// Observer that keeps the events of a window, and ends the run after it.
+#[derive(Default)]
 pub struct Tape {
     window: RecordingWindow,
     /// Earlier events of the jobs in the system when the window begins.
@@ -41,7 +40,6 @@ pub struct Tape {
     /// Events of the current instant, all of which are kept, or none.
     instant: Vec<RunEvent>,
     begun: bool,
-    /// Kept jobs that arrived before the window.
     known: usize,
     full: bool,
     until: Time,
@@ -51,11 +49,8 @@ pub struct Tape {
     users: BTreeMap<String, u32>,
     partitions: BTreeMap<String, u32>,
     columns: Columns,
-    /// Topologies with the types of nodes, if jobs share nodes.
     topologies: Vec<Topology>,
-    /// Sites of running jobs, if jobs share nodes.
     sites: BTreeMap<JobId, usize>,
-    /// Reasons for waiting, if they are recorded.
     answers: Option<Answers>,
     /// Last instant before the limit of questions was reached.
     answers_until: Option<Time>,
@@ -68,7 +63,6 @@ pub(super) struct Heard {
     pub(super) shapes: Vec<Vec<u32>>,
     pub(super) users: Vec<String>,
     pub(super) partitions: Vec<String>,
-    /// Reason why a job waits although it could start, if recorded.
     pub(super) held_up: Option<&'static str>,
     pub(super) answers_until: Option<Time>,
 }
@@ -76,27 +70,7 @@ pub(super) struct Heard {
 impl Tape {
     #[must_use]
     pub fn new(window: RecordingWindow) -> Tape {
-        Tape {
-            window,
-            earlier: BTreeMap::new(),
-            before: 0,
-            down: BTreeMap::new(),
-            instant: Vec::new(),
-            begun: false,
-            known: 0,
-            full: false,
-            until: Time::ZERO,
-            places: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            shapes: BTreeMap::new(),
-            users: BTreeMap::new(),
-            partitions: BTreeMap::new(),
-            columns: Columns::default(),
-            topologies: Vec::new(),
-            sites: BTreeMap::new(),
-            answers: None,
-            answers_until: None,
-        }
+        Tape { window, ..Tape::default() }
     }
 
     /// Empty tape for a run on these sites, with the reasons of `answers` if given.
@@ -133,14 +107,12 @@ impl Tape {
         }
     }
 
-    /// Keeps the events of the last instant, at the end of the run.
     pub(super) fn end(&mut self) {
         if !self.full {
             self.keep_instant();
         }
     }
 
-    /// Whether the window ended before the run.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.full
@@ -150,18 +122,15 @@ impl Tape {
         self.begun
     }
 
-    /// Last instant with kept events.
     pub(super) fn until(&self) -> Time {
         self.until
     }
 
-    /// Number of jobs with kept events.
     pub(super) fn jobs(&self) -> usize {
         self.columns.number.len()
     }
 
     pub(super) fn heard(mut self) -> Heard {
-        // Drop a column without known names.
         for (names, column) in [
             (&mut self.users, &mut self.columns.user),
             (&mut self.partitions, &mut self.columns.partition),
@@ -186,8 +155,7 @@ impl Tape {
         }
     }
 
-    /// Stores an event from before the window, for jobs still in the system with their last
-    /// placement.
+    /// Stores an event from before the window, if its job is still in the system.
     fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
         self.before += 1;
@@ -249,7 +217,6 @@ impl Tape {
             return;
         }
         for (request, answer) in answers.changes(self.until) {
-            // Only waiting requests, which have an index, change their answer.
             let Some(&place) = self.asked.get(&request) else { continue };
             self.columns.answered.push(place);
             self.columns.answer.push(answer);

@@ -112,7 +112,6 @@ fn lived(study: &Study) -> (Vec<RunEvent>, Vec<Topology>) {
     }
 }
 
-/// Runs a study into a new folder.
 fn stored(head: &str, tail: &str) -> (TempDir, Study) {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -120,19 +119,26 @@ fn stored(head: &str, tail: &str) -> (TempDir, Study) {
          sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n{tail}"
     );
     let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
-    let options = Options { out: Some(folder.path().to_owned()), threads: 1, ..Options::default() };
-    let finished = run(&study, &options).unwrap();
+    let finished = run(&study, &options(folder.path())).unwrap();
     assert_eq!(finished.failures, [""; 0]);
     (folder, study)
 }
 
+fn options(folder: &Path) -> Options<'static> {
+    Options { out: Some(folder.to_owned()), threads: 1, ..Options::default() }
+}
+
 fn recorded(folder: &Path, window: RecordingWindow) -> Result<Recording, RecordingError> {
-    let record = &load(folder).unwrap().records[0];
-    Recording::of(
-        Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 },
-        folder,
-        window,
-    )
+    recording_of(&load(folder).unwrap().records[0], folder, window)
+}
+
+fn recording_of(
+    record: &RunRecord,
+    folder: &Path,
+    window: RecordingWindow,
+) -> Result<Recording, RecordingError> {
+    let subject = Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 };
+    Recording::of(subject, folder, window)
 }
 
 const MACHINES: [&str; 7] = [
@@ -217,11 +223,8 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
             let (folder, study) = stored(&head, &format!("[output]\njobs = ['{format}']"));
             let mut record = load(folder.path()).unwrap().records.remove(0);
             record.model_version += 1;
-            let catalogue = Catalogue::standard();
-            let subject =
-                Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
             let recording =
-                Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap();
+                recording_of(&record, folder.path(), RecordingWindow::default()).unwrap();
             assert!(recording.notes[0].contains("so this is its per-job output"));
             let told = told(&recording);
             let (lived, topologies) = lived(&study);
@@ -251,9 +254,7 @@ fn without_either_there_is_a_sentence() {
     let (folder, _) = stored(&format!("record = false\n{}", MACHINES[0]), "");
     let mut record = load(folder.path()).unwrap().records.remove(0);
     record.model_version = 0;
-    let catalogue = Catalogue::standard();
-    let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
-    let sentence = Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap_err();
+    let sentence = recording_of(&record, folder.path(), RecordingWindow::default()).unwrap_err();
     assert_eq!(
         sentence.to_string(),
         format!(
@@ -264,7 +265,6 @@ fn without_either_there_is_a_sentence() {
     );
 }
 
-/// Recording and timeline of the first run in a folder.
 fn seen_of(folder: &Path, window: RecordingWindow) -> (Recording, Timeline) {
     let record = &load(folder).unwrap().records[0];
     Recording::with_timeline(
@@ -308,9 +308,7 @@ fn a_kept_run_is_not_simulated_again() {
     let (folder, _) = stored(MACHINES[1], "");
     let mut record = load(folder.path()).unwrap().records.remove(0);
     record.model_version += 1;
-    let catalogue = Catalogue::standard();
-    let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
-    let recording = Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap();
+    let recording = recording_of(&record, folder.path(), RecordingWindow::default()).unwrap();
     assert_eq!(recording.notes, [""; 0]);
     assert_eq!(recording, recorded(folder.path(), RecordingWindow::default()).unwrap());
 }
@@ -342,19 +340,13 @@ fn what_is_not_whole_is_not_taken() {
         assert!(events(&other).is_err(), "another bit at {at}");
     }
     assert!(events(&[&whole[..], &whole[..]].concat()).is_err());
-    assert!(
-        events(b"")
-            .unwrap_err()
-            .to_string()
-            .ends_with("this recording cannot be read (it ends too soon)")
-    );
-    // The recording is refused under the key of another run.
+    let empty = events(b"").unwrap_err().to_string();
+    assert!(empty.ends_with("this recording cannot be read (it ends too soon)"));
     let other = String::from_utf8_lossy(&whole).find(&key).unwrap();
     assert_eq!(other, "meshwork recording 1\n".len());
     std::fs::write(kept::path(folder.path(), &"0".repeat(key.len())), &whole).unwrap();
     let strange = kept::replay(folder.path(), &"0".repeat(key.len()), &mut |_| true);
     assert!(strange.unwrap_err().to_string().contains("it is of another run"));
-    // An incomplete recording is replaced by repeating the run.
     std::fs::write(&path, &whole[..100]).unwrap();
     assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
 }
@@ -383,8 +375,7 @@ fn a_run_is_run_again_for_a_recording_that_is_asked_for() {
     for (record, comes_back) in [("record = true", true), ("", false)] {
         let (folder, study) = stored(&format!("{record}\n{}", MACHINES[0]), "");
         std::fs::remove_file(kept_file(folder.path())).unwrap();
-        let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-        assert_eq!(run(&study, &options).unwrap().failures, [""; 0]);
+        assert_eq!(run(&study, &options(folder.path())).unwrap().failures, [""; 0]);
         assert_eq!(kept_file(folder.path()).is_file(), comes_back, "{record}");
         assert_eq!(load(folder.path()).unwrap().records.len(), 1);
     }
@@ -397,8 +388,7 @@ fn what_a_killed_run_left_is_removed_and_never_taken() {
     let left = path.with_extension("run.1.0.tmp");
     std::fs::rename(&path, &left).unwrap();
     assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
-    let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-    run(&study, &options).unwrap();
+    run(&study, &options(folder.path())).unwrap();
     assert_eq!(kept_files(folder.path()), [""; 0]);
 }
 
@@ -413,15 +403,10 @@ fn a_folder_that_cannot_be_made_costs_no_run() {
             MACHINES[0]
         );
         let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
-        let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-        let finished = run(&study, &options).unwrap();
+        let finished = run(&study, &options(folder.path())).unwrap();
         assert_eq!(finished.failures.len(), failures, "{:?}", finished.failures);
-        assert!(
-            finished
-                .failures
-                .iter()
-                .all(|sentence| sentence.contains("a file stands where a folder"))
-        );
+        let is_known = |sentence: &String| sentence.contains("a file stands where a folder");
+        assert!(finished.failures.iter().all(is_known));
         assert!(finished.results.runs[0].ended() == 1);
     }
 }
@@ -436,7 +421,6 @@ fn at_a_glance_are_the_means_of_the_run() {
         let mean = timeline.utilization.iter().sum::<f64>() / timeline.utilization.len() as f64;
         let metric = findings.metric("utilization").unwrap().value.unwrap();
         assert!((mean - metric).abs() < 1e-9, "{machine}: {mean} is not {metric}");
-        // Waits from the events of the run.
         let (lived, _) = lived(&study);
         let arrival = |id: JobId| {
             let is = |h: &&RunEvent| h.id == id && matches!(h.what, EventKind::Arrived(_));
@@ -467,7 +451,6 @@ fn a_run_that_goes_on_is_drawn_as_it_stands() {
     }
 }
 
-/// Reasons for waiting that the engine reports during the run.
 #[derive(Default)]
 struct Causes(Vec<(Time, JobId, Cause)>);
 
@@ -481,7 +464,6 @@ impl Observer for Causes {
     }
 }
 
-/// Recorded answer to a job's request at a time.
 fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
     let mut place = 0;
     let mut last = None;
@@ -617,8 +599,7 @@ fn parts_are_what_jobs_hold(machine: &str) {
          {{ gpu = 2, cpu = 16, pieces = 3 }}, {{ cpu = 20, other = 2 }}] }}\n"
     );
     let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
-    let options = Options { out: Some(folder.path().to_owned()), threads: 1, ..Options::default() };
-    let finished = run(&study, &options).unwrap();
+    let finished = run(&study, &options(folder.path())).unwrap();
     assert_eq!(finished.failures, [""; 0]);
     let point = crate::study::expand::point_at(&study, 0).unwrap();
     let mut all = All::default();
@@ -632,11 +613,7 @@ fn parts_are_what_jobs_hold(machine: &str) {
     let json = serde_json::to_value(&recording).unwrap();
     assert_eq!(json["sites"][0]["shared"]["types"][1]["mem"], 1000);
     assert_eq!(json["sites"][0]["shared"]["of"], serde_json::json!([[4, 0], [2, 1]]));
-    assert!(
-        recording.asked.iter().any(|own| own.text.contains("gpu=0.5")),
-        "{:?}",
-        recording.asked
-    );
+    assert!(recording.asked.iter().any(|own| own.text.contains("gpu=0.5")));
     assert!(recording.held_up.is_some(), "reasons are known");
 
     let (columns, mut scene) = (unpacked(&json), Scene::new(point.scenario.topologies()));
@@ -661,12 +638,6 @@ fn parts_are_what_jobs_hold(machine: &str) {
     let metric = outcome.metrics.iter().find(|own| own.name == "utilization").unwrap();
     assert!((scene.means().unwrap().0 - metric.value.unwrap()).abs() < 1e-9);
     let still = Recording::still("", 0, &scene, 5);
-    assert_eq!(
-        still.sites,
-        recording
-            .sites
-            .iter()
-            .map(|site| RecordedSite { speed: 1.0, ..site.clone() })
-            .collect::<Vec<_>>()
-    );
+    let sites = recording.sites.into_iter().map(|site| RecordedSite { speed: 1.0, ..site });
+    assert_eq!(still.sites, sites.collect::<Vec<_>>());
 }

@@ -11,7 +11,6 @@ use super::kept::replay;
 use super::{RecordedSite, RecordingError, Subject, scenario_as_it_was, sites};
 use crate::watch::{EventKind, RunEvent};
 
-/// Number of equal intervals of a timeline.
 const SPANS: usize = 500;
 
 /// Approximate number of waits in the distribution, or all waits of fewer jobs.
@@ -26,21 +25,17 @@ fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Erro
 /// Utilization, queue and waits of a run, for plots, in units of its clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timeline {
-    /// From 1.
+    /// Number, counted from 1.
     pub scenario: u64,
-    /// From 1.
+    /// Number, counted from 1.
     pub replication: u64,
-    /// Swept values of the scenario.
     pub title: String,
     /// Swept keys and values that make up `title`.
     pub swept: Vec<(String, String)>,
     /// Nodes of all sites (cores, where jobs share nodes).
     pub processors: u64,
-    /// First event of a job.
     pub from: f64,
-    /// End of the timeline.
     pub until: f64,
-    /// Whether the timeline covers the whole run.
     pub whole: bool,
     /// Mean share in each interval.
     #[serde(serialize_with = "brief")]
@@ -50,15 +45,11 @@ pub struct Timeline {
     pub queue: Vec<f64>,
     /// Largest number of waiting jobs in each interval.
     pub longest: Vec<u64>,
-    /// Waits from arrival to start.
     pub waits: WaitDistribution,
 }
 
 impl Timeline {
     /// Builds the timeline of a recorded run.
-    ///
-    /// # Errors
-    /// If there is no readable recording of the run.
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, RecordingError> {
         let record = subject.record;
         let scenario = scenario_as_it_was(subject.catalogue, record)?;
@@ -73,7 +64,6 @@ impl Timeline {
         Ok(timeline.of_run(subject))
     }
 
-    /// Takes scenario, replication and label from a run.
     pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
         Timeline {
             scenario: subject.scenario,
@@ -91,7 +81,6 @@ impl Timeline {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WaitDistribution {
     pub jobs: usize,
-    /// Selected waits, ascending.
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
     /// Share of all jobs that waited at most as long as each selected wait.
@@ -100,7 +89,6 @@ pub struct WaitDistribution {
 }
 
 impl WaitDistribution {
-    /// Builds the distribution from all waits of a run.
     #[must_use]
     pub fn of(mut waits: Vec<f64>) -> WaitDistribution {
         waits.sort_by(f64::total_cmp);
@@ -178,7 +166,6 @@ impl Counts {
         self.now_held = self.now_held - before.unwrap_or(0) + nodes;
     }
 
-    /// Builds the timeline from the first event up to `until`.
     pub(super) fn timeline(self, processors: u64, until: f64, whole: bool) -> Timeline {
         let from = self.at.first().map_or(0.0, |at| at.units());
         let until = until.max(from);

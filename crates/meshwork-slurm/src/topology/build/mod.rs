@@ -20,11 +20,9 @@ use super::{Hosts, SlurmTopology, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use meshwork::job::hostlist::compressed;
 
-/// Switch, block, ring or torus with its nodes.
 #[derive(Clone, Debug)]
 pub struct NamedNodes {
     pub name: String,
-    /// From 1.
     pub line: usize,
     pub nodes: NodeSet,
 }
@@ -43,7 +41,6 @@ pub enum Structure {
 }
 
 impl Structure {
-    /// Rule by which Slurm selects nodes.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self {
@@ -55,7 +52,6 @@ impl Structure {
         }
     }
 
-    /// Switches, blocks, rings or tori.
     #[must_use]
     pub fn named(&self) -> &[NamedNodes] {
         match self {
@@ -68,9 +64,7 @@ impl Structure {
     }
 }
 
-/// Rule of a flat machine in Slurm 22.05, on which jobs of one node are placed like larger ones.
-///
-/// Later versions give a job of one node the first node of the lowest weight.
+/// Rule of flat machines in Slurm 22.05: jobs of one node are placed like larger ones.
 #[derive(Clone, Copy, Debug)]
 pub struct FittedRuns;
 
@@ -91,9 +85,6 @@ impl Rule for FittedRuns {
 }
 
 /// Converts a topology to allocation rules on the nodes `hosts`.
-///
-/// # Errors
-/// If Slurm would not start; the reason is then among the findings.
 pub fn build(
     topology: &SlurmTopology,
     hosts: &Hosts,
@@ -113,9 +104,7 @@ pub fn build(
 struct Builder<'a> {
     hosts: &'a Hosts,
     findings: &'a mut LintFindings,
-    /// Listed names of nodes that do not exist.
     unknown: Vec<String>,
-    /// Names of the parts read so far, with their lines.
     named: BTreeMap<String, usize>,
 }
 
