@@ -1,4 +1,4 @@
-//! Reads from a `slurm.conf` what this crate uses: nodes, partitions and settings.
+//! Reads nodes, partitions and settings from a `slurm.conf`.
 
 use std::collections::BTreeMap;
 
@@ -14,65 +14,52 @@ pub use crate::lines::{ConfLine, lines};
 pub struct ConfNode {
     pub name: String,
     pub processors: u32,
-    /// The weight of the node; nodes of lower weight are allocated first.
+    /// Nodes of lower weight are allocated first.
     pub weight: u32,
-    /// Whether the file gives the node a state in which jobs may run on it.
     pub is_up: bool,
-    /// Index of the node's line in [`Conf::node_lines`].
+    /// Index of the line in [`Conf::node_lines`].
     pub given: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     pub name: String,
-    /// The line of the partition in the file, from 1.
     pub line: usize,
-    /// The nodes of the partition, as a set of node numbers.
     pub nodes: NodeSet,
-    /// The first name in the partition's list of nodes that does not exist; `None` if all exist.
     pub unknown: Option<String>,
-    /// The name of the topology that the partition requests.
     pub topology: Option<String>,
-    /// The minimum number of nodes of a job in the partition.
+    /// Fewest nodes of a job.
     pub least: u32,
-    /// The maximum number of nodes of a job in the partition; `u32::MAX` without a limit.
+    /// Most nodes of a job; `u32::MAX` without a limit.
     pub most: u32,
-    /// Whether jobs that name no partition are submitted to this partition.
+    /// Whether jobs that name no partition use this one.
     pub is_default: bool,
-    /// Whether all jobs of the partition get whole nodes.
     pub is_exclusive: bool,
-    /// Keys and values of the partition's line, with the defaults of earlier `DEFAULT` lines filled
-    /// in.
+    /// Keys and values of the line and of earlier `DEFAULT` lines.
     pub given: ConfLine,
 }
 
-/// The part of a `slurm.conf` that is used: nodes, partitions and settings.
+/// Used part of a `slurm.conf`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conf {
     pub nodes: Vec<ConfNode>,
     pub hosts: Hosts,
     pub partitions: Vec<Partition>,
-    /// The lines that define nodes, with the defaults of earlier `DEFAULT` lines filled in.
     pub node_lines: Vec<ConfLine>,
-    /// All lines of the file except lines that define nodes and partitions.
+    /// Lines that define neither nodes nor partitions.
     pub settings: Vec<ConfLine>,
 }
 
-/// The maximum number of nodes that a file may define.
 const MOST_NODES: usize = 1 << 24;
 
 impl Conf {
-    /// The value of a setting. The case of the key does not matter. If the key occurs several
-    /// times, the last value counts.
+    /// Last value of a setting. The case of the key does not matter.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<&str> {
         self.settings.iter().rev().find_map(|line| line.get(key))
     }
 
-    /// Reads a `slurm.conf`; `include` returns the text of a file that it includes.
-    ///
-    /// # Errors
-    /// If Slurm would not start with the file; the reason is then among the findings.
+    /// Reads a `slurm.conf`; `include` returns the text of an included file.
     pub fn read(
         text: &str,
         include: &mut dyn FnMut(&str) -> Result<String, String>,
@@ -117,7 +104,6 @@ impl Conf {
     }
 }
 
-/// The maximum depth of nested `Include` lines.
 const DEEPEST: usize = 8;
 
 fn gather(
@@ -145,8 +131,7 @@ fn gather(
     Ok(())
 }
 
-/// Adds default values to the keys and values of a line. A value on the line itself takes
-/// precedence.
+/// Adds defaults, which values on the line itself precede.
 fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
     let own = line.pairs.iter().cloned();
     ConfLine { number: line.number, pairs: defaults.iter().cloned().chain(own).collect() }
@@ -155,9 +140,7 @@ fn with_defaults(line: &ConfLine, defaults: &[(String, String)]) -> ConfLine {
 struct Reader<'a> {
     conf: Conf,
     sets: BTreeMap<String, String>,
-    /// Host lists parsed so far, each with its nodes and the first name in it that does not exist.
-    ///
-    /// They are cached because many partitions have the same list.
+    /// Parsed host lists, which many partitions share, with the first name that does not exist.
     lists: BTreeMap<String, (NodeSet, Option<String>)>,
     findings: &'a mut LintFindings,
 }
@@ -180,15 +163,11 @@ impl Reader<'_> {
             (Some(given), _) | (None, Some(given)) => given,
             (None, None) => {
                 let mut product: u32 = 1;
-                let sockets = if line.get("Sockets").is_some() {
-                    ["Sockets", "Boards"]
-                } else {
-                    ["SocketsPerBoard", "Boards"]
+                let sockets = match line.get("Sockets") {
+                    Some(_) => &["Sockets"][..],
+                    None => &["SocketsPerBoard", "Boards"],
                 };
-                for key in sockets.into_iter().chain(["CoresPerSocket", "ThreadsPerCore"]) {
-                    if key == "Boards" && sockets[0] == "Sockets" {
-                        continue;
-                    }
+                for key in sockets.iter().chain(&["CoresPerSocket", "ThreadsPerCore"]) {
                     product = product.saturating_mul(self.number(line, key)?.unwrap_or(1));
                 }
                 product
@@ -249,7 +228,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The nodes of a host list, and the first name in the list that does not exist.
+    /// Nodes of a host list, and the first name that does not exist.
     fn listed(&mut self, list: &str) -> Result<(NodeSet, Option<String>), String> {
         let (mut nodes, mut unknown) = (NodeSet::empty(self.conf.hosts.count()), None);
         for item in hostlist::parts(list)? {

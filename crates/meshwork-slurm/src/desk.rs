@@ -9,54 +9,41 @@ use crate::site::SlurmSite;
 use crate::topology::Structure;
 use meshwork::job::hostlist::names;
 
-/// The request of a job to a Slurm partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmRequest {
-    /// Number of nodes, and constraints on them.
-    ///
-    /// The constraints have a list of required nodes of their own, which is not used: the field
-    /// `require` replaces it.
+    /// Number of nodes, and constraints on them. `require` replaces its required nodes.
     pub wanted: NodeRequest,
-    /// Nodes that the job must get, as a host list.
+    /// Required nodes as a host list.
     pub require: Option<String>,
-    /// Nodes that the job must not get, as a host list.
+    /// Excluded nodes as a host list.
     pub exclude: Option<String>,
-    /// Whether the base blocks in which the job gets nodes must be free of other jobs while it
-    /// runs.
+    /// Whether the job's base blocks must be free of other jobs while it runs.
     pub whole_blocks: bool,
-    /// Number of processors of each node that the job takes; `None` for whole nodes.
+    /// Processors of each node; `None` for whole nodes.
     pub share: Option<u32>,
 }
 
-/// Slurm's answer to a request for nodes of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlurmAnswer {
-    /// The nodes that the job gets, or would get if it were started.
     Nodes(NodeSet),
-    /// The job cannot start now, but may start later. Contains what the job waits for, and Slurm's
-    /// message.
+    /// The job may start later; with Slurm's message.
     Wait(Wait, SlurmMessage),
-    /// The job can never start. Contains the reason, as Slurm states it.
+    /// The job can never start, with Slurm's reason.
     Never(String),
 }
 
-/// A job that holds nodes.
 #[derive(Clone, Debug)]
 struct Held {
     nodes: NodeSet,
-    /// Number of processors of each node that the job takes; `None` for whole nodes.
     share: Option<u32>,
     whole_blocks: bool,
 }
 
-/// An allocator of a Slurm partition, which knows the nodes that each job holds.
 #[derive(Clone, Debug)]
 pub struct SlurmAllocator<K: Ord> {
     site: SlurmSite,
     held: BTreeMap<K, Held>,
-    /// For each node, the number of processors that jobs hold.
     used: Vec<u32>,
-    /// The nodes of which no processor is held.
     unused: NodeSet,
 }
 
@@ -64,7 +51,6 @@ pub struct SlurmAllocator<K: Ord> {
 const INVALID_NAME: &str = "Invalid node name specified";
 
 impl<K: Ord + Clone> SlurmAllocator<K> {
-    /// An allocator of a partition in which no job holds nodes.
     #[must_use]
     pub fn new(site: SlurmSite) -> SlurmAllocator<K> {
         let count = site.hosts.count();
@@ -77,27 +63,25 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         &self.site
     }
 
-    /// Whether a job of this name holds nodes.
     #[must_use]
     pub fn holds(&self, name: &K) -> bool {
         self.held.contains_key(name)
     }
 
-    /// The jobs that hold nodes, with their nodes.
     pub fn held(&self) -> impl Iterator<Item = (&K, &NodeSet)> {
         self.held.iter().map(|(name, held)| (name, &held.nodes))
     }
 
-    /// Number of nodes on which jobs may run and of which no processor is held.
+    /// Number of nodes in service without held processors.
     #[must_use]
     pub fn idle(&self) -> u32 {
         self.site.up.count_shared(&self.unused)
     }
 
-    /// Fragmentation of a torus: total size of all boxes in which some node is not free.
+    /// Fragmentation of a torus: total size of all listed boxes in which some node is not free.
     ///
-    /// The boxes are those of all placements that the torus lists. `None` for other topologies.
-    /// Slurm can be configured to choose among possible start times of a job by this number.
+    /// It is `None` for other topologies. Slurm can choose among start times of a job by this
+    /// number.
     #[must_use]
     pub fn fragmentation(&self) -> Option<u64> {
         let Structure::Torus3d(anchors, _) = &self.site.structure else { return None };
@@ -106,19 +90,13 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(anchors.fragmentation(&idle))
     }
 
-    /// The answer to a request for nodes in the current state. Nothing is allocated.
-    ///
-    /// # Complexity
-    /// The time of [`decide`].
+    /// Answer to a request in the current state, without an allocation.
     #[must_use]
     pub fn ask(&self, asked: &SlurmRequest) -> SlurmAnswer {
         self.ask_without(asked, None)
     }
 
-    /// The answer to a request if the nodes in `kept` are not available now.
-    ///
-    /// Whether the job can ever start is judged by the empty machine, on which these nodes are
-    /// available.
+    /// Answer to a request without the nodes in `kept`, which may serve the job later.
     #[must_use]
     pub fn ask_without(&self, asked: &SlurmRequest, kept: Option<&NodeSet>) -> SlurmAnswer {
         let mut wanted = asked.wanted.clone();
@@ -141,11 +119,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         }
     }
 
-    /// The nodes that [`SlurmAllocator::ask_without`] gives a job; `None` if it cannot start now.
-    /// Whether the job can ever start is not checked.
-    ///
-    /// # Complexity
-    /// The time of [`find`].
+    /// Nodes as from [`ask_without`](SlurmAllocator::ask_without), if the job can start now.
     #[must_use]
     pub fn find_without(&self, asked: &SlurmRequest, kept: &NodeSet) -> Option<NodeSet> {
         let mut wanted = asked.wanted.clone();
@@ -156,8 +130,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         find(self.site.rule(), &self.site.nodes, &wanted, &available)
     }
 
-    /// Allocates the nodes that [`SlurmAllocator::ask`] gives a job, if there are any; returns the
-    /// answer.
+    /// Allocates the nodes of [`ask`](SlurmAllocator::ask), if any, and returns the answer.
     pub fn allocate(&mut self, name: &K, asked: &SlurmRequest) -> SlurmAnswer {
         let told = self.ask(asked);
         if let SlurmAnswer::Nodes(nodes) = &told {
@@ -166,7 +139,6 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         told
     }
 
-    /// Allocates the given nodes to a job, and releases the nodes that the job held before.
     pub fn hold(&mut self, name: &K, asked: &SlurmRequest, nodes: NodeSet) {
         self.release(name);
         let share = self.share(asked);
@@ -177,7 +149,6 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         self.held.insert(name.clone(), Held { nodes, share, whole_blocks: asked.whole_blocks });
     }
 
-    /// Releases the nodes of a job and returns their number; `None` if the job holds no nodes.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let held = self.held.remove(name)?;
         for node in held.nodes.iter() {
@@ -189,14 +160,11 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Some(held.nodes.count())
     }
 
-    /// Number of processors of each node that a request takes. `None` for whole nodes, which the
-    /// partition or the request may require.
+    /// Processors of each node; `None` if partition or request require whole nodes.
     fn share(&self, asked: &SlurmRequest) -> Option<u32> {
         asked.share.filter(|_| !self.site.is_exclusive && !asked.whole_blocks)
     }
 
-    /// Number of processors of a node that a job takes: `share`, or all of them if `share` is
-    /// `None`.
     fn taken_of(&self, node: u32, share: Option<u32>) -> u32 {
         share.unwrap_or_else(|| self.site.nodes.processors(node).max(1))
     }
@@ -210,8 +178,7 @@ impl<K: Ord + Clone> SlurmAllocator<K> {
         Ok(Some(set))
     }
 
-    /// The nodes that a job may have in the current state, and those that it may have on the empty
-    /// machine.
+    /// Nodes that a job may have in the current state, and on the empty machine.
     fn available(&self, asked: &SlurmRequest, excluded: Option<&NodeSet>) -> (NodeSet, NodeSet) {
         let (mut available, mut whole) = (self.site.up.clone(), self.site.whole.clone());
         match self.share(asked) {

@@ -2,15 +2,13 @@
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
-    /// Number of the line in the file, from 1. For a continued line, it is the number of its first
-    /// line.
+    /// Counted from 1; of a continued line, the first line's number.
     pub number: usize,
     pub pairs: Vec<(String, String)>,
 }
 
 impl ConfLine {
-    /// The value of a key. The case of the key does not matter. If the line has the key several
-    /// times, the last value counts.
+    /// Last value of a key, whose case does not matter.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let pair = self.pairs.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(key));
@@ -50,7 +48,7 @@ pub fn lines(text: &str) -> Vec<ConfLine> {
     lines.into_iter().map(line).filter(|line| !line.pairs.is_empty()).collect()
 }
 
-/// The line without its comment. In `\#`, the character `#` does not begin a comment.
+/// Line without its comment, which `\#` does not begin.
 fn without_comment(line: &str) -> &str {
     let mut before = ' ';
     for (at, letter) in line.char_indices() {

@@ -1,53 +1,49 @@
-//! Arguments for the commands `squeue`, `sinfo` and `scontrol` of a running Slurm, and their
-//! outputs.
+//! Arguments for `squeue`, `sinfo` and `scontrol` of a running Slurm, and their outputs.
 //!
-//! Users control parts of the outputs, so the outputs are not trusted. The fields in the output of
-//! `squeue` are separated by a token that users cannot know in advance. Names of jobs are never
-//! requested. A line for `scontrol` contains no word of a user that was not checked.
+//! Users control parts of the outputs. So the fields of `squeue` are separated by a token that
+//! users cannot know, names of jobs are never requested, and a line for `scontrol` has only checked
+//! words.
 
 use meshwork::job::hostlist;
 
-/// The fields of a job that are read, as the letters that stand for them in `squeue --format`.
+/// Letters of the fields that are read, in `squeue --format`.
 const FIELDS: [char; 22] = [
     'i', 'A', 'P', 't', 'D', 'Q', 'r', 'N', 'n', 'x', 'E', 'V', 'S', 'e', 'l', 'f', 'v', 'b', 'u',
     'a', 'q', 'k',
 ];
 
-/// A job that is pending, running, suspended or completing, as `squeue` lists it.
+/// Job in the output of `squeue`. Times are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuedJob {
-    /// The job identifier that users see: `17`, `17_3` for a task of an array, or `17+1` for a
-    /// component of a heterogeneous job.
+    /// Identifier that users see: `17`, `17_3` for a task of an array, or `17+1` for a component of
+    /// a heterogeneous job.
     pub id: String,
-    /// The number of the job's record in Slurm. Each task of an array has its own.
+    /// Number of the job's record, of which each task of an array has its own.
     pub number: u64,
     pub partition: String,
-    /// The state of the job in two letters, such as `PD` or `R`.
+    /// State in two letters, such as `PD` or `R`.
     pub state: String,
-    /// Number of nodes that the job holds if it runs, and otherwise requests. For a request of a
-    /// range of numbers, it is the largest one.
+    /// Number of nodes that the job holds or requests, at most.
     pub nodes: u32,
-    /// The priority of the job; 0 if the job is held.
+    /// 0 if the job is held.
     pub priority: u64,
     pub reason: String,
-    /// The nodes that the job has, as a host list.
+    /// Held nodes as a host list.
     pub has: String,
-    /// The nodes that the job requires, as a host list.
+    /// Required nodes as a host list.
     pub requires: String,
     pub excludes: String,
     pub dependency: String,
-    /// Time at which the job was submitted, in seconds since 1970.
     pub submitted: Option<i64>,
-    /// Time at which the job started, in seconds since 1970. For a waiting job, it is the time of
-    /// the expected start, or the earliest start that `--begin` allows.
+    /// In seconds since 1970; of a waiting job, its expected or earliest allowed start.
     pub start: Option<i64>,
-    /// Time at which the job's time limit ends it, in seconds since 1970.
+    /// End by the time limit, in seconds since 1970.
     pub end: Option<i64>,
-    /// The time limit of the job in seconds; `None` if it has none.
+    /// Time limit in seconds.
     pub limit: Option<i64>,
     pub features: String,
     pub reservation: String,
-    /// Generic resources, such as GPUs, that the job requests on each node.
+    /// Requested resources, such as GPUs, of each node.
     pub gres: String,
     pub user: String,
     pub account: String,
@@ -61,25 +57,21 @@ impl QueuedJob {
         self.state == "PD"
     }
 
-    /// Job id and submission time. They identify a job even if Slurm reuses job ids, which may
-    /// happen after a restart of its controller.
+    /// Job id and submission time, because a restarted controller may reuse job ids.
     #[must_use]
     pub fn key(&self) -> (String, i64) {
         (self.id.clone(), self.submitted.unwrap_or(0))
     }
 }
 
-/// The text of a field, or an empty text if Slurm writes a word such as `N/A` for an empty field.
+/// Text of a field; empty for a word such as `N/A`.
 fn filled(text: &str) -> String {
     let text = text.trim();
     let is_empty = ["(null)", "N/A", "n/a", "None", "NULL"].contains(&text);
     if is_empty { String::new() } else { text.to_owned() }
 }
 
-/// The arguments with which `squeue` lists all jobs.
-///
-/// In the output, `token` stands before each field. A further `token`, with a period, ends a
-/// record.
+/// Arguments with which `squeue` lists all jobs, with `token` before each field and at the end.
 #[must_use]
 pub fn queue_arguments(token: &str) -> Vec<String> {
     let mut format = String::new();
@@ -88,7 +80,7 @@ pub fn queue_arguments(token: &str) -> Vec<String> {
         format.push('%');
         format.push(letter);
     }
-    // A token also ends a record, so that a line break within the last field is part of that field.
+    // A line break within the last field is part of this field.
     format += token;
     format.push('.');
     let states = "PD,R,CG,S,CF,SO,ST,RS,SI";
@@ -97,10 +89,7 @@ pub fn queue_arguments(token: &str) -> Vec<String> {
         .to_vec()
 }
 
-/// Reads what `squeue` prints when called with [`queue_arguments`].
-///
-/// # Errors
-/// One sentence, if a record does not have all fields.
+/// Reads the output of `squeue` with [`queue_arguments`]; a record must have all fields.
 pub fn read_queue(text: &str, token: &str) -> Result<Vec<QueuedJob>, String> {
     let mut jobs = Vec::new();
     let mut parts = text.split(token);
@@ -156,9 +145,7 @@ pub fn read_queue(text: &str, token: &str) -> Result<Vec<QueuedJob>, String> {
     }
 }
 
-/// Reads a duration as `squeue` writes it, such as `1-02:03:04` or `10:00`; returns seconds.
-///
-/// A single number counts minutes. `None` if the text is no duration, such as `UNLIMITED`.
+/// Seconds of a duration such as `1-02:03:04`, `10:00` or minutes; `None` for `UNLIMITED`.
 fn seconds(text: &str) -> Option<i64> {
     let (days, rest) = match text.trim().split_once('-') {
         Some((days, rest)) => (days.parse::<i64>().ok()?, rest),
@@ -176,9 +163,7 @@ fn seconds(text: &str) -> Option<i64> {
     hours.checked_mul(3_600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)
 }
 
-/// The arguments with which `squeue` prints how many nodes each waiting job needs at least.
-///
-/// `jobs` are numbers of job records. `None` stands for all jobs of the partition.
+/// Arguments with which `squeue` prints the minimum number of nodes of waiting jobs.
 #[must_use]
 pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     let format = "JobArrayID:.30,tres-alloc:120".to_owned();
@@ -195,8 +180,7 @@ pub fn range_arguments(jobs: Option<&[u64]>, partition: &str) -> Vec<String> {
     all
 }
 
-/// Reads what `squeue` prints when called with [`range_arguments`]. Returns the ids of the jobs,
-/// each with its minimum number of nodes.
+/// Job ids and minimum numbers of nodes in the output of `squeue` with [`range_arguments`].
 #[must_use]
 pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     let of = |line: &str| {
@@ -211,7 +195,6 @@ pub fn read_ranges(text: &str) -> Vec<(String, u32)> {
     text.lines().filter_map(of).collect()
 }
 
-/// The arguments with which `sinfo` lists the nodes of a partition.
 #[must_use]
 pub fn node_arguments(partition: &str) -> Vec<String> {
     ["--noheader", "--Node", "--partition", partition, "--format", "%N %T"]
@@ -219,7 +202,7 @@ pub fn node_arguments(partition: &str) -> Vec<String> {
         .to_vec()
 }
 
-/// Reads what `sinfo` prints when called with [`node_arguments`]: names and states of nodes.
+/// Names and states of nodes in the output of `sinfo` with [`node_arguments`].
 #[must_use]
 pub fn read_nodes(text: &str) -> Vec<(String, String)> {
     let of = |line: &str| {
@@ -229,19 +212,16 @@ pub fn read_nodes(text: &str) -> Vec<(String, String)> {
     text.lines().filter_map(of).collect()
 }
 
-/// A reservation of nodes, as `scontrol` shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeReservation {
     pub name: String,
-    /// The reserved nodes, as a host list.
     pub nodes: String,
-    /// Times at which the reservation begins and ends, in seconds since 1970.
+    /// In seconds since 1970.
     pub start: i64,
     pub end: i64,
 }
 
-/// Reads what `scontrol --oneliner show reservation` prints. Reservations without nodes are left
-/// out.
+/// Reads `scontrol --oneliner show reservation`, without reservations that have no nodes.
 #[must_use]
 pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     let of = |line: &str| {
@@ -258,10 +238,8 @@ pub fn read_reservations(text: &str) -> Vec<NodeReservation> {
     text.lines().filter_map(of).collect()
 }
 
-/// The value of a key that occurs exactly once in a line; otherwise `None`.
-///
-/// A line may contain text of a user that looks like a key and its value. So a key that occurs
-/// twice cannot be trusted.
+/// Value of a key that occurs exactly once in a line. A key that occurs twice cannot be trusted,
+/// because a line may contain a user's text.
 fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let mut found = line.match_indices(key).filter_map(|(at, _)| {
         let begins = at == 0 || line[..at].ends_with(char::is_whitespace);
@@ -272,24 +250,22 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     found.next().is_none().then_some(value)
 }
 
-/// A job as `scontrol` shows it.
+/// Job in the output of `scontrol`. Times are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownJob {
     pub state: String,
     pub partition: String,
-    /// Time at which the job was submitted, in seconds since 1970.
     pub submitted: i64,
-    /// The number of nodes as `scontrol` writes it, such as `2` or `2-2`.
     pub num_nodes: String,
-    /// The comment of operators on the job (its `AdminComment`); empty if there is none.
+    /// `AdminComment` of operators.
     pub note: String,
     pub requires: String,
 }
 
-/// Reads what `scontrol --oneliner show job` prints of one job.
+/// Reads one job of `scontrol --oneliner show job`.
 ///
 /// # Errors
-/// One sentence, if a key is missing, or occurs twice because a user's text contains it.
+/// A key is missing, or occurs twice because a user's text contains it.
 pub fn read_job(text: &str) -> Result<ShownJob, String> {
     let value = |key: &str| {
         value_of(text, key).ok_or_else(|| {
@@ -310,17 +286,14 @@ pub fn read_job(text: &str) -> Result<ShownJob, String> {
     })
 }
 
-/// A partition as `scontrol` shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownPartition {
-    /// The nodes of the partition, as a host list.
     pub nodes: String,
     pub state: String,
-    /// Whether all jobs of the partition get whole nodes, so that jobs never share a node.
     pub is_exclusive: bool,
 }
 
-/// Reads what `scontrol --oneliner show partition` prints of one partition.
+/// Reads one partition of `scontrol --oneliner show partition`.
 #[must_use]
 pub fn read_partition(text: &str) -> Option<ShownPartition> {
     let value = |key: &str| value_of(text, key);
@@ -331,22 +304,18 @@ pub fn read_partition(text: &str) -> Option<ShownPartition> {
     })
 }
 
-/// Beginning of an `AdminComment` of a job, by which Meshwork recognizes the comment as its own.
+/// Begins each `AdminComment` of Meshwork.
 const NOTE: &str = "mw:";
 
-/// Requests of a job's user that Meshwork overwrites when it places the job.
-///
-/// They are stored in the `AdminComment` of the job, so that they can be restored.
+/// Requests of a user that Meshwork overwrites at a placement, kept in the `AdminComment` of the
+/// job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnWishes {
-    /// The smallest and the largest number of nodes that the user requested, if it is a range.
     pub range: Option<(u32, u32)>,
-    /// The nodes that the user requires, as a host list.
     pub requires: Option<String>,
 }
 
 impl OwnWishes {
-    /// Text of the `AdminComment` in which these requests are stored when the job is placed.
     #[must_use]
     pub fn note(&self) -> String {
         let range = self.range.map(|(least, most)| format!("n={least}-{most}"));
@@ -355,8 +324,7 @@ impl OwnWishes {
         format!("{NOTE}{}", all.join(";"))
     }
 
-    /// Reads the requests from the `AdminComment` of a job; `None` if it is not a comment of
-    /// Meshwork.
+    /// Reads the requests from an `AdminComment`; `None` if it is not one of Meshwork.
     #[must_use]
     pub fn read(note: &str) -> Option<OwnWishes> {
         let mut wishes = OwnWishes::default();
@@ -378,10 +346,8 @@ impl OwnWishes {
     }
 }
 
-/// Whether a word may be part of a line for `scontrol`.
-///
-/// It may if it has 1 to 256 characters, all of which are ASCII letters, digits, `.`, `_`, `-` or
-/// `+`.
+/// Whether a word is safe in a line for `scontrol`. It has 1 to 256 ASCII letters, digits, `.`,
+/// `_`, `-` or `+`.
 #[must_use]
 pub fn is_safe(word: &str) -> bool {
     let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
@@ -400,14 +366,13 @@ fn word(word: &str) -> Result<&str, String> {
         .ok_or_else(|| format!("`{word}` has characters that no line for scontrol may have"))
 }
 
-/// The line for `scontrol` that moves a job to a partition, and lets it start on exactly these
-/// nodes.
+/// Line for `scontrol` that moves a job to a partition where it starts on exactly these nodes.
 ///
-/// The job's ranks are assigned to the nodes in the order of `nodes`. If `fixes_number` is set, the
-/// line also sets the number of nodes. `kept` has the requests of the job's user that the line
-/// overwrites; the line stores them in the job's `AdminComment`.
+/// Ranks follow the order of `nodes`. If `fixes_number`, the line also sets the number of nodes. It
+/// stores the overwritten requests `kept` in the job's `AdminComment`.
 ///
-/// # Errors One sentence, if a name has a character that a line for `scontrol` must not contain.
+/// # Errors
+/// A name has a character that a line for `scontrol` must not contain.
 pub fn place_line(
     id: &str,
     partition: &str,
@@ -433,11 +398,7 @@ pub fn place_line(
     Ok(line)
 }
 
-/// The line for `scontrol` that undoes the placement of a job, and restores what its user
-/// requested. Slurm refuses the line if the job has started.
-///
-/// # Errors
-/// The errors of [`place_line`].
+/// Line for `scontrol` that undoes a placement. Slurm refuses it if the job has started.
 pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<String, String> {
     let mut line = format!("update JobId={} Partition={}", word(id)?, word(partition)?);
     if let Some((least, most)) = wishes.range {
@@ -447,27 +408,18 @@ pub fn take_back_line(id: &str, partition: &str, wishes: &OwnWishes) -> Result<S
     Ok(line)
 }
 
-/// The line for `scontrol` that moves a job to another partition and changes nothing else.
-///
-/// # Errors
-/// The errors of [`place_line`].
+/// Line for `scontrol` that only moves a job to another partition.
 pub fn move_line(job: &str, partition: &str) -> Result<String, String> {
     Ok(format!("update JobId={} Partition={}", word(job)?, word(partition)?))
 }
 
-/// The line for `scontrol` that opens or closes a partition. Slurm itself starts the jobs of an
-/// open partition.
-///
-/// # Errors
-/// The errors of [`place_line`].
+/// Line for `scontrol` that opens a partition, whose jobs Slurm then starts, or closes it.
 pub fn state_line(partition: &str, is_open: bool) -> Result<String, String> {
     let state = if is_open { "UP" } else { "DOWN" };
     Ok(format!("update PartitionName={} State={state}", word(partition)?))
 }
 
-/// The sides of a block that a job's comment requests, in the form `block=3x5`.
-///
-/// The last such word of the comment counts. `None` if there is none, or if its sides are invalid.
+/// Sides of a block in the last valid `block=3x5` of a job's comment.
 #[must_use]
 pub fn shape(comment: &str) -> Option<Vec<u32>> {
     let words = comment.split(|letter: char| letter.is_whitespace() || letter == ';');
@@ -480,9 +432,7 @@ pub fn shape(comment: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// Text that `squeue` would print for the given records.
-    ///
-    /// The values of a record are in the order of [`FIELDS`].
+    /// Output of `squeue` for records with values in the order of [`FIELDS`].
     fn printed(token: &str, records: &[[&str; 22]]) -> String {
         let record = |fields: &[&str; 22]| {
             let fields: String = fields.iter().map(|field| format!("{token}{field}")).collect();
@@ -491,29 +441,11 @@ mod tests {
         records.iter().map(record).collect()
     }
 
+    #[rustfmt::skip]
     const JOB: [&str; 22] = [
-        "5_1",
-        "7",
-        "in",
-        "PD",
-        "6",
-        "4294901755",
-        "PartitionDown",
-        "",
-        "n3",
-        "n[5-6]",
-        "(null)",
-        "1795525700",
-        "N/A",
-        "N/A",
-        "1-00:02:00",
-        "(null)",
-        "(null)",
-        "N/A",
-        "ann",
-        "(null)",
-        "normal",
-        "block=2x3",
+        "5_1", "7", "in", "PD", "6", "4294901755", "PartitionDown", "", "n3", "n[5-6]", "(null)",
+        "1795525700", "N/A", "N/A", "1-00:02:00", "(null)", "(null)", "N/A", "ann", "(null)",
+        "normal", "block=2x3",
     ];
 
     #[test]

@@ -10,17 +10,16 @@ use crate::finding::{Fatal, Level, LintFinding, LintFindings, Source};
 use crate::topology::{self, FittedRuns, Hosts, SlurmTopology, Structure};
 use meshwork::job::hostlist;
 
-/// The names of the configuration files of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmFiles {
     pub topology: String,
     pub conf: Option<String>,
-    /// Name of the `gres.conf`, if there is one. Only the lint reads it.
+    /// Read by the lint only.
     pub gres: Option<String>,
 }
 
 impl SlurmFiles {
-    /// The names of all the files, as words of a sentence.
+    /// Names of all files, as words of a sentence.
     #[must_use]
     pub fn names(&self) -> String {
         match (&self.conf, &self.gres) {
@@ -30,8 +29,7 @@ impl SlurmFiles {
         }
     }
 
-    /// A finding as a sentence with file and line, followed by Slurm's message if the finding is
-    /// fatal.
+    /// Sentence with file and line, and with Slurm's message if the finding is fatal.
     #[must_use]
     pub fn sentence(&self, finding: &LintFinding) -> String {
         let slurm = finding.slurm.last().filter(|_| finding.level == Level::Fatal);
@@ -39,7 +37,7 @@ impl SlurmFiles {
         format!("{}{slurm}", self.place(finding))
     }
 
-    /// A finding as a sentence with file and line, without Slurm's message.
+    /// Sentence with file and line, without Slurm's message.
     #[must_use]
     pub fn place(&self, finding: &LintFinding) -> String {
         let file = match finding.source {
@@ -52,27 +50,22 @@ impl SlurmFiles {
     }
 }
 
-/// The parsed content of a cluster's configuration files, with all findings of the lint.
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub files: SlurmFiles,
-    /// Whether the topologies come from a model file of topograph, which Slurm itself does not
-    /// read.
+    /// Whether the topologies come from a model of topograph, which Slurm does not read.
     pub is_model: bool,
     pub findings: LintFindings,
-    /// The topologies, the default one first; empty if Slurm would not start.
+    /// The default one first; empty if Slurm would not start.
     pub topologies: Vec<(SlurmTopology, Structure)>,
     pub hosts: Hosts,
-    /// The content of `slurm.conf`; `None` if there is no such file, or it is invalid.
+    /// `None` without a valid `slurm.conf`.
     pub conf: Option<Conf>,
 }
 
-/// Reads a topology file and optionally a `slurm.conf`; `text` returns the text of a file.
+/// Reads a topology file and optionally a `slurm.conf` by the function `text`.
 ///
 /// Problems become findings; there are topologies only if no finding is fatal.
-///
-/// # Errors
-/// The message of `text`, if it cannot read one of the two files.
 pub fn read(
     topology: &Path,
     conf: Option<&Path>,
@@ -127,7 +120,7 @@ impl Reading {
                 ["flat", "default", "none"].iter().any(|kind| plugin.ends_with(kind))
             });
         let mut topologies = if lists_nothing && is_flat {
-            // With a flat topology plugin and an empty topology file, Slurm does not read the file.
+            // With a flat topology plugin, Slurm does not read an empty topology file.
             vec![topology::flat()]
         } else if is_conf {
             vec![topology::from_conf::read(text, &mut self.findings)?]
@@ -136,7 +129,7 @@ impl Reading {
             topology::from_yaml::read(text, &mut self.findings)?
         };
         self.warn_of_names(&topologies);
-        // Slurm puts the default topology first; the other topologies keep their order.
+        // Slurm puts the default topology first, and keeps the order of the others.
         if let Some(place) = topologies.iter().position(|topology| topology.is_default) {
             topologies[..=place].rotate_right(1);
         }
@@ -196,17 +189,12 @@ impl Reading {
         Ok(())
     }
 
-    /// The first finding with which Slurm would not start, as a sentence; `None` if there is none.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         self.findings.first_fatal().map(|finding| self.files.sentence(finding))
     }
 
-    /// The names of all nodes that the topologies list, in order. Each has the number of the line
-    /// that mentions it first.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* nodes.
+    /// Names of all nodes in the topologies, in order, each with its first line.
     #[must_use]
     pub fn listed_hosts(&self) -> Vec<(String, usize)> {
         let mut hosts: Vec<(String, usize)> = Vec::new();
@@ -219,13 +207,12 @@ impl Reading {
         hosts
     }
 
-    /// The partition of this name. Without a name, the default partition, or if there is none the
-    /// only one.
+    /// Partition of this name. Without a name, it is the default partition, or else the only one.
     ///
-    /// If there is no `slurm.conf`, the partition has all nodes and the default topology.
+    /// Without a `slurm.conf`, the partition has all nodes and the default topology.
     ///
     /// # Errors
-    /// One sentence, if Slurm would not start, or there is no such partition.
+    /// Slurm would not start, or there is no such partition.
     pub fn site(&self, partition: Option<&str>) -> Result<SlurmSite, String> {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
@@ -237,47 +224,24 @@ impl Reading {
                     "the partition {name} is that of a slurm.conf, but none is given"
                 ));
             }
-            let count = self.hosts.count();
-            return self.site_of(
-                count,
-                NodeSet::full(count),
-                NodeSet::full(count),
-                &[],
-                None,
-                false,
-            );
+            return self.site_of(self.all(), self.all(), &[], None, false);
         };
         let names: Vec<&str> = conf.partitions.iter().map(|own| own.name.as_str()).collect();
-        let found = match partition {
-            Some(name) => conf.partitions.iter().find(|own| own.name == name).ok_or_else(|| {
-                format!(
-                    "{conf_name}: there is no partition {name} (there are: {})",
-                    names.join(", ")
-                )
-            })?,
-            None => {
-                let default = conf.partitions.iter().rfind(|own| own.is_default);
-                default
-                    .or_else(|| conf.partitions.first().filter(|_| names.len() == 1))
-                    .ok_or_else(|| match names[..] {
-                        [] => format!("{conf_name}: there is no partition: write PartitionName="),
-                        _ => format!(
-                            "{conf_name}: no partition is the default: say which of {} is meant",
-                            names.join(", ")
-                        ),
-                    })?
+        let all = names.join(", ");
+        let found = conf.partition(partition).ok_or_else(|| match (partition, &names[..]) {
+            (Some(name), _) => {
+                format!("{conf_name}: there is no partition {name} (there are: {all})")
             }
-        };
+            (None, []) => format!("{conf_name}: there is no partition: write PartitionName="),
+            (None, _) => {
+                format!("{conf_name}: no partition is the default: say which of {all} is meant")
+            }
+        })?;
         let topology = found.topology.as_deref();
         self.site_in(conf, found.nodes.clone(), topology, found.is_exclusive)
     }
 
-    /// The nodes of all partitions with the default topology, as one site.
-    ///
-    /// If there is no `slurm.conf`, the site has all nodes.
-    ///
-    /// # Errors
-    /// One sentence, if Slurm would not start.
+    /// Nodes of all partitions with the default topology, or all nodes without a `slurm.conf`.
     pub fn cluster(&self) -> Result<SlurmSite, String> {
         let Some(conf) = &self.conf else { return self.site(None) };
         if let Some(refusal) = self.refusal() {
@@ -291,8 +255,7 @@ impl Reading {
         self.site_in(conf, whole, first, is_exclusive)
     }
 
-    /// The nodes in `whole` as a site with the topology of this name. Without a name, it is the
-    /// first one.
+    /// The nodes `whole` as a site with the topology of this name, or with the first one.
     fn site_in(
         &self,
         conf: &Conf,
@@ -306,26 +269,36 @@ impl Reading {
                 up.remove(number as u32);
             }
         }
-        self.site_of(self.hosts.count(), whole, up, &conf.nodes, topology, is_exclusive)
+        self.site_of(whole, up, &conf.nodes, topology, is_exclusive)
     }
 
-    /// All nodes of the machine, with the topology of this name. The partitions of a `slurm.conf`
-    /// are ignored.
-    ///
-    /// # Errors
-    /// One sentence, if the files cannot be used, or there is no such topology.
+    /// All nodes of the machine with the topology of this name, without partitions.
     pub fn site_with(&self, topology: &str) -> Result<SlurmSite, String> {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
-        let count = self.hosts.count();
-        let all = NodeSet::full(count);
-        self.site_of(count, all.clone(), all, &[], Some(topology), false)
+        self.site_of(self.all(), self.all(), &[], Some(topology), false)
+    }
+
+    /// Weights and processors of all hosts, which are 1 without a node of this name.
+    pub(crate) fn nodes_of(&self, nodes: &[conf::ConfNode]) -> Nodes {
+        let mut weights = vec![1; self.hosts.count() as usize];
+        let mut processors = weights.clone();
+        for node in nodes {
+            if let Some(number) = self.hosts.find(&node.name) {
+                (weights[number as usize], processors[number as usize]) =
+                    (node.weight, node.processors);
+            }
+        }
+        Nodes::new(weights, processors)
+    }
+
+    fn all(&self) -> NodeSet {
+        NodeSet::full(self.hosts.count())
     }
 
     fn site_of(
         &self,
-        count: u32,
         whole: NodeSet,
         up: NodeSet,
         nodes: &[conf::ConfNode],
@@ -340,27 +313,15 @@ impl Reading {
         let (topology, structure) = found.ok_or_else(|| {
             let names = self.topologies.iter().map(|(topology, _)| topology.name.as_str());
             let names = names.collect::<Vec<_>>().join(", ");
+            let file = &self.files.topology;
             match topology {
-                Some(name) => {
-                    format!(
-                        "{}: there is no topology {name} (there are: {names})",
-                        self.files.topology
-                    )
-                }
-                None => format!("{}: this file lists no topology", self.files.topology),
+                Some(name) => format!("{file}: there is no topology {name} (there are: {names})"),
+                None => format!("{file}: this file lists no topology"),
             }
         })?;
-        let mut weights = vec![1; count as usize];
-        let mut processors = vec![1; count as usize];
-        for node in nodes {
-            if let Some(number) = self.hosts.find(&node.name) {
-                (weights[number as usize], processors[number as usize]) =
-                    (node.weight, node.processors);
-            }
-        }
         Ok(SlurmSite {
             hosts: self.hosts.clone(),
-            nodes: Nodes::new(weights, processors),
+            nodes: self.nodes_of(nodes),
             whole,
             up,
             topology: topology.name.clone(),
@@ -371,29 +332,22 @@ impl Reading {
     }
 }
 
-/// A Slurm partition with its topology.
 #[derive(Clone, Debug)]
 pub struct SlurmSite {
-    /// All nodes of the machine.
     pub hosts: Hosts,
-    /// Weights and numbers of processors of all nodes.
+    /// Weights and processors of all nodes.
     pub nodes: Nodes,
-    /// The nodes of the partition.
     pub whole: NodeSet,
-    /// The nodes of the partition whose state allows jobs to run on them.
     pub up: NodeSet,
-    /// The name of the partition's topology.
     pub topology: String,
     pub structure: Structure,
-    /// Whether all jobs of the partition get whole nodes.
     pub is_exclusive: bool,
-    /// Whether jobs of one node are placed like larger jobs, as older versions of Slurm do. It
-    /// matters only for a flat topology.
+    /// Whether a flat topology places jobs of one node like larger ones, as older versions of
+    /// Slurm.
     pub fits_single: bool,
 }
 
 impl SlurmSite {
-    /// The rule by which Slurm selects nodes of the partition.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self.structure {

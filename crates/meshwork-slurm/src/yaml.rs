@@ -2,39 +2,34 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-/// A value of a YAML document, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// The line of the value, from 1.
     pub line: usize,
     pub value: Value,
 }
 
-/// The content of a YAML value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A text or a number, as written. The flag tells whether it is in quotes.
+    /// Text or number as written, and whether it is in quotes.
     Scalar(String, bool),
     List(Vec<Yaml>),
-    /// A mapping: its keys with their lines and values, in the order of the text.
+    /// Keys with their lines and values, in the order of the text.
     Map(Vec<(String, usize, Yaml)>),
 }
 
-/// The reason why Slurm cannot read a text as YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     pub line: usize,
-    /// The problem, in one sentence.
     pub says: String,
-    /// The messages that Slurm logs.
+    /// Messages that Slurm logs.
     pub slurm: Vec<String>,
 }
 
-/// The maximum depth of nested values. No valid topology file is nested as deeply.
+/// Deepest nesting of values, beyond any valid topology file.
 const DEEPEST: usize = 64;
 
 impl Yaml {
-    /// The value of a key in a mapping; the last value if the key is repeated.
+    /// Last value of a key in a mapping.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         match &self.value {
@@ -45,7 +40,7 @@ impl Yaml {
         }
     }
 
-    /// The elements of a list. A value that is not a list counts as a list of one element.
+    /// Elements of a list. Another value counts as its only element.
     #[must_use]
     pub fn items(&self) -> &[Yaml] {
         match &self.value {
@@ -54,13 +49,12 @@ impl Yaml {
         }
     }
 
-    /// Whether the value is empty, `~` or `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// Words for the kind of the value in error messages, such as `a list`.
+    /// Words for error messages, such as `a list`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {
@@ -71,8 +65,7 @@ impl Yaml {
     }
 }
 
-/// A collection that is being read: a list, or a mapping. The last item of a mapping is the key
-/// whose value comes next.
+/// Collection that is being read: a list, or a mapping whose last key has no value yet.
 enum Open {
     List(usize, Vec<Yaml>),
     Map(usize, Vec<(String, usize, Yaml)>, Option<(String, usize)>),

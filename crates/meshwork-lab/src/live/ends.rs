@@ -1,7 +1,6 @@
 //! Expected ends of jobs: their time limits, or predictions from earlier jobs of the same user.
 //!
-//! Predictions depend on a recorded history alone. So an agent that is restarted, on any computer,
-//! predicts the same ends.
+//! Predictions depend on a recorded history alone, so a restarted agent predicts equal ends.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +8,28 @@ use super::look::FAR;
 use crate::operator::history::{History, JobRecord};
 use crate::slurm::live::QueuedJob;
 
-/// Rule that predicts the run time of a job. No rule predicts more than the job's time limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
-    /// The job runs for its time limit.
+    /// Time limit of the job.
     #[default]
     Limit,
-    /// The job runs for the mean of its user's last two run times (Tsafrir, Etsion and Feitelson).
+    /// Mean of the user's last two run times (Tsafrir, Etsion and Feitelson).
     UserMean,
-    /// The job runs for the 90 % quantile of its user's last [`REMEMBERED`] run times.
+    /// 90 % quantile of the user's last [`REMEMBERED`] run times.
     UserQuantile,
 }
 
-/// Largest number of a user's latest run times from which the quantile is computed.
 pub const REMEMBERED: usize = 100;
 
 impl EndRule {
-    /// All rules, each with its name on the command line.
     pub const ALL: [(&'static str, EndRule); 3] = [
         ("limit", EndRule::Limit),
         ("user_mean", EndRule::UserMean),
         ("user_p90", EndRule::UserQuantile),
     ];
 
-    /// Predicted run time of a user's next job in seconds. `seconds` are the run times of the
-    /// user's earlier jobs, in the order in which they ended.
-    ///
-    /// The result is `None` if the rule uses the time limit, or if there are no earlier jobs.
+    /// Predicted run time of a user's next job, from the user's earlier run times in order, in
+    /// seconds. `None` if the rule uses the time limit, or there are no earlier jobs.
     fn expected(self, seconds: &[i64]) -> Option<i64> {
         let last = |count: usize| &seconds[seconds.len().saturating_sub(count)..];
         match self {
@@ -53,26 +47,19 @@ impl EndRule {
     }
 }
 
-/// Predicted run time of the next job of each user who had jobs before.
-///
-/// A job of any other user is expected to run for its time limit.
+/// Predicted run times of the next jobs of users with earlier jobs. Others use their time limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedEnds {
     seconds: BTreeMap<String, i64>,
 }
 
 impl ExpectedEnds {
-    /// Predicts run times from the jobs of a history that have run.
-    ///
-    /// Runs that ended by a requeue, a node failure or a preemption do not count.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* records.
+    /// Predicts run times from a history. Runs that ended by a requeue, a node failure or a
+    /// preemption do not count.
     #[must_use]
     pub fn of(rule: EndRule, history: &History) -> ExpectedEnds {
-        // Jobs that have run are recognized by their nodes, or by different times of start and end.
-        // A log in the Standard Workload Format names no nodes, and a job that was cancelled while
-        // it waited may have its end as its start.
+        // A log without nodes shows a run by different times of start and end. A job that was
+        // cancelled while it waited may have its end as its start.
         let ended = |stay: &&JobRecord| {
             (stay.ran() || stay.start < stay.end)
                 && !["REQUEUED", "NODE_FAIL", "PREEMPTED"].contains(&stay.state.as_str())
@@ -90,8 +77,7 @@ impl ExpectedEnds {
         ExpectedEnds { seconds: times.into_iter().filter_map(expected).collect() }
     }
 
-    /// Expected run time of a job in seconds: the prediction for its user, or else its time limit.
-    /// It is `None` if the job has neither.
+    /// Expected run time in seconds: the prediction for the user, or else the time limit.
     pub(super) fn runtime(&self, job: &QueuedJob) -> Option<i64> {
         match self.seconds.get(&job.user) {
             Some(&own) => Some(job.limit.map_or(own, |limit| own.min(limit))),
@@ -99,8 +85,7 @@ impl ExpectedEnds {
         }
     }
 
-    /// Expected end of a running job. A job that has run longer than predicted ends at its time
-    /// limit.
+    /// Expected end of a running job: its time limit if it has run longer than predicted.
     pub(super) fn end(&self, job: &QueuedJob, now: f64) -> f64 {
         let predicted = job.start.zip(self.seconds.get(&job.user)).map(|(start, own)| start + own);
         let limit = job.end.map_or(now + FAR, |end| end as f64);
@@ -139,7 +124,6 @@ mod tests {
             ("ann", 950, 0, "RUNNING"),
         ]);
         let mean = ExpectedEnds::of(EndRule::UserMean, &seen);
-        // The last two jobs to end ran for 200 s and 1,000 s.
         assert_eq!(mean.runtime(&job("ann", Some(7_200))), Some(600));
         assert_eq!(mean.runtime(&job("ann", Some(300))), Some(300));
         assert_eq!(mean.runtime(&job("ann", None)), Some(600));
@@ -167,7 +151,6 @@ mod tests {
     fn nine_of_ten_jobs_end_by_the_quantile() {
         let times: Vec<(&str, i64, i64, &str)> =
             (0..120).map(|own| ("ann", own, own + 1 + own, "COMPLETED")).collect();
-        // The last hundred jobs ran for 21 to 120 seconds.
         let ends = ExpectedEnds::of(EndRule::UserQuantile, &history(&times));
         assert_eq!(ends.runtime(&job("ann", Some(7_200))), Some(110));
         let one = ExpectedEnds::of(EndRule::UserQuantile, &history(&times[..1]));

@@ -10,32 +10,24 @@ use crate::slurm::live::{
     read_queue, read_ranges, read_reservations,
 };
 
-/// Time in seconds that stands for a missing time limit, and for an outage of unknown length.
+/// Seconds for a missing time limit, and for an outage of unknown length.
 pub(super) const FAR: f64 = 365.0 * 86_400.0;
-/// Largest number of job ids in one query of Slurm.
-///
-/// If more jobs must be queried, the query is for all jobs of the partition instead.
+/// Most job ids in one query. More jobs are queried by their partition.
 const MANY: usize = 200;
 
-/// State of jobs, nodes and reservations, as Slurm's commands print it at one time.
+/// Jobs, nodes and reservations, as Slurm's commands print them at one time.
 #[derive(Clone, Debug, Default)]
 pub struct SiteLook {
-    /// Time just before the first of Slurm's commands ran, in seconds since 1970.
+    /// Time in seconds just before the first command.
     pub now: f64,
     pub jobs: Vec<QueuedJob>,
-    /// Nodes of the partition, each with its state.
     pub nodes: Vec<(String, String)>,
     pub reservations: Vec<NodeReservation>,
 }
 
 impl SiteLook {
-    /// Queries Slurm: first for jobs, then for nodes and reservations.
-    ///
-    /// A node that becomes busy between the queries for jobs and for nodes counts as busy.
-    /// Reservations are queried only if `reservations` is true.
-    ///
-    /// # Errors
-    /// One sentence, if a command does not answer.
+    /// Queries Slurm: first for jobs, then for nodes and, if asked, reservations. A node that
+    /// becomes busy in between counts as busy.
     pub fn take(
         commands: &mut dyn SlurmCommands,
         partition: &str,
@@ -61,15 +53,14 @@ impl SiteLook {
     }
 }
 
-/// Minimum number of nodes that each waiting job requests. It is queried from Slurm only once for
-/// each job.
+/// Minimum number of nodes of each waiting job, queried once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     known: BTreeMap<(String, i64), u32>,
 }
 
 impl Ranges {
-    /// Queries the minimum numbers of nodes of new jobs, and forgets jobs that are not in `jobs`.
+    /// Queries the minima of new jobs, and forgets jobs that are not in `jobs`.
     pub(super) fn learn(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -80,7 +71,6 @@ impl Ranges {
         self.known.retain(|key, _| keys.contains(key));
         let new: Vec<&&QueuedJob> =
             jobs.iter().filter(|job| !self.known.contains_key(&job.key())).collect();
-        // Only a job of several nodes can request a range of node counts.
         let wide: BTreeSet<u64> =
             new.iter().filter(|job| job.nodes > 1).map(|job| job.number).collect();
         let said = if wide.is_empty() {
@@ -98,7 +88,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Records that a job requests a fixed number of nodes, not a range.
+    /// Records that a job requests a fixed number of nodes.
     pub(super) fn has_none(&mut self, job: &QueuedJob) {
         self.known.insert(job.key(), job.nodes);
     }
@@ -108,7 +98,7 @@ impl Ranges {
     }
 }
 
-/// Nodes that a job holds or is about to get, as node numbers of the policy's machine.
+/// Node numbers that a job holds or is about to get.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) id: String,
@@ -117,17 +107,15 @@ pub(super) struct Claim {
     pub(super) until: f64,
 }
 
-/// Node numbers of the nodes in a host list. Nodes outside of the policy's machine are left out.
+/// Numbers of the nodes in a host list, without nodes outside of the policy's machine.
 pub(super) fn numbers_of(numbers: &BTreeMap<String, u32>, list: &str) -> Vec<u32> {
     let names = hostlist::names(list).unwrap_or_default();
     names.iter().filter_map(|name| numbers.get(name).copied()).collect()
 }
 
-/// Nodes that are not available to waiting jobs, grouped by the jobs that hold them.
-///
-/// A running or completing job holds its nodes. A pending job in the partition `placed_in` holds
-/// the nodes that it requires. All further nodes that are not idle form a group with the name
-/// `unusable`.
+/// Nodes that are not available to waiting jobs, by job. A running or completing job holds its
+/// nodes, a pending job in `placed_in` those that it requires. Other nodes that are not idle form
+/// the group `unusable`.
 pub(super) fn claims(
     look: &SiteLook,
     numbers: &BTreeMap<String, u32>,
@@ -143,7 +131,7 @@ pub(super) fn claims(
             all.push(Claim { id: id.to_owned(), nodes, since, until });
         }
     };
-    // Every start must be earlier than the instant for which the policy decides.
+    // Every start must be earlier than the instant of the decision.
     let before =
         |at: Option<i64>| at.map_or(look.now - 1.0, |at| (at as f64).min(look.now - 0.001));
     let far = look.now + FAR;
@@ -162,8 +150,7 @@ pub(super) fn claims(
     all
 }
 
-/// Node numbers of the idle nodes. A state with a suffix, such as `idle*` for a node that does not
-/// respond, does not count as idle.
+/// Numbers of idle nodes, without states such as `idle*` of a node that does not respond.
 pub(super) fn idle<'a>(
     look: &'a SiteLook,
     numbers: &'a BTreeMap<String, u32>,

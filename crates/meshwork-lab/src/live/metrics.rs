@@ -4,11 +4,9 @@ use std::fmt::Write;
 
 use super::look::SiteLook;
 
-/// Counters and gauges of an agent. They contain job ids only if
-/// [`names_jobs`](AgentMetrics::names_jobs) is true.
+/// Counters and gauges of an agent, with job ids only if `names_jobs`.
 #[derive(Clone, Debug, Default)]
 pub struct AgentMetrics {
-    /// Whether the metrics list each waiting job by its id.
     pub names_jobs: bool,
     pub parked: usize,
     pub left: usize,
@@ -27,7 +25,7 @@ pub struct AgentMetrics {
     last_look: f64,
     last_seconds: f64,
     placements: u64,
-    /// Sum of the times from submission to placement over all placed jobs, in seconds.
+    /// Sum of the times from submission to placement, in seconds.
     waited: f64,
     waiting: Vec<(String, f64)>,
 }
@@ -55,18 +53,15 @@ impl AgentMetrics {
         self.waited += waited.max(0.0);
     }
 
-    /// Counts a failed query of Slurm's state.
     pub fn missed(&mut self) {
         self.failed += 1;
     }
 
-    /// Number of successful queries of Slurm's state.
     #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks
     }
 
-    /// All metrics in the text format of Prometheus.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();

@@ -1,13 +1,11 @@
 //! Applies a policy to a running Slurm, either as an observer or as a placement agent.
 //!
 //! A [`shadow`] only observes, and compares Slurm's starts with those of the policy. An [`agent`]
-//! places jobs itself.
-//!
-//! Slurm holds all state. Each [`look`] reads the state from Slurm's commands, and a [`policy`]
-//! decides by [`plan`](crate::plan) which jobs start on which nodes. For each of these jobs, the
-//! agent sends one update to Slurm. It moves the job from a closed parking partition to a partition
-//! in which it starts on the chosen nodes. [`process`] runs the commands, [`ends`] predicts the
-//! ends of jobs, [`replay`] repeats the decisions in a log, and [`metrics`] counts events.
+//! places jobs itself. Slurm holds all state: each [`look`] reads it, and a [`policy`] decides by
+//! [`plan`](crate::plan) which jobs start on which nodes. The agent sends one update for each of
+//! these jobs, which moves it from a closed parking partition to one in which it starts on the
+//! chosen nodes. [`process`] runs the commands, [`ends`] predicts the ends of jobs, [`replay`]
+//! repeats the decisions in a log, and [`metrics`] counts events.
 
 pub mod agent;
 pub mod ends;
@@ -20,23 +18,15 @@ pub mod shadow;
 
 /// Interface to Slurm's commands and to the clock, which a test can replace.
 pub trait SlurmCommands {
-    /// Output of the program `squeue` or `sinfo` with these arguments.
-    ///
-    /// # Errors
-    /// One sentence, if the program does not answer.
+    /// Output of the program `squeue` or `sinfo`.
     fn ask(&mut self, program: &str, arguments: &[String]) -> Result<String, String>;
 
-    /// Sends one line to a long-lived `scontrol`, and returns the answer.
-    ///
-    /// The answer to an accepted update is empty.
-    ///
-    /// # Errors
-    /// One sentence, if there is no answer.
+    /// Sends one line to a long-lived `scontrol`. The answer to an accepted update is empty.
     fn control(&mut self, line: &str) -> Result<String, String>;
 
-    /// Present time in seconds since 1970.
+    /// In seconds since 1970.
     fn now(&mut self) -> f64;
 
-    /// Random text that no user can predict. It separates the columns in the output of `squeue`.
+    /// Text that no user can predict, which separates columns of `squeue`.
     fn token(&mut self) -> String;
 }

@@ -15,60 +15,52 @@ use crate::slurm::scenario::node_order;
 use crate::study::Study;
 use crate::study::expand::expand;
 
-/// Policy of a scenario (scheduler and allocator), with the names of the machine's nodes.
+/// Scheduler and allocator of a scenario, with the names of the machine's nodes.
 #[derive(Debug)]
 pub struct LivePolicy {
     scenario: Scenario,
     pub(super) topology: Topology,
-    /// Names of the nodes, in the order of their node numbers.
     pub names: Vec<String>,
     pub(super) numbers: BTreeMap<String, u32>,
 }
 
-/// Waiting job, with the attributes by which the policy decides.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) id: String,
     pub(super) nodes: u32,
-    /// Sides of the requested block; `None` if the job does not request a block.
+    /// Sides of the requested block, if any.
     pub(super) block: Option<Vec<u32>>,
-    /// Expected run time in seconds; `None` if it is unknown.
+    /// Expected run time in seconds.
     pub(super) estimate: Option<i64>,
     pub(super) user: String,
     pub(super) queue: String,
-    /// Nodes on which the job must not run.
     pub(super) without: Vec<u32>,
 }
 
-/// Nodes that are reserved from the time `from` to the time `until`, so that jobs cannot use them.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) nodes: Vec<u32>,
-    /// Ids of the jobs that must not use the nodes; if empty, no job may use them.
+    /// Jobs that must not use the nodes; if empty, no job may.
     pub(super) jobs: Vec<String>,
     pub(super) from: f64,
     pub(super) until: f64,
 }
 
-/// Decision of the policy for one state of the machine.
 #[derive(Clone, Debug)]
 pub(super) struct LiveDecision {
-    /// State and decision, in the JSON of the command `meshwork plan`.
     pub(super) state: Json,
     pub(super) answer: Json,
-    /// Jobs to start: index in the list of candidates, and nodes in the order of MPI ranks.
+    /// Jobs to start: index of the candidate, and nodes in the order of MPI ranks.
     pub(super) starts: Vec<(usize, Vec<u32>)>,
-    /// Indices, in the list of candidates, of jobs that could not start even on an empty machine.
+    /// Candidates that could not start even on an empty machine.
     pub(super) never: Vec<usize>,
 }
 
 impl LivePolicy {
-    /// Takes the policy from a study's only scenario. `names` are the names of the machine's nodes,
-    /// in the order of the node numbers.
+    /// Takes the policy from a study's only scenario. `names` are in the order of node numbers.
     ///
     /// # Errors
-    /// One sentence: the study has several scenarios or sites, or its number of nodes is not the
-    /// number of names.
+    /// The errors of [`named`](LivePolicy::named), or: the study has several scenarios.
     pub fn of(study: &Study, names: Vec<String>) -> Result<LivePolicy, String> {
         let file = &study.file;
         let points = expand(study).map_err(|refused| refused.0)?;
@@ -81,12 +73,11 @@ impl LivePolicy {
         LivePolicy::named(point.scenario.clone(), names).map_err(|says| format!("{file}: {says}"))
     }
 
-    /// Takes the policy from a scenario. `names` are the names of the machine's nodes, in the order
-    /// of the node numbers.
+    /// Takes the policy from a scenario. `names` are in the order of node numbers.
     ///
     /// # Errors
-    /// One sentence: the scenario has several sites, its number of nodes is not the number of
-    /// names, or two names are equal.
+    /// The scenario has several sites, its number of nodes is not the number of names, or two names
+    /// are equal.
     pub fn named(scenario: Scenario, names: Vec<String>) -> Result<LivePolicy, String> {
         let topologies = scenario.topologies();
         let [topology] = &topologies[..] else {
@@ -113,8 +104,7 @@ impl LivePolicy {
         nodes.iter().map(|&node| self.names[node as usize].as_str()).collect()
     }
 
-    /// Converts a waiting job to a candidate of the policy. `nodes` is the number of nodes to
-    /// place, for example one number of the range that the job accepts.
+    /// Candidate for a waiting job on `nodes` nodes, which may be one number of its range.
     pub(super) fn candidate(&self, job: &QueuedJob, nodes: u32, ends: &ExpectedEnds) -> Candidate {
         let numbers = &self.numbers;
         let without = if job.requires.is_empty() {
@@ -138,7 +128,7 @@ impl LivePolicy {
         }
     }
 
-    /// Asks the policy for one decision: which waiting jobs start now, and on which nodes.
+    /// Decides which waiting jobs start now, and on which nodes.
     pub(super) fn decide(
         &self,
         now: f64,
@@ -194,24 +184,18 @@ impl LivePolicy {
         })
     }
 
-    /// Decides again for a recorded state. The result is the output of `meshwork plan`.
-    ///
-    /// # Errors
-    /// One sentence, if the JSON is not a state of this machine.
+    /// Decides again for a recorded state, with the output of `meshwork plan`.
     pub fn again(&self, state: Json) -> Result<Json, String> {
         let read = ReadState::of(&self.scenario, state)?;
         let decided = read.decided(&self.scenario)?;
         Ok(read.json(&decided, std::slice::from_ref(&self.topology)))
     }
 
-    /// Mean distance in links over all pairs of a job's nodes; `None` for a single node.
     pub(super) fn distance(&self, nodes: &[u32]) -> Option<f64> {
         let mut sum = 0.0;
         for (place, &a) in nodes.iter().enumerate() {
-            sum += nodes[..place]
-                .iter()
-                .map(|&b| f64::from(self.topology.distance(a, b)))
-                .sum::<f64>();
+            let distance = |&b: &u32| f64::from(self.topology.distance(a, b));
+            sum += nodes[..place].iter().map(distance).sum::<f64>();
         }
         let pairs = nodes.len() * nodes.len().saturating_sub(1) / 2;
         (pairs > 0).then(|| sum / pairs as f64)
@@ -220,11 +204,8 @@ impl LivePolicy {
 
 /// Names of the nodes of a study's machine, in the order of its node numbers.
 ///
-/// If the study reads its machine from Slurm files, the study's node numbers follow these files.
-/// Otherwise the nodes have the order of the partition in `slurm.conf`.
-///
-/// # Errors
-/// One sentence, if there is no such partition.
+/// They follow the Slurm files of the study, if it reads its machine from any, or else the
+/// partition in `slurm.conf`.
 pub fn node_names(
     machine: &SlurmMachine,
     partition: &str,

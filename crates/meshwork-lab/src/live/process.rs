@@ -9,20 +9,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::SlurmCommands;
 
-/// Longest wait for an answer of `scontrol`.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the commands of the Slurm that is installed on this computer.
+/// Commands of the Slurm that is installed on this computer.
 #[derive(Debug, Default)]
 pub struct ProcessCommands {
-    /// Folder with the commands; `None` to look for them in `PATH`.
     folder: Option<PathBuf>,
     control: Option<Controlling>,
-    /// Number of lines sent to `scontrol` so far. It makes the end marker of each answer unique.
+    /// Lines sent to `scontrol`, which make the end marker of each answer unique.
     lines: u64,
 }
 
-/// Running process of `scontrol`, with its input and its output.
 #[derive(Debug)]
 struct Controlling {
     child: Child,
@@ -38,7 +35,6 @@ impl Drop for Controlling {
 }
 
 impl ProcessCommands {
-    /// Uses the commands in a folder, or those in `PATH` if the folder is `None`.
     #[must_use]
     pub fn new(folder: Option<PathBuf>) -> ProcessCommands {
         ProcessCommands { folder, control: None, lines: 0 }
@@ -47,7 +43,6 @@ impl ProcessCommands {
     fn command(&self, program: &str) -> Command {
         let path = self.folder.as_ref().map_or_else(|| program.into(), |own| own.join(program));
         let mut command = Command::new(path);
-        // Variables such as `SQUEUE_FORMAT` in the environment would change the output.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if ["SQUEUE_", "SINFO_", "SCONTROL_"].iter().any(|own| text.starts_with(own)) {
@@ -63,12 +58,10 @@ impl ProcessCommands {
         let (reader, writer) = std::io::pipe().map_err(failed)?;
         let errors = writer.try_clone().map_err(failed)?;
         let mut command = self.command("scontrol");
-        // Standard output and standard error share a pipe, so that an error is read before the next
-        // answer.
+        // A shared pipe, so that an error is read before the next answer.
         command.arg("--oneliner").stdin(Stdio::piped()).stdout(writer).stderr(errors);
         let mut child = command.spawn().map_err(failed)?;
-        // Drop the command, which holds the writing ends of the pipe. Otherwise the pipe would stay
-        // open after the process has ended.
+        // The command holds the writing ends, which would keep the pipe open.
         drop(command);
         let Some(input) = child.stdin.take() else {
             return Err("scontrol has no input".to_owned());
@@ -82,7 +75,7 @@ impl ProcessCommands {
         }
         let Some(own) = &mut self.control else { return Err("scontrol is not there".to_owned()) };
         let ask = format!("show hostnames {mark}");
-        // A failed write is ignored, because the output of the ended process tells the reason.
+        // If this fails, the output of the ended process tells the reason.
         let _ = write!(own.input, "{line}\n{ask}\n").and_then(|()| own.input.flush());
         let mut answer = String::new();
         loop {
@@ -108,7 +101,7 @@ impl ProcessCommands {
     }
 }
 
-/// Reads the lines of a pipe in a separate thread, which ends when the pipe is closed.
+/// Reads the lines of a pipe in a thread, which ends when the pipe is closed.
 fn lines(reader: PipeReader) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -145,7 +138,6 @@ impl SlurmCommands for ProcessCommands {
         let mark = format!("{}{}", self.token(), self.lines);
         let answer = self.exchange(line, &mark);
         if answer.is_err() {
-            // Start a new process for the next line.
             self.control = None;
         }
         answer

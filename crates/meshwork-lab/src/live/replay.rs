@@ -1,26 +1,19 @@
-//! Repeats the decisions in the log of a shadow (an observer) or an agent, and compares the
-//! results.
+//! Repeats the decisions in the log of a shadow (an observer) or an agent, and compares them.
 
 use serde_json::Value as Json;
 
 use super::policy::LivePolicy;
 
-/// Result of repeating the decisions that a log of a shadow or an agent records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogReplay {
-    /// Number of decisions in the log.
     pub decisions: usize,
-    /// Numbers of the log's lines whose repeated decision differs from the recorded one.
+    /// Lines whose repeated decision differs from the recorded one.
     pub different: Vec<usize>,
-    /// Whether the log's last line is incomplete. This happens if the writing process was killed.
+    /// Whether the last line is incomplete, because the writing process was killed.
     pub is_cut: bool,
 }
 
-/// Repeats every decision that the text of a log records, for the state that its line holds.
-///
-/// # Errors
-/// One sentence with the number of the wrong line: it is not an event, or its state does not belong
-/// to the policy's machine.
+/// Repeats every decision in a log, for the state that its line holds.
 pub fn replay(policy: &LivePolicy, text: &str) -> Result<LogReplay, String> {
     let mut found = LogReplay::default();
     let mut lines = text.lines().enumerate().peekable();

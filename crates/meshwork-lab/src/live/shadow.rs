@@ -1,8 +1,8 @@
 //! Observes a running Slurm, and compares each start of a job with the choice of a policy.
 //!
-//! The observer queries `squeue` and `sinfo`, and changes nothing. Each decision of the policy is
-//! made for the real state before a start, so that earlier differences do not accumulate. The
-//! observed jobs are also recorded as a history.
+//! The observer queries `squeue` and `sinfo`, and changes nothing. Each decision is for the real
+//! state before a start, so that differences do not accumulate. The observed jobs are also recorded
+//! as a history.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,19 +22,15 @@ use crate::report::html::{POLICY, STYLES, head};
 use crate::slurm::hostlist;
 use crate::slurm::live::QueuedJob;
 
-/// Largest number of waiting jobs that the policy considers, in order of priority.
+/// Most waiting jobs that the policy considers, in order of priority.
 const DEPTH: usize = 1_000;
-/// Largest job, in nodes, for which the routes between all pairs of its nodes are considered.
+/// Largest job, in nodes, with routes between all pairs of its nodes.
 const ALL_PAIRS: usize = 64;
 
-/// Agreement of the policy with one start by Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShadowVerdict {
-    /// The policy chose the nodes that Slurm chose.
     Equal,
-    /// The policy chose other nodes than Slurm.
     Other,
-    /// The policy would have let the job wait.
     Waits,
 }
 
@@ -49,42 +45,36 @@ impl ShadowVerdict {
     }
 }
 
-/// Value of one measure of a job's nodes, as chosen by Slurm and as chosen by the policy.
+/// Value of one measure for the nodes of Slurm and of the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BothChoices {
     pub slurm: Option<f64>,
     pub policy: Option<f64>,
 }
 
-/// One start of a job by Slurm, with the policy's decision for the state before the start.
 #[derive(Clone, Debug)]
 pub struct ShadowedStart {
     pub id: String,
-    /// Time of the start in seconds since 1970.
+    /// In seconds since 1970.
     pub at: i64,
-    /// Nodes that were free before the start, as a host list.
     pub free: String,
     pub slurm: String,
     pub policy: Option<String>,
     pub verdict: ShadowVerdict,
     /// Mean distance in links between two nodes of the job.
     pub distance: BothChoices,
-    /// Number of links that messages of the job share with messages of running jobs.
+    /// Links that messages of the job share with messages of running jobs.
     pub contention: BothChoices,
-    /// Number of job sizes that the policy could place just before the start of the job, but not
-    /// after it.
-    ///
-    /// Only powers of two are tested.
+    /// Job sizes (powers of two) that fit before the start, but not after it.
     pub blocked: BothChoices,
-    /// Number of waiting jobs for which the policy found nodes, but which Slurm left waiting.
+    /// Jobs that Slurm left waiting although the policy found nodes for them.
     pub had_place: usize,
-    /// State before the start, in the JSON that `meshwork plan` reads.
     pub state: Json,
     pub plan: Json,
 }
 
 impl ShadowedStart {
-    /// Start of a job as one JSON line of a log.
+    /// One JSON line of a log.
     #[must_use]
     pub fn json(&self) -> Json {
         let both = |own: BothChoices| json!({ "slurm": own.slurm, "policy": own.policy });
@@ -96,7 +86,6 @@ impl ShadowedStart {
         })
     }
 
-    /// Sentence with the job, its nodes and the policy's choice.
     #[must_use]
     pub fn sentence(&self) -> String {
         let choice = match (&self.policy, self.verdict) {
@@ -115,14 +104,11 @@ pub struct ShadowSummary {
     pub equal: usize,
     pub other: usize,
     pub waits: usize,
-    /// Number of starts at which Slurm passed over a waiting job for which the policy found nodes.
+    /// Starts at which Slurm passed over a job for which the policy found nodes.
     pub had_place: usize,
-    /// Number of queries that found several new starts at once. The order of these starts is
-    /// uncertain.
+    /// Queries with several new starts, whose order is uncertain.
     pub ambiguous: usize,
-    /// Number of starts of multi-node jobs for which the policy also decided a start, on any nodes.
-    ///
-    /// The sums of the measures are over these starts.
+    /// Starts of multi-node jobs that the policy also started, over which measures are summed.
     pub both: usize,
     distance: (f64, f64),
     contention: (f64, f64),
@@ -139,7 +125,6 @@ impl ShadowSummary {
         }
         self.had_place += usize::from(start.had_place > 0);
         let pair = |own: BothChoices| own.slurm.zip(own.policy);
-        // A job on a single node has no mean distance.
         if let Some(distance) = pair(start.distance) {
             self.both += 1;
             let add = |sum: &mut (f64, f64), own: (f64, f64)| {
@@ -151,7 +136,6 @@ impl ShadowSummary {
         }
     }
 
-    /// Rows of a table with the summary: the name of each number, and its value as text.
     #[must_use]
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let share = |count: usize| {
@@ -171,11 +155,8 @@ impl ShadowSummary {
         ];
         let mean = |(slurm, policy): (f64, f64)| {
             let count = self.both.max(1) as f64;
-            format!(
-                "Slurm {}, policy {}",
-                significant(slurm / count, 3),
-                significant(policy / count, 3)
-            )
+            let own = [slurm, policy].map(|sum| significant(sum / count, 3));
+            format!("Slurm {}, policy {}", own[0], own[1])
         };
         if self.both > 0 {
             rows.push(("jobs of several nodes that both place", self.both.to_string()));
@@ -186,7 +167,6 @@ impl ShadowSummary {
         rows
     }
 
-    /// Summary of all observed starts as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         format!(
@@ -199,27 +179,24 @@ impl ShadowSummary {
     }
 }
 
-/// Observer of one partition of a running Slurm, which compares Slurm's starts with a policy's.
+/// Observer of one partition, which compares Slurm's starts with a policy's.
 pub struct SiteShadow<'a> {
     policy: &'a LivePolicy,
     partition: String,
     is_exclusive: bool,
     ranges: Ranges,
-    /// Jobs that ran at the last query of Slurm, by job id and start time.
     running: BTreeSet<(String, i64)>,
     has_looked: bool,
     records: BTreeMap<(String, i64, u32), JobRecord>,
     attempts: BTreeMap<(String, i64), u32>,
     open: BTreeSet<(String, i64, u32)>,
-    /// Expected ends of running jobs, which the policy uses.
     pub ends: ExpectedEnds,
     pub summary: ShadowSummary,
     pub metrics: AgentMetrics,
 }
 
 impl<'a> SiteShadow<'a> {
-    /// Creates an observer of a partition. `is_exclusive` is true if jobs of the partition hold
-    /// whole nodes.
+    /// Observer of a partition, whose jobs hold whole nodes if `is_exclusive`.
     #[must_use]
     pub fn new(policy: &'a LivePolicy, partition: &str, is_exclusive: bool) -> SiteShadow<'a> {
         SiteShadow {
@@ -238,10 +215,7 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Queries Slurm once, and compares the starts since the last query with the policy's choices.
-    ///
-    /// # Errors
-    /// One sentence, if a command does not answer, or the policy violates its contract.
+    /// Queries Slurm once, and compares the starts since the last query.
     pub fn look(&mut self, commands: &mut dyn SlurmCommands) -> Result<Vec<ShadowedStart>, String> {
         let look = SiteLook::take(commands, &self.partition, false)?;
         let is_own = |job: &&QueuedJob| job.partition == self.partition;
@@ -268,8 +242,7 @@ impl<'a> SiteShadow<'a> {
                 let start = self.compare(&look, &before, &queue, &left, job)?;
                 self.summary.add(&start);
                 found.push(start);
-                // The starts of one query are compared one after the other. So this job no longer
-                // waits when the next start is compared.
+                // The starts are compared one after the other: this job no longer waits.
                 left.remove(&job.key());
                 queue.retain(|own| own.key() != job.key());
                 before.push(Claim {
@@ -291,7 +264,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Occupied nodes, grouped by job, in the state just before the jobs `new` started.
+    /// Occupied nodes by job, just before the jobs `new` started.
     fn before(&self, look: &SiteLook, new: &[&QueuedJob]) -> Vec<Claim> {
         let keys: BTreeSet<(String, i64)> = new.iter().map(|job| run_key(job)).collect();
         let taken: BTreeSet<String> =
@@ -324,8 +297,7 @@ impl<'a> SiteShadow<'a> {
                 && !waits_for.iter().any(|reason| own.reason.starts_with(reason));
             started.contains(&own.key()) || is_ready
         };
-        let asked: Vec<&QueuedJob> = queue.iter().filter(may_wait).copied().collect();
-        let asked: Vec<&QueuedJob> = asked.into_iter().take(DEPTH).collect();
+        let asked: Vec<&QueuedJob> = queue.iter().filter(may_wait).take(DEPTH).copied().collect();
         let waiting: Vec<Candidate> = asked
             .iter()
             .map(|own| self.policy.candidate(own, own.nodes.max(1), &self.ends))
@@ -334,24 +306,18 @@ impl<'a> SiteShadow<'a> {
         let own = decision.starts.iter().find(|(place, _)| asked[*place].key() == job.key());
         let mut slurm = numbers_of(numbers, &job.has);
         slurm.sort_unstable();
-        let chosen = own.map(|(_, nodes)| {
-            let mut nodes = nodes.clone();
-            nodes.sort_unstable();
-            nodes
-        });
+        let mut chosen = own.map(|(_, nodes)| nodes.clone());
+        chosen.iter_mut().for_each(|nodes| nodes.sort_unstable());
         let verdict = match &chosen {
             Some(nodes) if *nodes == slurm => ShadowVerdict::Equal,
             Some(_) => ShadowVerdict::Other,
             None => ShadowVerdict::Waits,
         };
-        let had_place = decision
-            .starts
-            .iter()
-            .filter(|(place, _)| !started.contains(&asked[*place].key()))
-            .count();
+        let is_other = |own: &&(usize, Vec<u32>)| !started.contains(&asked[own.0].key());
+        let had_place = decision.starts.iter().filter(is_other).count();
         let held: BTreeSet<u32> = before.iter().flat_map(|claim| claim.nodes.clone()).collect();
-        let free = (0..numbers.len() as u32).filter(|node| !held.contains(node));
-        let free: Vec<u32> = free.collect();
+        let free: Vec<u32> =
+            (0..numbers.len() as u32).filter(|node| !held.contains(node)).collect();
         let names = |nodes: &[u32]| hostlist::compressed(self.policy.names_of(nodes));
         let both = |measure: &dyn Fn(&[u32]) -> Option<f64>| BothChoices {
             slurm: measure(&slurm),
@@ -386,9 +352,7 @@ impl<'a> SiteShadow<'a> {
         known.flat_map(|claim| self.policy.links(&claim.nodes)).collect()
     }
 
-    /// Job sizes for which the policy finds nodes. Only powers of two are tested.
-    ///
-    /// The nodes of `claims` and the nodes in `nodes` count as occupied.
+    /// Job sizes (powers of two) that the policy places outside of `claims` and `nodes`.
     fn sizes(&self, now: f64, claims: &[Claim], nodes: &[u32]) -> Result<BTreeSet<u32>, String> {
         let mut all = claims.to_vec();
         if !nodes.is_empty() {
@@ -414,7 +378,7 @@ impl<'a> SiteShadow<'a> {
         Ok(found)
     }
 
-    /// Updates the recorded history with the jobs in Slurm's answer to one query.
+    /// Updates the recorded history with one answer of Slurm.
     fn record(&mut self, look: &SiteLook) {
         let mut seen = BTreeSet::new();
         let partition = self.partition.clone();
@@ -422,8 +386,7 @@ impl<'a> SiteShadow<'a> {
             let key = job.key();
             let attempt = *self.attempts.entry(key.clone()).or_insert(1);
             let mut full = (key.0.clone(), key.1, attempt);
-            // A job that waits again after running, or that has a later start, is in its next
-            // attempt.
+            // A job that waits again, or starts again, is in its next attempt.
             let known = self.records.get(&full).and_then(|own| own.start);
             let is_again = match (known, job.is_pending()) {
                 (Some(_), true) => true,
@@ -460,8 +423,8 @@ impl<'a> SiteShadow<'a> {
             } else if record.start.is_none() || job.state == "R" {
                 "RUNNING".clone_into(&mut record.state);
                 record.start = job.start;
-                // Keep the nodes from the running state: a job that is ending releases its nodes
-                // one by one.
+                // A job that is ending releases its nodes one by one: keep those of the running
+                // state.
                 record.nodelist.clone_from(&job.has);
                 record.nodes = hostlist::names(&job.has).map_or(job.nodes, |own| own.len() as u32);
             }
@@ -474,8 +437,7 @@ impl<'a> SiteShadow<'a> {
         }
     }
 
-    /// Ends a job's record in the history at the time `now`, with the final state `state`. A job
-    /// that has no recorded start gets the state `CANCELLED`.
+    /// Ends a record at `now` with a final state; without a start it is `CANCELLED`.
     fn close(&mut self, full: &(String, i64, u32), now: f64, state: &str) {
         self.open.remove(full);
         let Some(record) = self.records.get_mut(full) else { return };
@@ -484,9 +446,7 @@ impl<'a> SiteShadow<'a> {
         record.end = Some(now as i64);
     }
 
-    /// History of all observed jobs, in order of submission.
-    ///
-    /// The end of a job is the time of the first query in which the job is missing.
+    /// All observed jobs, by submission. A job ends at the first query without it.
     #[must_use]
     pub fn history(&self) -> History {
         let mut stays: Vec<JobRecord> = self.records.values().cloned().collect();
@@ -494,7 +454,6 @@ impl<'a> SiteShadow<'a> {
         History { stays }
     }
 
-    /// HTML page with the summary of all observed starts.
     #[must_use]
     pub fn page(&self, title: &str) -> String {
         let markup = html! {
@@ -521,7 +480,6 @@ impl<'a> SiteShadow<'a> {
         markup.into_string()
     }
 
-    /// Summary of all observed starts as lines of text.
     #[must_use]
     pub fn text(&self) -> String {
         let rows = self.summary.rows();
@@ -534,16 +492,12 @@ impl<'a> SiteShadow<'a> {
     }
 }
 
-/// Job id and start time, which identify one run of a job that may have been requeued.
 fn run_key(job: &QueuedJob) -> (String, i64) {
     (job.id.clone(), job.start.unwrap_or(0))
 }
 
 impl LivePolicy {
-    /// Network links on the routes between the nodes of a job.
-    ///
-    /// For a job of more than [`ALL_PAIRS`] nodes, these are only the routes from each node to the
-    /// next `ALL_PAIRS - 1` nodes.
+    /// Links on routes between a job's nodes: at most `ALL_PAIRS - 1` routes from each node.
     fn links(&self, nodes: &[u32]) -> BTreeSet<(Router, u16)> {
         let mut links = BTreeSet::new();
         let Some(wires) = self.topology.wires() else { return links };

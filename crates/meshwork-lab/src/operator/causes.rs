@@ -1,8 +1,7 @@
 //! Causes of waits during a replay: each second of a job's wait has one cause.
 //!
-//! A job that could start has the cause `Priority` until backfill has considered it. Each time that
-//! nodes become free, backfill must consider it anew. If backfill did not start the job, the cause
-//! is `Reserved` from then on, because nodes are reserved for other jobs.
+//! A job that could start has the cause `Priority` until backfill considers it in vain, then
+//! `Reserved`. When nodes become free, backfill must consider it anew.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +10,23 @@ use crate::slurm::desk::SlurmAnswer;
 use meshwork::alloc::listed::Wait;
 use meshwork::job::Cause;
 
-/// Seconds that a job waited, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitsByCause {
     seconds: [Second; 4],
 }
 
 impl WaitsByCause {
-    /// Seconds that the job waited because of one cause.
     #[must_use]
     pub fn seconds(&self, cause: Cause) -> Second {
         self.seconds[cause as usize]
     }
 
-    /// Seconds that the job waited, summed over all causes.
     #[must_use]
     pub fn all(&self) -> Second {
         self.seconds.iter().sum()
     }
 }
 
-/// Allocator's answer to a request in the machine's current state, valid for all equal requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Nodes,
@@ -39,15 +34,13 @@ enum Answer {
     Start,
 }
 
-/// Waits of each job by cause, updated while a replay proceeds.
 #[derive(Clone, Debug)]
 pub(super) struct Causes {
     waited: Vec<WaitsByCause>,
-    /// Allocator's answers by kind of request. Equal requests for one partition have the same kind.
+    /// By kind of request. Equal requests for one partition have the same kind.
     answers: BTreeMap<usize, Answer>,
-    /// Number of changes of the machine at the time when `answers` were obtained.
     changes: u64,
-    /// Waiting jobs, each with the cause of its wait since the time `since`.
+    /// Waiting jobs, each with the cause of its wait since `since`.
     now: Vec<(usize, Cause)>,
     since: Second,
 }
@@ -63,7 +56,6 @@ impl Causes {
         }
     }
 
-    /// Adds the time since the last call to the wait of each job, under the job's current cause.
     pub(super) fn pass(&mut self, now: Second) {
         for &(place, cause) in &self.now {
             self.waited[place].seconds[cause as usize] += now - self.since;
@@ -71,16 +63,10 @@ impl Causes {
         self.since = now;
     }
 
-    /// Determines the cause of the wait of each job from now on.
-    ///
-    /// `queue` gives the index of each waiting job and the kind of its request. Requests of one
-    /// kind differ at most in their time limits. `changes` counts the changes of the machine. `ask`
-    /// queries whether the machine has nodes for a job. `has_looked` returns whether backfill has
-    /// considered a job in vain since nodes last became free.
-    ///
-    /// # Complexity
-    /// One query for each kind of waiting request after each change, and **O(q)** for *q* waiting
-    /// jobs.
+    /// Determines the cause of the wait of each job from now on. `queue` gives each waiting job and
+    /// the kind of its request. Requests of one kind differ at most in their time limits. `changes`
+    /// counts the changes of the machine. `has_looked` returns whether backfill has considered a
+    /// job in vain since nodes last became free.
     pub(super) fn look(
         &mut self,
         queue: impl Iterator<Item = (usize, usize)>,
@@ -97,8 +83,7 @@ impl Causes {
             let answer = self.answers.entry(kind).or_insert_with(|| match ask(place) {
                 SlurmAnswer::Nodes(_) => Answer::Start,
                 SlurmAnswer::Wait(Wait::Shape, _) => Answer::Shape,
-                // A request that can never fit is refused once a scheduler considers it. Until then
-                // its cause is the lack of nodes.
+                // A request that can never fit is refused once a scheduler considers it.
                 SlurmAnswer::Wait(Wait::Nodes, _) | SlurmAnswer::Never(_) => Answer::Nodes,
             });
             let cause = match answer {
@@ -111,8 +96,7 @@ impl Causes {
         }
     }
 
-    /// Waits of each job by cause. A wait that has not ended is counted up to the last call of
-    /// `pass`.
+    /// Waits of each job by cause, counted up to the last call of `pass`.
     pub(super) fn into_waited(self) -> Vec<WaitsByCause> {
         self.waited
     }

@@ -1,4 +1,4 @@
-//! Finds moves of running jobs that free a place, which is a set of nodes listed by the topology.
+//! Finds moves of running jobs that free a place: a set of nodes listed by the topology.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,18 @@ use crate::findings::number::plural;
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::topology::Structure;
 
-/// Measure by which the cost of a job's move is counted.
+/// Measure of the cost of a job's move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
-    /// Each move costs 1.
     #[default]
     Moves,
-    /// The cost of a move is the number of nodes of the moved job.
     Nodes,
-    /// A move costs the job's node-seconds since its start, which a restart would lose.
+    /// Node-seconds since the job's start, which a restart would lose.
     NodeSeconds,
 }
 
 impl Cost {
-    /// A cost with its unit, such as `2 moves`.
+    /// Cost with its unit, such as `2 moves`.
     #[must_use]
     pub fn in_words(self, cost: i64) -> String {
         let unit = match self {
@@ -38,47 +36,36 @@ impl Cost {
     }
 }
 
-/// Move of one job to other nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobMove {
-    /// Index of the moved job among the running jobs.
     pub job: usize,
     pub from: NodeSet,
-    /// New nodes of the job. They are free after the earlier moves of the plan.
+    /// Free after the earlier moves of the plan.
     pub to: NodeSet,
 }
 
-/// Moves of running jobs, in order, that free a placement which the topology lists.
+/// Moves of running jobs, in order, that free a listed place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefragPlan {
-    /// Name of the freed place in the placement lists of the topology.
     pub name: String,
     pub nodes: NodeSet,
     pub steps: Vec<JobMove>,
-    /// Total cost of the moves, by the chosen measure.
     pub cost: i64,
 }
 
-/// Requirements on the place that the moves must free.
 #[derive(Clone, Debug, Default)]
 pub struct DefragTarget {
-    /// Name of the partition; empty for the default partition.
+    /// Empty for the default partition.
     pub partition: String,
     pub size: u32,
-    /// Sides of the requested box; `None` for any place of the requested size.
+    /// `None` for any place of the size.
     pub sides: Option<[u32; 3]>,
-    /// Ids of jobs that must not be moved.
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
 }
 
 impl DefragTarget {
-    /// Parses a shape such as `8x8x4`, or a number of nodes.
-    ///
-    /// The result is the number of nodes, with the sides if there are any.
-    ///
-    /// # Errors
-    /// One sentence, if the text is neither.
+    /// Number of nodes, and sides if any, of a shape such as `8x8x4` or a number of nodes.
     pub fn shape(text: &str) -> Result<(u32, Option<[u32; 3]>), String> {
         let wrong = || {
             format!(
@@ -101,17 +88,12 @@ impl DefragTarget {
 
 /// Finds the cheapest plans of moves that free a place, at most `most` plans.
 ///
-/// For each possible place, the jobs on this place are moved, the largest first. The site's
-/// placement rule chooses the new nodes of each job. These are free after the earlier moves, and
-/// outside of the place.
-///
-/// No cheaper plan of this kind exists: a place that is not tried costs at least as much as each
-/// returned plan. The cost of a place is known before its jobs are moved, so expensive places are
-/// never tried.
+/// For each place, its jobs are moved, the largest first. The placement rule chooses their new
+/// nodes among those that are free after the earlier moves, outside of the place. Costs are known
+/// before the moves, so a place that is not tried costs at least as much as each returned plan.
 ///
 /// # Errors
-/// One sentence: the topology lists no place for the target, or every such place has a job
-/// that must not be moved.
+/// The topology lists no place for the target, or each has a job that must not be moved.
 ///
 /// # Complexity
 /// **O(a r)** set operations for *a* places and *r* running jobs, and a query to the placement rule
@@ -186,7 +168,7 @@ pub fn defrag(
             break;
         }
         let (name, nodes) = &all[number];
-        // A place that the topology lists twice counts once.
+        // A place may be listed twice.
         if plans.iter().any(|plan| plan.nodes == *nodes) {
             continue;
         }
@@ -197,9 +179,7 @@ pub fn defrag(
     Ok(plans)
 }
 
-/// Moves that take all jobs off a place; `None` if one of these jobs fits on no other nodes.
-///
-/// The allocator is unchanged after the call.
+/// Moves of all jobs off a place, if all fit on other nodes. The allocator is left unchanged.
 fn clear(
     state: &MachineState,
     desk: &mut SlurmAllocator<usize>,
@@ -225,7 +205,6 @@ fn clear(
     is_cleared.then_some(steps)
 }
 
-/// Plans of moves that free a place, as JSON.
 #[must_use]
 pub fn json(state: &MachineState, plans: &[DefragPlan]) -> Json {
     let hosts = &state.machine.reading.hosts;

@@ -16,20 +16,16 @@ use crate::slurm::desk::SlurmAnswer;
 use crate::slurm::topology::{Structure, by};
 use crate::trace::SlurmPieces;
 
-/// Number of listed places, nearest to being free first, that are reported for a waiting job.
-///
-/// A listed place is a set of nodes that the topology names, such as a box or a block.
+/// Number of listed places, nearest to being free first, reported for a waiting job.
 const NEAREST: usize = 3;
 
-/// Reason why a job waits on a Slurm machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
     /// The job can never start; the text is Slurm's reason.
     Never(String),
     /// Too few nodes are free, or a required node is not free.
     Nodes(String),
-    /// Enough nodes are free, but they do not form a place that the topology lists for the job's
-    /// size.
+    /// Enough nodes are free, but they form no listed place of the job's size.
     Shape(String),
     /// Slurm holds the job back for a reason other than nodes and other jobs.
     HeldBack(HeldBack),
@@ -42,8 +38,7 @@ pub enum WaitReason {
 impl WaitReason {
     /// Key of the reason in JSON output.
     ///
-    /// For [`WaitReason::Reserved`] it is `priority`; the metrics of a replay call this cause
-    /// `reserved`, and what is [`WaitReason::Turn`] here `priority`.
+    /// The metrics of a replay have other keys: `reserved` for `priority`, `priority` for `turn`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -60,48 +55,36 @@ impl WaitReason {
 /// Nodes that the topology allows for a waiting job (a place), and the running jobs that block it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlace {
-    /// Name of the box, block or switch, as the topology file gives it.
     pub name: String,
     pub nodes: NodeSet,
     /// Indices of the running jobs that must end before the waiting job fits on the place.
     pub jobs: Vec<usize>,
     /// Number of down nodes of the place that the job would need.
-    ///
-    /// It is 0 if the job fits on the other nodes.
     pub down: u32,
     /// Time by which all jobs in `jobs` end by their time limits; `None` if one has no time limit.
     pub until: Option<Second>,
 }
 
-/// Explanation why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub stay: JobRecord,
-    /// Most important reason why the job waits.
     pub reason: WaitReason,
     /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
-    /// Number of nodes that are free for the job at the instant. If jobs share nodes, these are the
-    /// nodes on which at least one piece (unit) of the job's request fits.
+    /// Number of free nodes; on shared nodes, of nodes with room for one piece of the request.
     pub free: u32,
     pub nearest: Vec<NearestPlace>,
-    /// Earliest start and nodes of the job if it were first in the queue. Jobs end at their time
-    /// limits.
+    /// Earliest start and nodes if the job were first in the queue. Jobs end at their time limits.
     pub alone: Option<(Second, NodeSet)>,
-    /// Earliest start and nodes of the job after all jobs ahead of it in the queue. Jobs end at
-    /// their time limits.
+    /// Earliest start and nodes after all jobs ahead of it. Jobs end at their time limits.
     pub planned: Option<(Second, NodeSet)>,
-    /// Indices of running jobs. If any one of them ended, the waiting job could start.
+    /// Indices of running jobs, each of whose ends alone would let the waiting job start.
     pub ends: Vec<usize>,
-    /// Free boxes of the job's size that the topology does not list, one for each shape. If the
-    /// topology listed one of them, the job could start.
+    /// Free boxes, one for each shape, that would let the job start if the topology listed them.
     pub listings: Vec<(String, NodeSet)>,
 }
 
 /// Explains why the waiting job with the id `job` waits.
-///
-/// # Errors
-/// One sentence, if no such job waits.
 ///
 /// # Complexity
 /// A query to the placement rule for each running job, and **O(a n)** for *a* places of *n* nodes.
@@ -177,9 +160,7 @@ pub fn explain(state: &MachineState, job: &str) -> Result<Explanation, String> {
     Ok(explained)
 }
 
-/// Number of nodes on which one piece of a request fits, and the missing amounts as a text.
-///
-/// A piece is the part of a request that must be on one node.
+/// Number of nodes with room for one piece of a request, and the missing amounts as a text.
 fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u32, Option<String>) {
     let parts = state.machine.parts().ok();
     let site = parts.as_ref().and_then(|parts| {
@@ -223,10 +204,7 @@ fn shortage(state: &MachineState, stay: &JobRecord, lacks: &LackingParts) -> (u3
     (on, short)
 }
 
-/// Placements that the topology allows for a size, sorted by how soon they could be free.
-///
-/// Placements on which fewer jobs must end come first, then placements on which these jobs end
-/// earlier. Placements that are too small because nodes are down come last.
+/// Possible places of a size: first those that are free soonest, last those with down nodes.
 fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<NearestPlace> {
     let site = state.machine.site(partition);
     let mut all: Vec<NearestPlace> = Vec::new();
@@ -263,9 +241,7 @@ fn places_by_distance(state: &MachineState, partition: &str, size: u32) -> Vec<N
     all
 }
 
-/// Free boxes of a size that have a listed shape but are not listed themselves.
-///
-/// They may have any rotation and any corner.
+/// Free boxes of a size whose shape is listed, but not their rotation or corner.
 fn listings(
     state: &MachineState,
     partition: &str,
@@ -317,34 +293,25 @@ fn listings(
 }
 
 impl Explanation {
-    /// Explanation why a job waits, as JSON.
     #[must_use]
     pub fn json(&self, state: &MachineState) -> Json {
         let hosts = &state.machine.reading.hosts;
         let id = |place: &usize| state.running[*place].stay.id.clone();
-        let nearest: Vec<Json> = self
-            .nearest
-            .iter()
-            .map(|near| {
-                let jobs: Vec<Json> = near
-                    .jobs
-                    .iter()
-                    .map(|place| json!({ "job": id(place), "until": state.running[*place].until }))
-                    .collect();
-                json!({
-                    "place": near.name, "nodes": hosts.listed(&near.nodes), "jobs": jobs, "down": near.down,
-                    "until": near.until
-                })
+        let ends =
+            |place: &usize| json!({ "job": id(place), "until": state.running[*place].until });
+        let near = |near: &NearestPlace| {
+            let jobs: Vec<Json> = near.jobs.iter().map(ends).collect();
+            json!({
+                "place": near.name, "nodes": hosts.listed(&near.nodes), "jobs": jobs, "down": near.down,
+                "until": near.until
             })
-            .collect();
+        };
+        let nearest: Vec<Json> = self.nearest.iter().map(near).collect();
         let start = |start: &Option<(Second, NodeSet)>| {
             start.as_ref().map(|(at, nodes)| json!({ "at": at, "nodes": hosts.listed(nodes) }))
         };
-        let listings: Vec<Json> = self
-            .listings
-            .iter()
-            .map(|(name, nodes)| json!({ "shape": name, "nodes": hosts.listed(nodes) }))
-            .collect();
+        let listing = |(name, nodes): &(String, NodeSet)| json!({ "shape": name, "nodes": hosts.listed(nodes) });
+        let listings: Vec<Json> = self.listings.iter().map(listing).collect();
         let says = match &self.reason {
             WaitReason::Never(says) | WaitReason::Nodes(says) | WaitReason::Shape(says) => {
                 Some(says.clone())

@@ -19,43 +19,31 @@ use crate::slurm::shared::{SharedSite, gres, options};
 use crate::slurm::site::{self, Reading, SlurmFiles, SlurmSite};
 use crate::slurm::topology::{SlurmTopology, build};
 
-/// Name of the file with job records in a site folder.
 pub(crate) const JOBS: &str = "jobs.csv";
 const QUALITY: &str = "quality.json";
-/// Name of the file that configures Slurm, in the folder of a site.
 pub(crate) const CONF: &str = "slurm.conf";
-/// Name of the file that describes GPUs, in the folder of the `slurm.conf`.
+/// Describes GPUs, in the folder of the `slurm.conf`.
 pub(crate) const GRES: &str = "gres.conf";
-/// Key in `quality.json` for the digests of the imported files.
 const DIGESTS: &str = "blake3";
-/// Names of optional tables of a site, whose contents are printed by Slurm's commands.
-///
-/// QOS, associations and node events are printed by `sacctmgr show … -P`. Reservations are printed
-/// by `scontrol show res -o` or `sacctmgr show reservation -P`.
+/// Optional tables of a site: output of `sacctmgr show … -P`, or of `scontrol show res -o`.
 pub const TABLES: [&str; 4] = ["qos.txt", "assoc.txt", "events.txt", "reservations.txt"];
-/// Topology file that is assumed for a machine without one: a flat topology.
+/// Topology of a machine without a topology file.
 pub(crate) const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
-/// Names of the topology file in its two formats.
 pub(crate) const TOPOLOGIES: [&str; 2] = ["topology.yaml", "topology.conf"];
 
-/// Partitions of a Slurm machine with their topologies, read from Slurm's files.
 #[derive(Clone, Debug)]
 pub struct SlurmMachine {
     pub reading: Reading,
-    /// Partitions by name. The field `default` names the partition of jobs that request none.
+    /// By name. `default` is the partition of jobs that request none.
     partitions: BTreeMap<String, SlurmSite>,
     default: SlurmSite,
-    /// Texts of the machine's files, by file name.
     texts: Vec<(PathBuf, String)>,
-    /// Models of the partitions for jobs that share nodes, by partition. Built when first needed.
+    /// Models of shared nodes by partition, built when first needed.
     parts: OnceLock<Result<Arc<BTreeMap<String, SharedSite>>, String>>,
 }
 
 impl SlurmMachine {
     /// Reads a topology file and, if given, a `slurm.conf`.
-    ///
-    /// # Errors
-    /// One sentence, if a file cannot be read, or Slurm would not start with the files.
     pub fn read(topology: &Path, conf: Option<&Path>) -> Result<SlurmMachine, String> {
         let text = |path: &Path| read_text(path).map_err(|trouble| trouble.to_string());
         let ends_in_conf = topology.extension().is_some_and(|end| end.eq_ignore_ascii_case("conf"));
@@ -81,11 +69,6 @@ impl SlurmMachine {
         SlurmMachine::of(reading, texts)
     }
 
-    /// Reads a machine from a folder with Slurm's files. Without a topology file the machine is
-    /// flat.
-    ///
-    /// # Errors
-    /// One sentence, if a file cannot be read, or Slurm would not start with the files.
     pub fn of_folder(path: &Path) -> Result<SlurmMachine, String> {
         let there = |name: &str| Some(path.join(name)).filter(|file| file.is_file());
         let conf = there(CONF);
@@ -100,18 +83,13 @@ impl SlurmMachine {
         }
     }
 
-    /// Makes a flat machine with the nodes of a `slurm.conf`.
-    ///
-    /// # Errors
-    /// One sentence, if the file cannot be read, or Slurm would not start with it.
     pub fn flat(conf: &Path) -> Result<SlurmMachine, String> {
         let text = read_text(conf).map_err(|trouble| trouble.to_string())?;
-        let mut made =
-            vec![(PathBuf::from(TOPOLOGIES[0]), FLAT.to_owned()), (PathBuf::from(CONF), text)];
+        let mut made = vec![(TOPOLOGIES[0], FLAT.to_owned()), (CONF, text)];
         let gres = conf.with_file_name(GRES);
         if gres.is_file() {
             let text = read_text(&gres).map_err(|trouble| trouble.to_string())?;
-            made.push((PathBuf::from(GRES), text));
+            made.push((GRES, text));
         }
         SlurmMachine::made(made).map_err(|says| {
             let lacks = says.contains("asks for the topology");
@@ -120,14 +98,13 @@ impl SlurmMachine {
         })
     }
 
-    /// Adds tables, each given by one of the names in [`TABLES`] and its text.
     #[must_use]
     pub fn with_tables(mut self, tables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         self.texts.extend(tables.into_iter().map(|(name, text)| (PathBuf::from(name), text)));
         self
     }
 
-    /// Adds the tables and the `gres.conf` of another machine, except those that this machine has.
+    /// Adds the tables and the `gres.conf` of another machine that this machine lacks.
     #[must_use]
     pub fn with_tables_of(mut self, other: &SlurmMachine) -> Self {
         for (name, text) in &other.texts {
@@ -141,17 +118,17 @@ impl SlurmMachine {
         self
     }
 
-    /// Text of the table with a name in [`TABLES`]; `None` if the site does not have this table.
     #[must_use]
     pub fn table(&self, table: &str) -> Option<&str> {
         self.texts().find_map(|(name, text)| (name == table).then_some(text))
     }
 
     /// Makes a machine from texts of the files `topology.yaml` and, optionally, `slurm.conf`.
-    ///
-    /// # Errors
-    /// One sentence, if Slurm would not start with the files.
-    pub fn made(texts: Vec<(PathBuf, String)>) -> Result<SlurmMachine, String> {
+    pub fn made<N: Into<PathBuf>, T: Into<String>>(
+        texts: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<SlurmMachine, String> {
+        let texts: Vec<(PathBuf, String)> =
+            texts.into_iter().map(|(name, text)| (name.into(), text.into())).collect();
         let text = |own: &str| {
             texts.iter().find_map(|(name, text)| (name == Path::new(own)).then_some(text.as_str()))
         };
@@ -188,20 +165,17 @@ impl SlurmMachine {
         Ok(SlurmMachine { reading, partitions, default, texts, parts: OnceLock::new() })
     }
 
-    /// Partition with this name, or the default partition if there is none with this name.
+    /// Partition with this name, or else the default partition.
     #[must_use]
     pub fn site(&self, partition: &str) -> &SlurmSite {
-        // If a job requests several partitions, the first one is used.
         let first = partition.split(',').next().unwrap_or(partition);
         self.partitions.get(first).unwrap_or(&self.default)
     }
 
-    /// Texts of the machine's files, with their file names.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().filter_map(|(name, text)| Some((name.to_str()?, text.as_str())))
     }
 
-    /// Text of the machine's topology file.
     #[must_use]
     pub fn topology_text(&self) -> &str {
         self.texts()
@@ -209,28 +183,25 @@ impl SlurmMachine {
             .unwrap_or_default()
     }
 
-    /// Text of the machine's `slurm.conf`, if there is one.
     #[must_use]
     pub fn conf_text(&self) -> Option<&str> {
-        self.texts().find_map(|(name, text)| (name == CONF).then_some(text))
+        self.table(CONF)
     }
 
-    /// Value of a key in the machine's `slurm.conf`. If the key occurs several times, the last one
-    /// counts.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<String> {
         let lines = conf::lines(self.conf_text()?);
         lines.iter().rev().find_map(|line| line.get(key)).map(str::to_owned)
     }
 
-    /// Whether a job leaves some processors of its nodes to other jobs.
+    /// Whether a job leaves processors of its nodes to other jobs.
     #[must_use]
     pub fn shares_nodes(&self, stay: &JobRecord) -> bool {
         let shares = !stay.whole_blocks && asked(stay).share.is_some();
         shares && !self.site(&stay.partition).is_exclusive
     }
 
-    /// Machine in a site folder whose jobs share nodes; `None` if the folder is not such a site.
+    /// Machine of a site folder whose jobs share nodes; `None` if it is no such site.
     #[must_use]
     pub(crate) fn of_sharing_site(folder: &Path) -> Option<SlurmMachine> {
         let machine = SlurmMachine::of_folder(folder).ok()?;
@@ -246,19 +217,14 @@ impl SlurmMachine {
         history.stays.iter().any(leaves_some).then_some(machine)
     }
 
-    /// Partitions by name, with models for nodes that several jobs share.
-    ///
-    /// A machine without partitions has a single one, whose name is empty.
+    /// Partitions by name, with models for nodes that several jobs share. A machine without
+    /// partitions has a single one, whose name is empty.
     ///
     /// # Errors
-    /// One sentence with the reason why shared nodes are not modelled on this machine.
-    ///
-    /// # Complexity
-    /// **O(p n²)** for *p* partitions and *n* nodes at the first call, **O(1)** later.
+    /// The reason why shared nodes are not modelled on this machine.
     pub fn parts(&self) -> Result<Arc<BTreeMap<String, SharedSite>>, String> {
         let read = || {
-            let text = self.texts().find_map(|(name, text)| (name == GRES).then_some(text));
-            let lines = gres::read(text.unwrap_or_default());
+            let lines = gres::read(self.table(GRES).unwrap_or_default());
             let lines = lines.map_err(|says| format!("{GRES}, {says}"))?;
             let alone = self.partitions.is_empty().then_some("");
             let site = |name: &str| {
@@ -275,7 +241,6 @@ impl SlurmMachine {
         self.parts.get_or_init(read).clone()
     }
 
-    /// Whether the job's options for parts of nodes (cores, memory, GPUs) can be parsed.
     #[must_use]
     pub fn reads_options(&self, stay: &JobRecord) -> bool {
         let name = stay.partition.split(',').next().unwrap_or_default();
@@ -284,12 +249,7 @@ impl SlurmMachine {
         site.is_none_or(|site| options::read(&stay.options, site).is_ok())
     }
 
-    /// Copy of the machine with the given topology in place of its topology of the same name.
-    ///
-    /// It is `None` if Slurm would not start with this topology.
-    ///
-    /// # Complexity
-    /// The time to build the topology, and **O(n)** for *n* nodes and each partition.
+    /// Copy of the machine with another topology of the same name, if Slurm would start with it.
     #[must_use]
     pub fn with_topology(&self, topology: &SlurmTopology) -> Option<SlurmMachine> {
         let mut findings = LintFindings::default();
@@ -305,8 +265,7 @@ impl SlurmMachine {
         Some(machine)
     }
 
-    /// Sets whether single-node jobs on a flat machine follow the placement rule of larger jobs.
-    /// Versions of Slurm differ in this.
+    /// Sets whether a flat machine places single-node jobs like larger ones (version-dependent).
     pub fn fit_single_nodes(&mut self, fits: bool) {
         let sites = self.partitions.values_mut().chain(std::iter::once(&mut self.default));
         sites.for_each(|site| site.fits_single = fits);
@@ -321,7 +280,6 @@ impl SlurmMachine {
         up.count()
     }
 
-    /// Marks nodes as down, so that no job may start on them.
     pub fn take_down(&mut self, nodes: &NodeSet) {
         self.partitions.values_mut().for_each(|site| site.up.subtract(nodes));
         self.default.up.subtract(nodes);
@@ -333,16 +291,12 @@ impl SlurmMachine {
         self.partitions.contains_key(partition) || self.reading.conf.is_none()
     }
 
-    /// All partitions; without a `slurm.conf` only the default one.
     pub fn sites(&self) -> impl Iterator<Item = &SlurmSite> {
         let alone = self.partitions.is_empty().then_some(&self.default);
         self.partitions.values().chain(alone)
     }
 
-    /// Nodes in a host list such as `n[0-7]`.
-    ///
-    /// # Errors
-    /// One sentence: the list cannot be parsed, or names a node that the machine does not have.
+    /// Nodes in a host list such as `n[0-7]`; a node that the machine does not have is an error.
     pub fn nodes(&self, list: &str) -> Result<NodeSet, String> {
         let mut set = NodeSet::empty(self.reading.hosts.count());
         for name in hostlist::names(list)? {
@@ -353,7 +307,6 @@ impl SlurmMachine {
     }
 }
 
-/// Slurm request that corresponds to a job record.
 #[must_use]
 pub fn asked(stay: &JobRecord) -> SlurmRequest {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -378,7 +331,7 @@ pub fn asked(stay: &JobRecord) -> SlurmRequest {
     }
 }
 
-/// Digests of the files that the last import wrote, by file name; `None` without an import.
+/// Digests of the files of the last import, by file name; `None` without an import.
 fn known(path: &Path) -> Option<BTreeMap<String, String>> {
     let quality = read_text(&path.join(QUALITY)).ok()?;
     let quality: Json = serde_json::from_str(&quality).ok()?;
@@ -395,7 +348,6 @@ pub struct Folder {
     pub history: History,
 }
 
-/// Path of the topology file in a folder, even if the file does not exist.
 fn topology_in(folder: &Path) -> PathBuf {
     let files = TOPOLOGIES.map(|name| folder.join(name));
     files.iter().find(|file| file.is_file()).unwrap_or(&files[0]).clone()
@@ -404,10 +356,8 @@ fn topology_in(folder: &Path) -> PathBuf {
 impl Folder {
     /// Writes a machine, its history and a report on data quality into a folder.
     ///
-    /// The folder is created if it is missing.
-    ///
     /// # Errors
-    /// One sentence, if the folder cannot be written, or contains files that no import has written.
+    /// If the folder cannot be written, or contains files that no import has written.
     pub fn write(
         path: &Path,
         machine: &SlurmMachine,
@@ -470,8 +420,7 @@ impl Folder {
             }
             write_whole(&whole, text.as_bytes()).map_err(|error| error.to_string())?;
         }
-        // Remove files of an earlier import that are not written again: the topology in the other
-        // format, and missing tables.
+        // Remove files of an earlier import that are not written again.
         for other in TOPOLOGIES
             .iter()
             .chain(&TABLES)
@@ -483,22 +432,16 @@ impl Folder {
         Ok(())
     }
 
-    /// Path of the folder's `slurm.conf`, if there is one.
     #[must_use]
     pub fn conf_path(&self) -> Option<PathBuf> {
         Some(self.path.join(CONF)).filter(|file| file.is_file())
     }
 
-    /// Path of the folder's topology file.
     #[must_use]
     pub fn topology_path(&self) -> PathBuf {
         topology_in(&self.path)
     }
 
-    /// Reads a folder that [`Folder::write`] has written.
-    ///
-    /// # Errors
-    /// One sentence, if the folder is not a site folder or a file cannot be read.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let shown = path.display();
         let jobs = path.join(JOBS);
@@ -531,10 +474,7 @@ impl Folder {
     }
 }
 
-/// Checks that a text is the table with the given name.
-///
-/// # Errors
-/// One sentence, if the header of the text lacks a required column.
+/// Checks that the header of a text has the required columns of the table with this name.
 pub fn check_table(name: &str, text: &str) -> Result<(), String> {
     let (prints, needed): (&str, &[&str]) = match name {
         "qos.txt" => ("sacctmgr show qos -P", &["Name"]),

@@ -10,97 +10,73 @@ use crate::findings::number::plural;
 /// Seconds since the beginning of 1970 in UTC.
 pub type Second = i64;
 
-/// One scheduling attempt of a job. A requeued job has one record for each attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobRecord {
-    /// Job ID as shown to users, such as `1173_7`.
     pub id: String,
-    /// Number of this attempt to run the job, counted from 1. A requeued job has several attempts.
+    /// Counted from 1. A requeued job has one record for each attempt.
     pub attempt: u32,
     pub user: String,
-    /// Account that is charged for the job.
     pub account: String,
     pub partition: String,
-    /// All requested partitions, separated by commas, if the job requested several.
+    /// All requested partitions, separated by commas, if there are several.
     pub partitions: String,
-    /// Name of the job's quality of service (QOS).
     pub qos: String,
-    /// Final state of the job in one word, such as `COMPLETED`.
+    /// Final state, such as `COMPLETED`.
     pub state: String,
-    /// Time of submission.
     pub submit: Option<Second>,
-    /// Time from which the job could start if nodes and other jobs did not delay it.
+    /// Time from which the job could start if nothing else delayed it.
     pub eligible: Option<Second>,
-    /// Time of the start, if the job started.
     pub start: Option<Second>,
-    /// Time of the end, if the job ended.
     pub end: Option<Second>,
-    /// Time limit in seconds, if the job has one.
+    /// In seconds.
     pub limit: Option<Second>,
-    /// Number of requested nodes.
     pub nodes: u32,
-    /// Allocated nodes as a host list; empty if the job has no nodes.
+    /// Allocated nodes as a host list.
     pub nodelist: String,
-    /// Number of processors allocated on all nodes; 0 if unknown.
+    /// Allocated on all nodes; 0 if unknown.
     pub processors: u32,
-    /// Whether the job was allocated whole nodes.
     pub exclusive: bool,
-    /// Whether the job was allocated whole base blocks, which are the smallest blocks of the
-    /// topology.
+    /// Whether the job was allocated whole base blocks (the smallest blocks).
     pub whole_blocks: bool,
-    /// Segment size: the number of nodes that must be placed together.
+    /// Number of nodes that must be placed together.
     pub segment: Option<u32>,
-    /// Whether each segment must be placed on base blocks of its own.
+    /// Whether each segment needs base blocks of its own.
     pub spread: bool,
-    /// Whether all segments must be placed in one aggregated block, which consists of base blocks.
+    /// Whether all segments must be in one aggregated block.
     pub consolidate: bool,
-    /// Largest number of leaf switches that the job's nodes may use.
+    /// Most leaf switches that the job may use.
     pub switches: Option<u32>,
-    /// Whether the job requested contiguous nodes.
     pub contiguous: bool,
-    /// Nodes that the job requires, as a host list.
     pub require: String,
-    /// Nodes that the job excludes, as a host list.
     pub exclude: String,
-    /// Nice value: points that are subtracted from the job's priority.
+    /// Points that are subtracted from the job's priority.
     pub nice: i64,
-    /// Name of the job's reservation; empty for none.
     pub reservation: String,
-    /// Largest number of tasks of the job's array that may run at once.
     pub throttle: Option<u32>,
-    /// Requested options for parts of nodes (cores, memory, GPUs), as arguments of `salloc`.
+    /// Options for parts of nodes (cores, memory, GPUs), as arguments of `salloc`.
     pub options: String,
-    /// Smallest acceptable number of nodes, if the request is a range with `nodes` as its upper
-    /// end.
+    /// Lower end of a requested range of node counts, of which `nodes` is the upper end.
     pub least: Option<u32>,
-    /// Total time in seconds for which the job was suspended.
+    /// Total seconds for which the job was suspended.
     pub suspended: Second,
-    /// Last recorded priority of the job.
     pub priority: Option<i64>,
-    /// Scheduler that started the job.
     pub by: StartedBy,
-    /// Last reason for the job's wait, as recorded by Slurm.
+    /// Last reason of the wait, as recorded by Slurm.
     pub reason: String,
-    /// Requested features beside nodes and processors, in the order of [`Beyond::ALL`].
+    /// Features beside nodes and processors, in the order of [`Beyond::ALL`].
     pub beyond: Vec<Beyond>,
-    /// Line of the record in the file from which it was read.
     pub line: usize,
 }
 
-/// Scheduler that started a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartedBy {
-    /// It is unknown which scheduler started the job, or the job did not start.
     #[default]
     Unknown,
-    /// Main scheduler, which goes through the queue in order of priority.
     Main,
-    /// Backfill scheduler, which starts jobs early if they delay no other job.
     Backfill,
 }
 
 impl StartedBy {
-    /// Word for the scheduler in the table of a history.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -112,7 +88,6 @@ impl StartedBy {
 }
 
 impl JobRecord {
-    /// Whether the job started and has a list of nodes.
     #[must_use]
     pub fn ran(&self) -> bool {
         self.start.is_some() && !self.nodelist.is_empty()
@@ -124,82 +99,42 @@ impl JobRecord {
         Some((self.start? - self.queued()?).max(0))
     }
 
-    /// Time from which the job could start: when it became eligible, or else its submission.
+    /// Time at which the job became eligible, or else its submission.
     #[must_use]
     pub fn queued(&self) -> Option<Second> {
         self.eligible.or(self.submit)
     }
 
-    /// Whether the job was ended from outside, such as by preemption or a failed node.
-    ///
-    /// The nodes of a killed job are available again once its processes have ended. The main
-    /// scheduler then runs without delay.
+    /// Whether the job was ended from outside. The main scheduler then runs without delay.
     #[must_use]
     pub fn was_killed(&self) -> bool {
         ["PREEMPTED", "REQUEUED", "CANCELLED", "NODE_FAIL", "TIMEOUT"]
             .contains(&self.state.as_str())
     }
 
-    /// Whether the job was refused at submission: it failed without a start.
+    /// Whether the job failed without a start.
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         self.state == "FAILED" && self.start.is_none()
     }
 }
 
-/// All job records of a machine, in order of submission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     pub stays: Vec<JobRecord>,
 }
 
-/// Columns of the CSV table of a history.
-const COLUMNS: [&str; 35] = [
-    "id",
-    "attempt",
-    "user",
-    "account",
-    "partition",
-    "qos",
-    "state",
-    "submit",
-    "eligible",
-    "start",
-    "end",
-    "limit",
-    "nodes",
-    "nodelist",
-    "processors",
-    "exclusive",
-    "segment",
-    "spread",
-    "consolidate",
-    "switches",
-    "contiguous",
-    "require",
-    "exclude",
-    "priority",
-    "by",
-    "reason",
-    "line",
-    "not_modelled",
-    "partitions",
-    "nice",
-    "reservation",
-    "throttle",
-    "min_nodes",
-    "suspended",
-    "options",
-];
+const COLUMNS: &str = "id,attempt,user,account,partition,qos,state,submit,eligible,start,end,limit,\
+    nodes,nodelist,processors,exclusive,segment,spread,consolidate,switches,contiguous,require,\
+    exclude,priority,by,reason,line,not_modelled,partitions,nice,reservation,throttle,min_nodes,\
+    suspended,options";
 
 impl History {
-    /// Number of jobs. A requeued job counts once.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.stays.iter().filter(|stay| stay.attempt == 1).count()
     }
 
-    /// First and last time in the history, in seconds since 1970.
     #[must_use]
     pub fn span(&self) -> Option<(Second, Second)> {
         let times = |stay: &JobRecord| [stay.submit, stay.eligible, stay.start, stay.end];
@@ -208,14 +143,9 @@ impl History {
         Some((first, last))
     }
 
-    /// History as CSV with one line for each record.
-    ///
-    /// # Complexity
-    /// **O(n)** for *n* records.
     #[must_use]
     pub fn table(&self) -> String {
-        let mut text = COLUMNS.join(",");
-        text.push('\n');
+        let mut text = format!("{COLUMNS}\n");
         for stay in &self.stays {
             let number = |number: Option<i64>| number.map(|number| number.to_string());
             let flag = |is: bool| if is { "yes" } else { "" };
@@ -266,10 +196,6 @@ impl History {
     }
 
     /// Reads a history from CSV. Columns may have any order, and optional columns may be missing.
-    ///
-    /// # Errors
-    /// A sentence with the file and the line: a cell is not a number, a line has too few or too
-    /// many fields, or a required column is missing.
     pub fn read(file: &str, text: &str) -> Result<History, FileProblem> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         let wrong = |line: usize, says: String| FileProblem::at(file, line, says);
@@ -282,7 +208,6 @@ impl History {
                 return Err(wrong(1, says));
             }
         }
-        let places = COLUMNS.map(place);
         let mut stays = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|error| {
@@ -298,8 +223,7 @@ impl History {
                 ));
             }
             let cell = |name: &str| {
-                let place = COLUMNS.iter().position(|own| *own == name).and_then(|own| places[own]);
-                place.and_then(|place| record.get(place)).map(plain).unwrap_or_default()
+                place(name).and_then(|place| record.get(place)).map(plain).unwrap_or_default()
             };
             let number = |name: &str| match cell(name) {
                 "" => Ok(None),
@@ -362,7 +286,7 @@ impl History {
     }
 }
 
-/// Appends a cell and a comma to a table. The cell is quoted if needed.
+/// Appends a cell, quoted if needed, and a comma.
 fn cell(table: &mut String, text: &str) {
     let text = written(text);
     if text.contains([',', '"', '\n', '\r']) {

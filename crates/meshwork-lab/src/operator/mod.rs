@@ -42,23 +42,20 @@ use std::path::Path;
 
 use crate::run::file::{FileError, MAX_RECORDS, bounded, read_whole};
 
-/// Problem with a file, described in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileProblem {
     pub file: String,
-    /// Number of the line with the problem, from 1; `None` for the file as a whole.
+    /// Line number, counted from 1; `None` for the file as a whole.
     pub line: Option<usize>,
     pub says: String,
 }
 
 impl FileProblem {
-    /// Creates a problem with one line of a file.
     #[must_use]
     pub fn at(file: &str, line: usize, says: impl Into<String>) -> FileProblem {
         FileProblem { file: file.to_owned(), line: Some(line), says: says.into() }
     }
 
-    /// Creates a problem with a file as a whole.
     #[must_use]
     pub fn of(file: &str, says: impl Into<String>) -> FileProblem {
         FileProblem { file: file.to_owned(), line: None, says: says.into() }
@@ -72,10 +69,7 @@ impl fmt::Display for FileProblem {
     }
 }
 
-/// Reads a text file of at most [`MAX_RECORDS`] bytes, and decompresses it if it is a gzip file.
-///
-/// # Errors
-/// If the file cannot be read, is longer, or is not text.
+/// Reads a text file of at most [`MAX_RECORDS`] bytes, which may be compressed by gzip.
 pub fn read_text(path: &Path) -> Result<String, FileProblem> {
     let file = path.display().to_string();
     let unread = |error: FileError| {

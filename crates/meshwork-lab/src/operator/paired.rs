@@ -1,17 +1,13 @@
 //! Differences between two replays of the same jobs, with their intervals.
 //!
-//! Waits of consecutive jobs depend on each other, because a job that waits long delays the jobs
-//! behind it. So differences are taken job by job, and intervals are computed from the means of
-//! batches of consecutive jobs.
+//! A job that waits long delays the jobs behind it. So differences are taken job by job, and
+//! intervals are computed from the means of batches of consecutive jobs.
 
 use crate::findings::statistics::{Interval, Method, half_width, half_width_of_batches, mean};
 
-/// Number of batches into which consecutive jobs are grouped.
 pub const BATCHES: usize = 20;
 
-/// The means of consecutive values in [`BATCHES`] batches of nearly equal length.
-///
-/// If there are fewer values, each is a batch.
+/// Means of consecutive values in [`BATCHES`] batches of nearly equal length, or fewer.
 ///
 /// ```
 /// use meshwork_lab::operator::paired::batches;
@@ -29,30 +25,23 @@ pub fn batches(values: &[f64]) -> Vec<f64> {
     (0..count).map(batch).collect()
 }
 
-/// Largest number of jobs for which a history is replayed in [`MOST_COPIES`] copies.
+/// Most jobs for which a history has [`MOST_COPIES`] copies.
 const FEW_JOBS: usize = 1_000;
-/// Maximum number of replayed copies of a history.
 const MOST_COPIES: usize = 20;
 
 /// Mean of consecutive values, with its 95 % interval by batch means.
-///
-/// # Complexity
-/// **O(n)** for *n* values.
 #[must_use]
 pub fn interval(values: &[f64]) -> Interval {
     interval_of_copies(&[values.to_vec()])
 }
 
-/// Number of copies in which a history of `jobs` jobs is replayed.
-///
-/// Recorded times are whole seconds, and the copies differ in the fractions of seconds that are
-/// assumed. Long histories have fewer copies.
+/// Number of replayed copies of a history, which differ in the assumed fractions of seconds. Long
+/// histories have fewer copies.
 #[must_use]
 pub fn copies(jobs: usize) -> u64 {
     (MOST_COPIES * FEW_JOBS / jobs.max(1)).clamp(1, MOST_COPIES) as u64
 }
 
-/// Element-wise mean of several lists of values of equal length.
 #[must_use]
 pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
     let count = copies.first().map_or(0, Vec::len);
@@ -60,15 +49,10 @@ pub fn mean_of_copies(copies: &[Vec<f64>]) -> Vec<f64> {
     (0..count).map(at).collect()
 }
 
-/// Mean of consecutive values, with its 95 % interval, from several replayed copies of a history.
+/// Mean of consecutive values, with its 95 % interval, from replayed copies of a history.
 ///
-/// `copies` has a list of values for each copy, in the same order. The half width is the root of
-/// the sum of two squares. The first is the square of the half width by batch means, after
-/// averaging each value over the copies. The second is the square of the half width of the mean of
-/// the copies' means.
-///
-/// # Complexity
-/// **O(c n)** for *c* copies of *n* values.
+/// The half width is the root of the sum of two squares: of the half width by batch means of values
+/// averaged over the copies, and of the half width of the mean of the copies' means.
 ///
 /// ```
 /// use meshwork_lab::operator::paired::{interval, interval_of_copies};
@@ -84,7 +68,7 @@ pub fn interval_of_copies(copies: &[Vec<f64>]) -> Interval {
     combined(copies, mean(&values), of_batches)
 }
 
-/// Interval of batch means whose half width also covers the differences between copies.
+/// Interval of batch means that also covers the differences between copies.
 pub(super) fn combined(
     copies: &[Vec<f64>],
     mean_of_all: Option<f64>,

@@ -1,5 +1,4 @@
-//! Tests whether the nodes of a job are a *place*: a set of nodes that the topology allows for a
-//! job.
+//! Tests whether the nodes of a job are a *place*: nodes that the topology allows for a job.
 
 use meshwork::geometry::NodeSet;
 use meshwork::topology::Node;
@@ -7,25 +6,20 @@ use meshwork::topology::Node;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::{Structure, by};
 
-/// How the nodes of a job relate to the places that the topology allows for jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// The nodes are one place of the job's size.
     One,
-    /// The job's nodes consist of one place for each of its segments; each place has the segment
-    /// size.
+    /// One place of the segment size for each segment.
     Union,
-    /// The nodes are neither one place nor several places.
     None,
 }
 
-/// Tells whether the nodes of a job are one place, several places, or neither.
+/// Relation of a job's nodes to the places of the topology.
 ///
-/// A place of a torus is a listed box. A place of a ring is a sequence of consecutive nodes. A
-/// place of blocks is a set of nodes in one aggregated block of the smallest listed size that holds
-/// the job. Trees and flat machines list no places, so any nodes of the partition are a place. A
-/// single node is always a place of rings, blocks and trees, because their placement rules do not
-/// apply to a single node.
+/// Places are the listed boxes of a torus, the sequences of consecutive nodes of a ring, and the
+/// nodes within one aggregated block of the smallest size that holds the job. Trees and flat
+/// machines list no places, so any nodes are a place. A single node is a place everywhere but on a
+/// torus.
 ///
 /// # Complexity
 /// **O(a k)** on a torus, for *a* boxes of the size and *k* segments; **O(n)** for *n* nodes
@@ -81,8 +75,7 @@ fn is_union(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     }
 }
 
-/// Whether nodes can be divided into places of one size. Each place that contains the lowest node
-/// is tried.
+/// Whether nodes can be divided into places of one size, tried for each place with the lowest node.
 fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     let Some(first) = nodes.first() else { return true };
     let places: Vec<NodeSet> = match &site.structure {
@@ -104,11 +97,8 @@ fn falls_apart(site: &SlurmSite, nodes: &NodeSet, size: u32) -> bool {
     })
 }
 
-/// All places of a size, with their names: boxes, sequences of nodes on rings, and aggregated
-/// blocks.
-///
-/// Boxes have no holes, and have the sides `sides` if these are given. Aggregated blocks hold at
-/// least `size` nodes, and are returned whole.
+/// All places of a size, with their names. Boxes have no holes, and have the sides `sides` if
+/// given. Aggregated blocks hold at least `size` nodes, and are returned whole.
 ///
 /// # Complexity
 /// **O(a n)** for *a* places of *n* nodes.
@@ -155,7 +145,6 @@ pub fn places(site: &SlurmSite, size: u32, sides: Option<[u32; 3]>) -> Vec<(Stri
     found
 }
 
-/// Boxes of a size that lie within a set of nodes.
 fn boxes_within<'a>(
     site: &'a SlurmSite,
     nodes: &'a NodeSet,
@@ -181,7 +170,6 @@ fn boxes_within<'a>(
     }))
 }
 
-/// All sequences of `length` consecutive nodes of a ring.
 fn windows(ring: &[Node], length: u32) -> impl Iterator<Item = Vec<Node>> + '_ {
     let length = length as usize;
     let starts = if length <= ring.len() { ring.len() } else { 0 };
@@ -213,7 +201,6 @@ mod tests {
         reading.site(None).unwrap()
     }
 
-    /// Classifies the nodes whose names end with these numbers.
     fn place(site: &SlurmSite, numbers: &[u32], segment: Option<u32>) -> PlaceKind {
         let count = site.hosts.count();
         let mut set = NodeSet::empty(count);

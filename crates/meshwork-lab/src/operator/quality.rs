@@ -1,6 +1,4 @@
 //! Quality of a history: which data are present, and whether jobs used listed places.
-//!
-//! A listed place is a set of nodes that the topology names, such as a box or a block.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,81 +12,56 @@ use super::controller::rules::SiteRules;
 use super::folder::SlurmMachine;
 use super::history::{History, JobRecord, Second};
 use super::places::{PlaceKind, place_of};
-use super::sacct::Tally;
+use super::sacct::{Loss, Tally};
 use super::unmodelled::{self, Unmodelled};
 use crate::slurm::desk::SlurmAnswer;
 
 /// Largest number of waits whose cause is examined.
 const MOST_WAITS: usize = 400;
 
-/// Largest number of instants at which one wait is examined.
 const MOST_INSTANTS: u32 = 16;
 
-/// Quality of a history and of its machine's description.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// Counts made while the history was read.
     pub tally: Tally,
-    /// Number of jobs. A requeued job counts once.
     pub jobs: usize,
-    /// Number of records. A requeued job has one record for each attempt.
+    /// Records, one for each attempt of a job.
     pub stays: usize,
-    /// Number of records by final state.
+    /// Records by final state.
     pub states: BTreeMap<String, usize>,
-    /// Number of jobs that were refused at submission.
     pub rejected: usize,
-    /// Number of jobs that were cancelled before they started.
     pub cancelled_waiting: usize,
-    /// Number of records with a list of nodes.
     pub placed: usize,
-    /// Number of records whose nodes form one place that the topology allows.
+    /// Records whose nodes form one place of the topology.
     pub single: usize,
-    /// Number of records whose nodes consist of one place that the topology allows for each
-    /// segment.
+    /// Records whose nodes consist of one place for each segment.
     pub unions: usize,
-    /// First few node lists that the topology does not allow as a place, with the lines of their
-    /// records.
     pub elsewhere: Vec<FileProblem>,
-    /// Number of records in which a field is missing, by field.
+    /// Records that lack a field, by field.
     pub missing: BTreeMap<&'static str, usize>,
-    /// Number of jobs that waited.
     pub waited: usize,
-    /// Number of examined waits, and number of examined waits for a suitable place.
-    ///
-    /// In a wait of the latter kind, enough nodes were free at some time, but they did not form a
-    /// suitable place.
+    /// Examined waits, and those of them in which enough nodes were free, but no suitable place.
     pub shape: (usize, usize),
-    /// First and last second of the history, in seconds since 1970.
     pub span: Option<(Second, Second)>,
-    /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
-    /// Warnings about the history, one sentence each.
     pub warnings: Vec<FileProblem>,
 }
 
 impl Quality {
-    /// Number of records whose nodes form one place that the topology allows, or one for each
-    /// segment.
     #[must_use]
     pub fn placements(&self) -> usize {
         self.single + self.unions
     }
 
-    /// Quality of the history as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let tally = &self.tally;
         let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);
-        let losses: Vec<Json> = tally
-            .losses
-            .iter()
-            .map(|loss| json!({ "columns": loss.columns, "without_them": loss.question }))
-            .collect();
-        let warnings: Vec<Json> = self
-            .warnings
-            .iter()
-            .map(|trouble| json!({ "file": trouble.file, "line": trouble.line, "says": trouble.says }))
-            .collect();
+        let lost = |loss: &Loss| json!({ "columns": loss.columns, "without_them": loss.question });
+        let losses: Vec<Json> = tally.losses.iter().map(lost).collect();
+        let warning =
+            |own: &FileProblem| json!({ "file": own.file, "line": own.line, "says": own.says });
+        let warnings: Vec<Json> = self.warnings.iter().map(warning).collect();
         json!({
             "rows": tally.rows, "skipped": tally.skipped, "repaired": tally.repaired, "steps": tally.steps, "jobs": self.jobs, "stays": self.stays,
             "requeued": tally.requeued, "arrays": tally.arrays, "array_tasks": tally.array_tasks,
@@ -107,11 +80,6 @@ impl Quality {
     }
 }
 
-/// Examines a history and the description of its machine.
-///
-/// # Complexity
-/// **O(n log n)** for *n* records. Each node list is looked up once, and the causes of at most 400
-/// waits are examined.
 #[must_use]
 pub fn of(
     file: &str,
@@ -206,10 +174,8 @@ impl Quality {
     }
 }
 
-/// Number of examined waits, and number of them in which the job waited for a suitable place.
-///
-/// Slurm's recorded reasons do not show waits for a suitable place. So the state of the machine is
-/// examined when waits begin and when jobs end.
+/// Number of examined waits, and of those for a suitable place. Slurm's recorded reasons do not
+/// show the latter, so the machine is examined when waits begin and when jobs end.
 fn waits_for_shape(
     machine: &SlurmMachine,
     history: &History,
@@ -221,7 +187,7 @@ fn waits_for_shape(
         .collect();
     let step = waited.len().div_ceil(MOST_WAITS).max(1);
     let looked: Vec<usize> = waited.into_iter().step_by(step).collect();
-    // Numbers that sort the events of one instant: ends, begins of waits, starts.
+    // Events sorted within an instant: ends (0), begins of waits (1), starts (2).
     let mut events: Vec<(Second, u8, usize)> = Vec::new();
     for (place, stay) in stays.iter().enumerate().filter(|(place, _)| nodes[*place].is_some()) {
         events.extend(stay.start.map(|start| (start, 2, place)));
@@ -261,7 +227,7 @@ fn waits_for_shape(
         }
         for &(_, _, place) in group.iter().filter(|(_, kind, _)| *kind == 2) {
             left.remove(&place);
-            // A job that ends in the second of its start has already released its nodes.
+            // Such a job has already released its nodes.
             if stays[place].end == stays[place].start {
                 continue;
             }

@@ -21,47 +21,38 @@ use super::{FileProblem, read_text, sacct};
 use crate::slurm::desk::{SlurmAllocator, SlurmAnswer};
 use crate::slurm::hostlist;
 
-/// Number of seconds before an instant. The scheduler passes of this period give the wait reasons.
+/// Length in seconds of the past whose scheduler passes give the wait reasons.
 const PAST: Second = 900;
 
-/// Running job with the nodes that it holds.
 #[derive(Clone, Debug)]
 pub struct RunningJob {
     pub stay: JobRecord,
     pub nodes: NodeSet,
-    /// End of the job by its time limit; `None` if the job has no time limit.
     pub until: Option<Second>,
 }
 
-/// Jobs that ended shortly before an instant. Their replay gives the queue at the instant.
+/// Jobs that ended shortly before an instant.
 #[derive(Clone, Debug)]
 pub struct PastJobs {
     ended: Vec<JobRecord>,
-    /// Outcome of the replay, if it has been made. The inner value is `None` if the replay failed.
+    /// Outcome of their replay, once made; the inner value is `None` if it failed.
     replayed: OnceLock<Option<ReplayedReasons>>,
 }
 
-/// State of a Slurm machine at one instant.
 #[derive(Clone, Debug)]
 pub struct MachineState {
-    /// Machine with its partitions. Jobs cannot run on nodes that are down.
     pub machine: SlurmMachine,
     pub now: Second,
-    /// Running jobs with their nodes.
     pub running: Vec<RunningJob>,
-    /// Waiting jobs, in queue order by their recorded priorities.
     pub waiting: Vec<JobRecord>,
-    /// Jobs that ended shortly before the instant; `None` if the past is unknown.
+    /// `None` if the past is unknown.
     pub past: Option<PastJobs>,
-    /// Clock that converts times to local dates for output.
+    /// Converts times to local dates for output.
     pub clock: LocalClock,
 }
 
 impl MachineState {
     /// State of a site at an instant of its history. Jobs that start in this second still wait.
-    ///
-    /// # Errors
-    /// One sentence, if the history does not cover this second.
     pub fn of_history(folder: Folder, now: Second) -> Result<MachineState, String> {
         let Folder { path, machine, history } = folder;
         let span = history.span();
@@ -104,19 +95,14 @@ impl MachineState {
         Ok(MachineState { past: Some(past), ..state })
     }
 
-    /// Time at which the last attempt of a job in a history began to wait.
+    /// Time at which the last attempt of a job began to wait.
     #[must_use]
     pub fn waited_since(history: &History, job: &str) -> Option<Second> {
         history.stays.iter().rev().find(|stay| stay.id == job).and_then(JobRecord::queued)
     }
 
-    /// Reads the state from outputs of `scontrol show job -o` and `scontrol show nodes -o`.
-    ///
-    /// Dates in the output have no time zone, so `clock` supplies the time zone.
-    ///
-    /// # Errors
-    /// One sentence with the line: a record is not of a job, a time is invalid, or the machine does
-    /// not have a node.
+    /// Reads the state from outputs of `scontrol show job -o` and `scontrol show nodes -o`. `squeue
+    /// --json` may replace the first. The time zone of dates is that of `clock`.
     pub fn of_scontrol(
         mut machine: SlurmMachine,
         jobs: &Path,
@@ -127,8 +113,7 @@ impl MachineState {
         let text = read_text(jobs).map_err(|trouble| trouble.to_string())?;
         let (mut now, mut running, mut waiting) = (Second::MIN, Vec::new(), Vec::new());
         let is_local = Cell::new(false);
-        // Records of `squeue --json` have no line numbers, so messages have their positions, from
-        // 1.
+        // Records of `squeue --json` have no line numbers: their positions, from 1, are used.
         let is_json = text.trim_start().starts_with('{');
         let records: Vec<Vec<(String, String)>> = match is_json {
             true => {
@@ -193,8 +178,7 @@ impl MachineState {
                 exclude: text("ExcNodeList"),
                 priority: get("Priority").parse().ok(),
                 reason: match text("Reason").as_str() {
-                    // Slurm gives the dependency as the reason only after a scheduler has
-                    // considered the job.
+                    // Slurm gives this reason only after a scheduler has considered the job.
                     "None" if !text("Dependency").is_empty() => "Dependency".to_owned(),
                     reason => reason.replace('_', " "),
                 },
@@ -238,13 +222,7 @@ impl MachineState {
             .map_err(|says| format!("{file}, {says}"))
     }
 
-    /// Reads the state from answers of `meshwork place --slurm` to `show`. The last answer counts.
-    ///
-    /// The state has no waiting jobs and no times.
-    ///
-    /// # Errors
-    /// One sentence with the line: no answer lists holders of nodes, or the machine does not have a
-    /// node.
+    /// Reads the last answer of `meshwork place --slurm` to `show`, without waiting jobs and times.
     pub fn of_place(machine: SlurmMachine, answers: &Path) -> Result<MachineState, String> {
         let file = answers.display().to_string();
         let text = read_text(answers).map_err(|trouble| trouble.to_string())?;
@@ -310,13 +288,13 @@ impl MachineState {
         Ok(state)
     }
 
-    /// Rules of the site. Recorded priorities, if any, are used instead of computed ones.
+    /// Rules of the site, with recorded priorities, if any, in place of computed ones.
     fn rules(&self) -> SiteRules {
         let lacks_priorities = self.waiting.iter().any(|stay| stay.priority.is_some());
         SiteRules { lacks_priorities, ..SiteRules::of(&self.machine).known_at(self.now) }
     }
 
-    /// Controller model with all running jobs, and with the waiting jobs `waiting`.
+    /// Controller model with all running jobs, then the jobs `waiting`.
     fn controller<'s>(&'s self, rules: &'s SiteRules, waiting: &[JobRecord]) -> Controller<'s> {
         let running = self.running.iter().map(|own| {
             let limit = own.until.map(|until| until - own.stay.start.unwrap_or(self.now));
@@ -326,17 +304,13 @@ impl MachineState {
         Controller::at(&self.machine, rules, &running, waiting, self.now)
     }
 
-    /// Parts of nodes that a waiting job lacks; `None` if jobs do not share nodes.
-    ///
-    /// `place` is the index of the job among the waiting jobs.
     pub(super) fn lacks(&self, place: usize) -> Option<LackingParts> {
         let rules = self.rules();
         let controller = self.controller(&rules, std::slice::from_ref(&self.waiting[place]));
         controller.lacks(self.running.len(), self.now, true)
     }
 
-    /// Allocator of a partition in which the running jobs hold their nodes. A job's key is its
-    /// index among the running jobs.
+    /// Allocator of a partition in which the running jobs, by their indices, hold their nodes.
     #[must_use]
     pub fn desk(&self, partition: &str) -> SlurmAllocator<usize> {
         let mut desk = SlurmAllocator::new(self.machine.site(partition).clone());
@@ -346,18 +320,14 @@ impl MachineState {
         desk
     }
 
-    /// Reason why Slurm holds a waiting job back; `None` if the job waits for nodes or other jobs.
-    ///
-    /// The recorded reason of a job that started later is ignored once the job is eligible, because
-    /// it is unknown when Slurm recorded the reason.
+    /// Reason why Slurm holds a waiting job back, if it does, as in [`reason_at`](Self::reason_at).
     #[must_use]
     pub fn held_back(&self, stay: &JobRecord) -> Option<HeldBack> {
         MachineState::reason_at(stay, self.now)
     }
 
-    /// Reason why a job is held back at an instant; `None` if it waits for nodes or other jobs.
-    ///
-    /// If the job started later, its recorded reason applies only until the job became eligible.
+    /// Reason why a job is held back at an instant; `None` if it waits for nodes or other jobs. If
+    /// the job started later, its recorded reason applies only until the job became eligible.
     #[must_use]
     pub fn reason_at(stay: &JobRecord, now: Second) -> Option<HeldBack> {
         let reason = stay.reason.as_str();
@@ -398,11 +368,8 @@ impl MachineState {
         words.map(one).collect()
     }
 
-    /// Most important reason why a waiting job waits.
-    ///
-    /// `told` is the answer of the placement rule to the job's request. `starts` computes the
-    /// [`starts`](MachineState::starts) of the job, and is called only if the reason depends on
-    /// them.
+    /// Most important reason why a waiting job waits. `told` is the placement rule's answer to its
+    /// request. `starts` computes [`starts`](MachineState::starts), and is called only if needed.
     pub(super) fn classified(
         &self,
         stay: &JobRecord,
@@ -430,16 +397,10 @@ impl MachineState {
         }
     }
 
-    /// Slurm's words for the reasons of all waiting jobs, in the order of `queue`.
-    ///
-    /// In a state from a history, jobs that Slurm holds back come last. If Slurm has recorded a
-    /// reason for a job, this reason is used. Otherwise it is the reason from the last modelled
-    /// scheduler pass that reached the job, because Slurm keeps a reason until a pass changes it.
-    /// If the past is unknown, the reason comes from a pass over the current queue.
-    ///
-    /// # Complexity
-    /// A replay of the past with its recorded starts, or a query to the placement rule for each
-    /// waiting job.
+    /// Slurm's words for the reasons of the waiting jobs `queue`. A recorded reason is used if
+    /// there is one. Otherwise it is the reason from the last modelled pass that reached the job,
+    /// because Slurm keeps a reason until a pass changes it. If the past is unknown, the reason
+    /// comes from a pass over the current queue.
     fn words(&self, queue: &[usize]) -> Vec<SlurmWord> {
         let rules = self.rules();
         let (eligible, running) = (self.eligible(), self.running.len());
@@ -457,7 +418,6 @@ impl MachineState {
         }
         let last_pass = replayed.and_then(|own| own.last_pass);
         // A job that is not yet eligible gets this reason in the first pass after its submission.
-        // Until then it has no reason, unless it was requeued.
         let delay = rules.parameters.main_delay;
         let is_new = |stay: &JobRecord| {
             let known = last_pass.zip(stay.submit).filter(|_| stay.attempt == 1);
@@ -482,27 +442,21 @@ impl MachineState {
         queue.iter().map(word).collect()
     }
 
-    /// Reason why Slurm holds a waiting job back, from its record or from the limits of the tables.
     pub(super) fn held_word(&self, job: usize) -> Option<HeldBack> {
         self.words(&[job]).pop().and_then(|own| own.held)
     }
 
-    /// Reason why Slurm holds a waiting job back, in the word that Slurm's queue has for it.
-    ///
-    /// Accounting records name limits of a partition `PartitionConfig`, but the queue does not.
+    /// Reason why Slurm holds a job back, if Slurm's queue has a word for it.
     fn held_in_queue(&self, stay: &JobRecord) -> Option<HeldBack> {
         self.held_back(stay).filter(|own| own.says != "PartitionConfig")
     }
 
-    /// Indices of the waiting jobs that Slurm does not hold back.
     fn eligible(&self) -> Vec<usize> {
         let is_eligible = |job: &usize| self.held_in_queue(&self.waiting[*job]).is_none();
         (0..self.waiting.len()).filter(is_eligible).collect()
     }
 
-    /// Indices of the waiting jobs in queue order.
-    ///
-    /// In a state from a history, it is the order after a replay of the past, with held jobs last.
+    /// Indices of the waiting jobs in queue order: after a replay of the past, with held jobs last.
     fn queue(&self) -> Vec<usize> {
         let (eligible, running) = (self.eligible(), self.running.len());
         let Some(replayed) = self.replayed() else { return (0..self.waiting.len()).collect() };
@@ -514,13 +468,10 @@ impl MachineState {
         queue
     }
 
-    /// Wait reasons and queue order, from a replay of the past that is made once.
-    ///
-    /// The replayed records are those of the running jobs, then of the eligible waiting jobs, then
-    /// of the ended jobs. Job indices in the result refer to this order. The result is `None` if
-    /// the past is unknown or the replay failed. Priorities are computed from the tables of the
-    /// site, if it has them, because the recorded priority of a job is its last one, not the one at
-    /// the instant.
+    /// Wait reasons and queue order from a replay of the past; `None` if it is unknown or fails.
+    /// Job indices refer to the running jobs, then the eligible waiting jobs, then the ended jobs.
+    /// Priorities are computed from the site's tables, if it has them, because the recorded
+    /// priority of a job is its last one, not the one at the instant.
     fn replayed(&self) -> Option<&ReplayedReasons> {
         let past = self.past.as_ref()?;
         let replay = || {
@@ -534,10 +485,8 @@ impl MachineState {
         past.replayed.get_or_init(replay).as_ref()
     }
 
-    /// Earliest starts of a waiting job, with its nodes, if jobs end at their time limits.
-    ///
-    /// For the first start, the job is first in the queue. For the second, it comes after all
-    /// eligible jobs ahead of it.
+    /// Earliest starts of a waiting job, with its nodes, if jobs end at their time limits. The
+    /// first is as the first of the queue, the second after all eligible jobs ahead of it.
     #[must_use]
     pub fn starts(&self, place: usize) -> [Option<(Second, NodeSet)>; 2] {
         self.starts_in(&self.queue(), &self.rules(), place)
@@ -558,13 +507,10 @@ impl MachineState {
     }
 }
 
-/// Slurm's word for the reason of a waiting job, by the job's index among the waiting jobs.
 struct SlurmWord {
     job: usize,
     says: String,
-    /// Reason that the model predicts; `None` if the job is held back.
     predicted: Option<&'static str>,
-    /// Reason to hold the job back, from its record or from the limits of the tables.
     held: Option<HeldBack>,
 }
 
@@ -572,21 +518,14 @@ struct SlurmWord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueReason {
     pub id: String,
-    /// Number of nodes that the job requests.
     pub nodes: u32,
-    /// Key of the [`WaitReason`] at the instant.
-    ///
-    /// It may differ from the reason in Slurm's words, because Slurm keeps a reason until a pass of
-    /// a scheduler changes it.
+    /// Key of the current [`WaitReason`]. Slurm's words may lag until its next pass.
     pub kind: &'static str,
-    /// Reason of the wait, in Slurm's words.
     pub says: String,
-    /// Reason that the model predicts; `None` if the job is held back.
     pub predicted: Option<&'static str>,
 }
 
 impl QueueReason {
-    /// Reason why a job in the queue waits, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         json!({
@@ -599,17 +538,14 @@ impl QueueReason {
 /// Reason to wait that is neither a lack of nodes nor other jobs, such as a dependency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// Kind of the reason: `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
+    /// `held`, `dependency`, `begin_time`, `limit`, `reservation` or `other`.
     pub kind: &'static str,
-    /// Reason of the wait, in Slurm's words.
     pub says: String,
 }
 
 impl HeldBack {
-    /// Parses a reason of Slurm; `None` if the job waits for nodes or for other jobs.
-    ///
-    /// Slurm's reasons about nodes and other jobs are a few known words, or sentences. Any other
-    /// word is a reason to hold the job back.
+    /// Parses a reason of Slurm; `None` if the job waits for nodes or for other jobs. Such reasons
+    /// are a few known words, or sentences. Any other word holds the job back.
     fn of(reason: &str) -> Option<HeldBack> {
         const OF_THE_MACHINE: [&str; 7] =
             ["None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "Prolog", "Cleaning"];
@@ -635,7 +571,7 @@ impl HeldBack {
     }
 }
 
-/// Keys and values of a record. A word without a key is part of the value before it.
+/// Keys and values of a record. A word without a key belongs to the value before it.
 fn pairs(record: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for word in record.split_whitespace() {
@@ -657,7 +593,7 @@ fn pairs(record: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// Keys and values of a job in `squeue --json`, in the form of `scontrol show job -o`.
+/// Pairs of a job in `squeue --json`, in the form of `scontrol show job -o`.
 fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
     let get = |key: &str| sacct::json::field(job, &[key]);
     let set = |key: &str| Some(get(key)).filter(|text| text != "0").unwrap_or_default();
@@ -698,7 +634,7 @@ fn pairs_of_json(job: &Json) -> Vec<(String, String)> {
     values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// Nodes on which no job may start, each with its line, from `scontrol show nodes -o`.
+/// Nodes on which no job may start, each with its line.
 fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
     let text = read_text(path).map_err(|trouble| trouble.to_string())?;
     let mut down = Vec::new();
@@ -708,8 +644,7 @@ fn down(path: &Path) -> Result<Vec<(usize, String)>, String> {
             pairs.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value.as_str())
         };
         let state = get("State");
-        // Reserved nodes are for other jobs, `FUTURE` nodes do not exist yet, and nodes with a star
-        // do not respond.
+        // Nodes with a star do not respond.
         if ["DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "RESERVED", "FUTURE", "*"]
             .iter()
             .any(|word| state.contains(word))

@@ -5,7 +5,6 @@ use super::folder::SlurmMachine;
 use super::history::{History, JobRecord, Second};
 use super::sacct::{Imported, LOSSES, TimeFormat};
 
-/// Number of fields in a line of the log.
 const FIELDS: usize = 18;
 
 /// Reads a log for a machine, and converts processors to nodes.

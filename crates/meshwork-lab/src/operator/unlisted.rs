@@ -7,23 +7,18 @@ use super::history::JobRecord;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// Treatment of jobs whose number of nodes is a size that the topology does not list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unlisted {
-    /// The job requests the next larger listed size. Slurm refuses the job if there is none.
+    /// The job requests the next larger listed size, if any.
     #[default]
     RoundUp,
-    /// The job requests its own size, and Slurm refuses it.
+    /// Slurm refuses the job.
     Refuse,
 }
 
 /// Number of nodes that a job requests if sizes are rounded up to listed ones.
 ///
-/// It is the job's own number if this size is listed, if the topology lists no boxes, or if no
-/// larger size is listed. The number of a job with segments is not changed.
-///
-/// # Complexity
-/// **O(p)** for *p* placements that the topology lists.
+/// Jobs with segments, or without a larger listed size, keep their own number.
 #[must_use]
 pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     let Structure::Torus3d(anchors, _) = &site.structure else { return stay.nodes };
@@ -35,8 +30,6 @@ pub fn rounded_up(site: &SlurmSite, stay: &JobRecord) -> u32 {
     sizes.filter(|&size| size >= stay.nodes).min().unwrap_or(stay.nodes)
 }
 
-/// Job records with the requests that the jobs would make on a machine, where sizes may be rounded
-/// up.
 #[must_use]
 pub fn submitted<'a>(
     machine: &SlurmMachine,
@@ -49,7 +42,7 @@ pub fn submitted<'a>(
     }
     let submit = |stay: &JobRecord| {
         let nodes = rounded_up(machine.site(&stay.partition), stay);
-        // On shared nodes, the job takes the same number of processors of each node as before.
+        // On shared nodes, the job takes equally many processors of each node.
         let processors = match stay.nodes {
             0 => stay.processors,
             own => stay.processors.div_ceil(own) * nodes,

@@ -8,22 +8,20 @@ use super::history::{History, JobRecord};
 use super::kueue;
 use crate::findings::number::{plural, significant};
 
-/// Feature of a job's request other than nodes and processors, such as licences.
+/// Part of a request other than nodes and processors, such as licences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beyond {
     Gres,
-    /// The job requests features of nodes.
     Features,
     Licences,
-    /// The job requests several partitions as alternatives.
+    /// Several partitions as alternatives.
     Partitions,
     Reservation,
-    /// The job is a component of a heterogeneous job.
+    /// Component of a heterogeneous job.
     Heterogeneous,
 }
 
 impl Beyond {
-    /// All features, in display order.
     pub const ALL: [Beyond; 6] = [
         Beyond::Gres,
         Beyond::Features,
@@ -33,7 +31,6 @@ impl Beyond {
         Beyond::Heterogeneous,
     ];
 
-    /// Word for the feature in a table of jobs.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -47,21 +44,16 @@ impl Beyond {
     }
 }
 
-/// Feature of a site that is not modelled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unmodelled {
-    /// Key of the feature in results.
     pub key: &'static str,
-    /// Short description of the feature.
     pub what: String,
-    /// Number of affected job records, if known.
+    /// Affected records, if known.
     pub stays: Option<usize>,
-    /// Node-seconds of the affected job records as a fraction of all node-seconds.
     pub share: Option<f64>,
 }
 
 impl Unmodelled {
-    /// Feature of a site that is not modelled, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         json!({ "key": self.key, "what": self.what, "stays": self.stays, "node_seconds_share": self.share })
@@ -83,11 +75,7 @@ impl std::fmt::Display for Unmodelled {
 
 /// Features of a machine and its history that the [controller model](super::controller) leaves out.
 ///
-/// Reservations, QOS, limits and fair shares are among them only if the table that describes them
-/// was not imported.
-///
-/// # Complexity
-/// **O(n)** for *n* records, and the time of [`SiteRules::of`].
+/// Reservations, QOS, limits and fair shares are among them only without their tables.
 #[must_use]
 pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let stays = &history.stays;
@@ -126,8 +114,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
         touched(beyond.word(), what, &|stay| is_left_out && stay.beyond.contains(&beyond));
     }
     let weighs = |weight: f64| rules.weights.is_multifactor && weight > 0.0;
-    // Without a slurm.conf of a site, it is not known whether a QOS, or a queue of Kueue, has an
-    // effect.
+    // Without a site's slurm.conf, it is unknown whether a QOS, or a queue of Kueue, has an effect.
     let what = match machine.setting("PartitionName").filter(|name| name != kueue::NAME) {
         None => Some("limits and priorities of queues (QOS)"),
         Some(_) => (rules.enforces_limits
@@ -168,7 +155,6 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     let selects = machine.setting("SelectTypeParameters").unwrap_or_default().to_lowercase();
     rule("memory", "memory (SelectTypeParameters)", shares && selects.contains("memory"));
     if shares && machine.parts().is_ok() {
-        // The controller model allocates parts of nodes.
         found.retain(|own| !matches!(own.key, "shared_nodes" | "gres" | "features" | "memory"));
         let unread = stays.iter().filter(|stay| !machine.reads_options(stay)).count();
         let what = "options for parts of nodes that are not read".to_owned();
@@ -178,7 +164,7 @@ pub fn of(machine: &SlurmMachine, history: &History) -> Vec<Unmodelled> {
     found
 }
 
-/// Sentences above the results of a site: doubts about the model, and features that it ignores.
+/// Sentences above the results of a site: doubts, and unmodelled features.
 #[must_use]
 pub fn caveats(doubts: &[String], unmodelled: &[Unmodelled]) -> Vec<String> {
     let doubt = |doubt: &String| format!("The site is not modelled well enough to go on: {doubt}.");

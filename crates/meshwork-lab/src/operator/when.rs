@@ -1,7 +1,7 @@
-//! Predicts when waiting jobs start: the modelled scheduler of a site runs over sampled futures.
+//! Predicts when waiting jobs start: a site's modelled scheduler runs over sampled futures.
 //!
-//! In a future, the run time of each job is drawn from jobs that ended earlier, and submissions are
-//! drawn from earlier submissions. Records after the instant of the prediction are not used.
+//! In a future, run times are drawn from ended jobs, and submissions from earlier ones. Records
+//! after the instant of the prediction are not used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,63 +16,55 @@ use super::folder::SlurmMachine;
 use super::history::{JobRecord, Second};
 use super::state::{HeldBack, MachineState};
 
-/// Smallest number of similar jobs from which run times are drawn.
+/// Fewest similar jobs from which run times are drawn.
 const LEAST_SIMILAR: usize = 20;
 
-/// Largest ratio between the time limits of two jobs that count as similar.
+/// Largest ratio between the time limits of similar jobs.
 const SIMILAR_LIMITS: f64 = 1.5;
 
-/// Periods in seconds with which submissions may repeat: a week and a day.
-///
-/// A period is used if the history has at least [`LEAST_PERIODS`] of them.
+/// Periods in seconds of submissions: a week and a day, if a history has [`LEAST_PERIODS`].
 const PERIODS: [Second; 2] = [7 * 86_400, 86_400];
 const LEAST_PERIODS: Second = 3;
 
-/// Fraction of futures in which no further jobs are submitted.
-///
-/// It applies to histories of less than three days, which do not show how often submissions pause.
+/// Fraction of futures without submissions, if a history is shorter than three days.
 const LULLS: f64 = 0.2;
 
-/// Minimum length in seconds of a stretch of past submissions that is resampled as a whole.
+/// Shortest resampled stretch of submissions, in seconds.
 const SHORTEST_PIECE: Second = 60;
 
-/// Number of earlier instants at which predictions are compared with recorded starts.
+/// Earlier instants at which predictions are compared with recorded starts.
 const EARLIER: Second = 8;
 
-/// Smallest number of recorded starts from which intervals are corrected.
+/// Fewest recorded starts by which intervals are corrected.
 const LEAST_STARTS: usize = 30;
 
-/// Seconds added to the real and to the predicted wait before their ratio is taken.
-///
-/// Without them, ratios of short waits would be wrong, because waits are only known to the second.
+/// Seconds added to waits before their ratio is taken, because waits are only known to the second.
 const SLACK: f64 = 5.0;
 
-/// Number of sampled futures, and the conditions for sampling them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFutures {
     pub count: u32,
     pub seed: u64,
-    /// Probability with which a job should start within its predicted interval.
+    /// Probability with which a job should start within its interval.
     pub confidence: f64,
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: Second,
 }
 
-/// Interval in which a waiting job is likely to start.
-///
-/// A time is `None` if the job does not start in enough of the sampled futures.
+/// Interval in which a waiting job is likely to start. A time is `None` if too few sampled futures
+/// have a start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartInterval {
     pub id: String,
     pub earliest: Option<Second>,
     pub median: Option<Second>,
     pub latest: Option<Second>,
-    /// Reason why Slurm holds the job back; `None` if it waits for nodes or other jobs.
+    /// Reason why Slurm holds the job back, if it does.
     pub held: Option<HeldBack>,
 }
 
 impl StartInterval {
-    /// Predicted start interval as JSON, with times in seconds since 1970.
+    /// Times are in seconds since 1970.
     #[must_use]
     pub fn json(&self) -> Json {
         let reason = self.held.as_ref().map(|own| json!({ "kind": own.kind, "says": own.says }));
@@ -83,15 +75,12 @@ impl StartInterval {
     }
 }
 
-/// Run times of ended jobs, from which the run times of other jobs are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct RunTimes<'a> {
-    /// Ended jobs with their run times in seconds.
     ended: Vec<(&'a JobRecord, Second)>,
 }
 
 impl<'a> RunTimes<'a> {
-    /// Run times of the jobs that have ended before an instant.
     #[must_use]
     pub fn before(stays: &'a [JobRecord], at: Second) -> RunTimes<'a> {
         let run = |stay: &'a JobRecord| {
@@ -103,14 +92,10 @@ impl<'a> RunTimes<'a> {
 
     /// Sample of run times for a job that has run for `elapsed` seconds.
     ///
-    /// The sample is taken from jobs with a similar time limit: from jobs of the same user if there
-    /// are enough, else from jobs of all users. If these are too few, run times of all jobs are
-    /// added, scaled by the ratio of the time limits. If no job ran longer than `elapsed`, the
-    /// sample is ten evenly spaced times after `elapsed`. The last of these times is the time
+    /// It is taken from jobs with a similar time limit: of the same user, or else of all users. If
+    /// these are too few, run times of all jobs are added, scaled by the ratio of the time limits.
+    /// If none is longer than `elapsed`, the sample is ten evenly spaced times up to the time
     /// limit, but at most `elapsed` plus the longer of one hour and `elapsed`.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* ended jobs.
     #[must_use]
     pub fn of(&self, stay: &JobRecord, elapsed: Second) -> Vec<Second> {
         let most = stay.limit.unwrap_or(Second::MAX).max(elapsed + 1);
@@ -145,29 +130,17 @@ impl<'a> RunTimes<'a> {
     }
 }
 
-/// Ratios of real to predicted waits at earlier instants.
+/// Ratios of real to predicted waits at earlier instants, for each time of a [`StartInterval`].
 ///
-/// There is a list of ratios for each of the three times of a [`StartInterval`]. Effects that the
-/// model ignores make all predictions too early or too late by some factor. The earlier predictions
-/// show this factor.
+/// They show by what factor ignored effects make predictions too early or too late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastRatios {
-    /// Ratios of real to predicted waits, ascending, each with a flag: whether the start is known.
-    ///
-    /// If the start is unknown, the real wait is the wait so far.
+    /// Ascending ratios, each with a flag: whether the start is known.
     of: [Vec<(f64, bool)>; 3],
 }
 
 impl PastRatios {
-    /// Compares recorded waits with waits predicted at instants before `at`.
-    ///
-    /// Only starts recorded before `at` are used.
-    ///
-    /// # Complexity
-    /// The time of one prediction for each earlier instant and each future.
-    ///
-    /// # Errors
-    /// The errors of [`StartQueue::of`].
+    /// Compares waits recorded before `at` with waits predicted at earlier instants.
     pub fn before(
         machine: &SlurmMachine,
         stays: &[JobRecord],
@@ -208,9 +181,8 @@ impl PastRatios {
         Ok(ratios)
     }
 
-    /// Ratio that a given fraction of starts does not exceed, by the Kaplan–Meier estimator.
-    ///
-    /// It is `None` if too few starts are known.
+    /// Ratio that a fraction of starts does not exceed, by the Kaplan–Meier estimator. `None` if
+    /// too few starts are known.
     fn quantile(&self, bound: usize, share: f64) -> Option<f64> {
         let own = &self.of[bound];
         if own.iter().filter(|(_, is_known)| *is_known).count() < LEAST_STARTS {
@@ -230,8 +202,8 @@ impl PastRatios {
 
     /// Corrects a predicted interval by the ratios of earlier predictions.
     ///
-    /// The median may become earlier or later, but the interval never becomes shorter. If earlier
-    /// intervals were too long, this does not show that a shorter interval would be enough now.
+    /// The interval never becomes shorter: earlier ones that were too long do not show that a
+    /// shorter one would be enough now.
     #[must_use]
     pub fn correct(&self, own: StartInterval, at: Second, confidence: f64) -> StartInterval {
         let tail = (1.0 - confidence) / 2.0;
@@ -258,28 +230,23 @@ impl PastRatios {
     }
 }
 
-/// Jobs of a site at an instant, from which possible later courses (futures) are sampled.
-///
-/// Only information that existed at the instant is used.
+/// Jobs known at an instant, from which later courses (futures) are sampled.
 pub struct StartQueue<'a> {
     machine: &'a SlurmMachine,
     rules: &'a SiteRules,
     sampled: SampledFutures,
     at: Second,
-    /// Records of running jobs, then of waiting jobs, then of ended jobs.
     known: Vec<JobRecord>,
     /// Number of running jobs; `present` is the number of running and waiting jobs.
     running: usize,
     present: usize,
     state: ReplayState<'a>,
-    /// Possible run times of each running or waiting job, in seconds from its start.
+    /// Possible run times of each running or waiting job, in seconds.
     times: Vec<Arc<[Second]>>,
-    /// Past submissions in order, which are resampled for futures.
     past: Vec<PastSubmission>,
     held: Vec<StartInterval>,
 }
 
-/// Past submission: its time, the index of its job, and the job's possible run times.
 struct PastSubmission {
     at: Second,
     job: usize,
@@ -287,16 +254,7 @@ struct PastSubmission {
 }
 
 impl<'a> StartQueue<'a> {
-    /// Running and waiting jobs of a site just before a second of its history.
-    ///
-    /// The `rules` should be those known at this second ([`SiteRules::known_at`]).
-    ///
-    /// # Errors
-    /// One sentence, if the simulation engine cannot run.
-    ///
-    /// # Complexity
-    /// **O(k n log n)** for *n* records before the instant. *k* is the number of running jobs, plus
-    /// the number of pairs of a user and a time limit that occur.
+    /// Running and waiting jobs just before a second, under `rules` ([`SiteRules::known_at`]).
     pub fn of(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -305,7 +263,7 @@ impl<'a> StartQueue<'a> {
         sampled: SampledFutures,
     ) -> Result<StartQueue<'a>, String> {
         let lengths = RunTimes::before(stays, at);
-        // Before the start of a job, only its user and its time limit tell how long it may run.
+        // Before its start, only user and time limit tell how long a job may run.
         let mut drawn: BTreeMap<(String, Option<Second>), Arc<[Second]>> = BTreeMap::new();
         let mut whole = |stay: &JobRecord| {
             let times = drawn.entry((stay.user.clone(), stay.limit));
@@ -316,8 +274,8 @@ impl<'a> StartQueue<'a> {
         for stay in stays.iter().filter(|stay| !stay.is_rejected() && stay.nodes > 0) {
             let is_submitted = stay.submit.or(stay.eligible).is_some_and(|submit| submit <= at);
             let is_left = stay.end.is_none_or(|end| end > at);
-            // Remove the start of a waiting job and the end of a running job: they are unknown yet.
-            // The start of a waiting job becomes its end, at which its priority was recorded.
+            // Remove unknown starts and ends. The start of a waiting job becomes its end, at which
+            // its priority was recorded.
             let open = |start: Option<Second>| JobRecord {
                 start,
                 end: if start.is_some() { None } else { stay.start.or(stay.end) },
@@ -367,15 +325,7 @@ impl<'a> StartQueue<'a> {
         })
     }
 
-    /// Predicted start intervals of all waiting jobs.
-    ///
-    /// Jobs that wait only for nodes and other jobs come first.
-    ///
-    /// # Complexity
-    /// The time of one prediction for each future.
-    ///
-    /// # Errors
-    /// One sentence, if the simulation engine cannot run.
+    /// Predicted start intervals of all waiting jobs, those that are not held back first.
     pub fn intervals(&self) -> Result<Vec<StartInterval>, String> {
         let futures = (0..self.sampled.count).into_par_iter().map(|future| self.starts(future));
         let starts: Vec<Vec<Option<Second>>> = futures.collect::<Result<_, String>>()?;
@@ -398,13 +348,8 @@ impl<'a> StartQueue<'a> {
         Ok(waiting.chain(self.held.iter().cloned()).collect())
     }
 
-    /// Changes to a waiting job's request that may let it start sooner, each with the new median
-    /// start.
-    ///
-    /// All changes are evaluated in the same futures.
-    ///
-    /// # Errors
-    /// One sentence, if the simulation engine cannot run.
+    /// Changes to a waiting job's request that may let it start sooner. Each has the new median
+    /// start, in equal futures.
     ///
     /// # Complexity
     /// The time of [`StartQueue::intervals`] for each change.
@@ -455,7 +400,6 @@ impl<'a> StartQueue<'a> {
         ReplayState::recorded(self.machine, self.rules, known, self.present, self.at)
     }
 
-    /// Start of each running or waiting job in one future.
     fn starts(&self, future: u32) -> Result<Vec<Option<Second>>, String> {
         let mut stream = Stream::new(self.sampled.seed, future.into(), "when");
         let draw = |times: &Arc<[Second]>| times[stream.below(times.len() as u64) as usize];
@@ -472,13 +416,11 @@ impl<'a> StartQueue<'a> {
         self.state.starts(&runs, &later, self.sampled.cleanup, self.at + 2 * horizon)
     }
 
-    /// Submissions in one future, resampled from past submissions.
-    ///
-    /// A future is put together from stretches of the past. In a long history, a stretch comes from
-    /// the same time of the week or day. In a short history, it begins at a random time in a recent
-    /// part of the past. How much of the past resembles the future is unknown. So each future draws
-    /// the length of this part, between a minute and the whole past, uniformly on a logarithmic
-    /// scale. Some futures of a short history have no further submissions at all.
+    /// Submissions in one future, put together from stretches of the past. In a long history, a
+    /// stretch comes from the same time of the week or day. In a short one, it begins at a random
+    /// time in a recent part of the past, whose length each future draws between a minute and the
+    /// whole past, uniformly on a logarithmic scale. Some futures of a short history have no
+    /// submissions.
     fn later(&self, stream: &mut Stream, horizon: Second) -> Vec<LaterJob> {
         let mut later = Vec::new();
         let Some(first) = self.past.first().map(|own| own.at) else { return later };
@@ -518,16 +460,12 @@ impl<'a> StartQueue<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
+    use crate::operator::folder::FLAT;
 
     fn machine(partitions: &str) -> SlurmMachine {
-        let topology = "- topology: flat\n  flat: true\n  cluster_default: true\n".to_owned();
         let conf = format!("NodeName=n[0-3] CPUs=1\n{partitions}");
-        let texts =
-            vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)];
-        SlurmMachine::made(texts).unwrap()
+        SlurmMachine::made([("topology.yaml", FLAT), ("slurm.conf", &conf)]).unwrap()
     }
 
     const ALL: &str = "PartitionName=p Nodes=ALL Default=YES\n";
@@ -573,7 +511,7 @@ mod tests {
             stay.nodelist = "n[0-3]".to_owned();
         }
         stays.push(job(30, 3_000, Some((3_000, 3_580)), "n[0-3]"));
-        // Later records must not be used: neither the end of the running job above, nor this job.
+        // Later records must not be used: the end of the running job above, and this job.
         stays.push(job(31, 3_010, Some((3_580, 3_590)), "n[0-3]"));
         let found = intervals(&machine, &stays, 3_050, SAMPLED);
         assert_eq!(found.len(), 1);
@@ -614,13 +552,12 @@ mod tests {
         let known = RunTimes::before(&stays, 1_000);
         let own = job(99, 0, None, "");
         assert_eq!(known.of(&own, 0), (10..40).collect::<Vec<Second>>());
-        // Too few jobs of the user ran longer than 30 s, so run times of all users are used.
+        // Too few jobs of the user ran longer than 30 s.
         let longer = known.of(&own, 30);
         assert!(longer.iter().all(|&runs| runs > 30) && longer.contains(&500));
-        // No job has run for so long, so any time up to the limit is possible.
+        // No job has run for so long: any time up to the limit is possible.
         let beyond = known.of(&own, 550);
         assert!(beyond.iter().all(|&runs| (551..=600).contains(&runs)), "{beyond:?}");
-        // A job that has not ended does not count.
         assert!(RunTimes::before(&stays, 5).ended.is_empty());
     }
 
@@ -657,12 +594,10 @@ mod tests {
         };
         let found = ratios.correct(own.clone(), 100, 0.9);
         assert_eq!([found.earliest, found.median, found.latest], [Some(105), Some(155), Some(215)]);
-        // Half of the starts are unknown: they are later than the instant of the data.
         let mut of = ratios.of;
         of[1] = (0..80).map(|own| (1.0 + f64::from(own), own % 2 == 0)).collect();
         let censored = PastRatios { of };
         assert!(censored.quantile(1, 0.5).unwrap() > 41.0);
-        // With too few known starts, nothing is corrected.
         let few = PastRatios { of: [vec![(9.0, true); 5], Vec::new(), vec![(9.0, false); 99]] };
         assert_eq!(few.correct(own.clone(), 100, 0.9), own);
     }

@@ -12,24 +12,19 @@ use crate::operator::controller::rules::rows;
 use crate::operator::folder::{CONF, GRES, JOBS, SlurmMachine, TABLES, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Name of the key in a study's machine or workload that gives the folder of a site.
 const SITE: &str = "site";
 
-/// Keys of a machine that a study reads from the folder of a site. The first key is required.
+/// Keys of a machine of a site. The first one is required.
 pub(crate) const SITE_KEYS: &[&str] = &[SITE, "partition"];
 
-/// Value of a machine's key `partition` that stands for the nodes of all partitions.
+/// Value of `partition` for the nodes of all partitions.
 pub(crate) const ALL: &str = "*";
 
 /// Puts the content of a site's files in place of the keys that name the site's folder in a study.
-///
-/// `machine = { site = "DIR" }` becomes a machine of the topology file and the `slurm.conf` in the
-/// folder. It has the nodes of all partitions, unless the key `partition` names one. If jobs of the
-/// site share nodes, the nodes have the types of its files. `workload = { site = "DIR" }` becomes
-/// the table of the jobs in the folder.
-///
-/// # Errors
-/// If the folder is no site, or a key does not go with `site`.
+/// `machine = { site = "DIR" }` becomes a machine of the folder's topology file and `slurm.conf`,
+/// with the nodes of all partitions, unless the key `partition` names one. If jobs share nodes, the
+/// nodes have the types of these files. `workload = { site = "DIR" }` becomes the table of the
+/// folder's jobs.
 pub(crate) fn open_sites(table: &mut Table, files: &Files) -> Result<(), Problem> {
     if let Some(Value::Table(machine)) = table.get_mut("machine")
         && let Some(folder) = folder(machine, "machine")?
@@ -94,7 +89,6 @@ fn open_workload(workload: &mut Table, folder: &str, files: &Files) -> Result<()
     Ok(())
 }
 
-/// Folder of the site that a table of a study names; `None` without the key `site`.
 fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
     match table.get(SITE) {
         None => Ok(None),
@@ -107,10 +101,7 @@ fn folder(table: &Table, of: &str) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Adds the parameters of a `slurm.conf` to a study's scheduler `slurm`.
-///
-/// `qos` is the text of a table of QOS, whose priorities are added too. Parameters that the study
-/// gives are not changed.
+/// Adds parameters and QOS priorities of a site to a study's scheduler, unless it has them.
 pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     let name = ENTRY.about.name;
     let mut own = match table.get("scheduler") {
@@ -136,7 +127,7 @@ pub(super) fn add_scheduler(table: &mut Table, conf: &Conf, qos: Option<&str>) {
     table.insert("scheduler".to_owned(), own.into());
 }
 
-/// Parameters of the scheduler `slurm` that a `slurm.conf` sets, except its partitions.
+/// Parameters of the scheduler `slurm` in a `slurm.conf`, without partitions.
 fn parameters(conf: &Conf) -> Table {
     let inner: BTreeMap<&str, &str> = conf
         .setting("SchedulerParameters")
@@ -164,7 +155,7 @@ fn parameters(conf: &Conf) -> Table {
     found
 }
 
-/// Tiers and priority factors of the partitions in a `slurm.conf`, if it sets any.
+/// Tiers and priority factors of the partitions, if any are set.
 fn partitions(conf: &Conf) -> Vec<Value> {
     let of = |own: &Partition| {
         let number = |key| Some((key, own.given.get(key)?.parse().ok()?));
@@ -199,7 +190,6 @@ mod tests {
         7,1,1000,1010,1070,90,2,n[1-2],2,main,a,left,,,-N2 -n2\n\
         8,1,1005,1010,1020,90,3,n[4-6],6,main,b,right,gold,1,-N3\n9,1,1006,,,90,1,,1,none,b,right,,,\n";
 
-    /// Creates a folder with the files of a site.
     fn site(conf: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in [
@@ -212,7 +202,7 @@ mod tests {
         folder
     }
 
-    /// Table of a study in which site folders and Slurm files have been replaced.
+    /// Table of a study after all replacements.
     fn laid_out(folder: &Path, text: &str) -> Result<Table, String> {
         let text = text.replace("SITE", &folder.display().to_string());
         let mut table: Table = text.parse().unwrap();
@@ -253,7 +243,6 @@ mod tests {
         assert!(rows[0].submit.unwrap().is_date);
     }
 
-    /// Tests which pieces jobs request. Their memory is given per CPU, per GPU or per node.
     #[test]
     fn jobs_of_a_site_with_shared_nodes_request_their_pieces() {
         let conf = "NodeName=n[1-6] CPUs=8 RealMemory=9000 Gres=gpu:4\nDefMemPerCPU=100\n\

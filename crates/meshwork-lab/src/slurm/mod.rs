@@ -1,6 +1,6 @@
 //! Machines managed by Slurm, for use in studies.
 //!
-//! The crate `meshwork-slurm` parses the files of Slurm. [`read`] opens the files, and [`scenario`]
+//! The crate `meshwork-slurm` parses the files of Slurm. [`read`] opens them, and [`scenario`]
 //! turns a Slurm machine into the machine of a study.
 
 use std::path::Path;
@@ -14,18 +14,11 @@ pub use meshwork_slurm::*;
 
 use crate::run::file::{FileError, MAX_TEXT, read_whole};
 
-/// Reads a topology file of Slurm, and optionally a `slurm.conf`, as [`site::read`] describes.
-///
-/// # Errors
-/// One sentence, if a file cannot be read.
+/// Reads a topology file of Slurm, and optionally a `slurm.conf`, as [`site::read`] does.
 pub fn read(topology: &Path, conf: Option<&Path>) -> Result<site::Reading, String> {
     site::read(topology, conf, &read_file)
 }
 
-/// Reads a file of Slurm as text.
-///
-/// # Errors
-/// One sentence, if the file cannot be read.
 pub fn read_file(path: &Path) -> Result<String, String> {
     let shown = path.display().to_string();
     let text = read_whole(&shown, path, MAX_TEXT)

@@ -19,39 +19,29 @@ use super::topology::{SlurmTopology, Structure, TopologyKind};
 use crate::operator::folder::{FLAT, TOPOLOGIES};
 use crate::run::inputs::Files;
 
-/// Key of a study's machine for the topology file of Slurm.
-///
-/// The allocator that places jobs by this file, as Slurm does, has this name too.
+/// Machine key for Slurm's topology file, and name of the allocator that follows it.
 const SLURM: &str = "slurm";
 
-/// Name of the key in a study's machine that gives a model file of Nvidia's tool topograph.
+/// Machine key for a model file of Nvidia's tool topograph.
 const TOPOGRAPH: &str = "topograph";
 
-/// Keys for a machine that a study reads from files: of Slurm, or of topograph.
-///
-/// The first key of each list is required. For Slurm, the key `conf` suffices without it.
+/// Keys of a machine in files of Slurm, or of topograph.
 pub(crate) const KEYS: [&[&str]; 2] =
     [&[SLURM, "conf", "partition", "qos", "gres"], &[TOPOGRAPH, "as"]];
 
-/// Replaces a machine that is described by Slurm files with an ordinary one, and sets its
-/// allocator.
+/// Replaces a machine in files of Slurm or topograph with an ordinary one, and sets its allocator.
 ///
-/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`. For a model file
-/// of topograph, it is `machine = { topograph = "model.yaml", as = "tree" }`, where `as` may also
-/// be `block`. The partition `*` stands for the nodes of all partitions. A scheduler `slurm` gets
-/// the parameters of the `slurm.conf`. With a `gres.conf`, jobs share the nodes, whose types come
-/// from this file and the `slurm.conf`. Keys `partitions` and `reservations` may name nodes by a
-/// host list. If the scenario names no allocator, or names `slurm`, the allocator becomes the one
-/// that places jobs as Slurm does. Other machines are left unchanged.
+/// Such a machine is `machine = { slurm = "topology.yaml", conf = "slurm.conf" }`, or `machine = {
+/// topograph = "model.yaml", as = "tree" }`, where `as` may also be `block`. The partition `*`
+/// stands for the nodes of all partitions. A scheduler `slurm` gets the parameters of the
+/// `slurm.conf`. With a `gres.conf`, jobs share the nodes, whose types come from both files. Keys
+/// `partitions` and `reservations` may name nodes by a host list. If the scenario names no
+/// allocator, or `slurm`, the allocator becomes the one that places jobs as Slurm does.
 ///
-/// If the partition consists of exactly one torus without holes, the machine becomes a torus with
-/// one processor for each of Slurm's nodes, so that strategies for grids can be compared. Any other
-/// topology becomes a flat machine. On a torus, jobs of sizes that the topology file does not list
-/// are refused, as by Slurm. If jobs come from a table, the allocator gets the names by which jobs
-/// may require and exclude nodes and name partitions.
-///
-/// # Errors
-/// If a file cannot be read, Slurm would not start with it, or a key is unknown.
+/// If the partition is exactly one torus without holes, the machine becomes a torus with one
+/// processor for each of Slurm's nodes, for strategies of grids. Any other topology becomes a flat
+/// machine. On a torus, jobs of unlisted sizes are refused, as by Slurm. If jobs come from a table,
+/// the allocator gets the names by which jobs may require and exclude nodes and name partitions.
 pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     let Some(machine) = table.get("machine").and_then(Value::as_table) else { return Ok(()) };
     let named = KEYS.into_iter().find(|keys| machine.contains_key(keys[0]));
@@ -109,7 +99,6 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     if names_table(table.get("workload")) {
         insert_names(&mut allocator, &reading, &site, &order);
     }
-    // Partitions of the study replace those of the `slurm.conf`.
     if machine.contains_key("partitions") {
         allocator.remove("partitions");
     }
@@ -132,12 +121,12 @@ pub fn lay_out(table: &mut Table, files: &Files) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Names of a machine's keys that limit which jobs may use which nodes.
+/// Machine keys that limit which jobs may use which nodes.
 pub(super) fn access_keys() -> impl Iterator<Item = &'static str> {
     access::PARAMS.iter().map(|param| param.name)
 }
 
-/// Copies tables of partitions or reservations, replacing host lists by node numbers.
+/// Copies tables of partitions or reservations, with node numbers in place of host lists.
 fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
     let number = |name: &String| {
         let node = site.hosts.find(name)?;
@@ -156,10 +145,9 @@ fn numbered(tables: &Value, site: &SlurmSite, order: &[Node]) -> Value {
     tables
 }
 
-/// Types of a partition's nodes, in the form of the key `nodes` of a machine.
-///
-/// They are read from a `slurm.conf` and the `gres.conf` at `path`; an empty `path` stands for no
-/// `gres.conf`. `nodes` are Slurm's nodes in the order of the machine's node numbers.
+/// Types of a partition's nodes, as in the machine key `nodes`. They come from a `slurm.conf` and
+/// the `gres.conf` at `path`, if any. `nodes` are Slurm's nodes in the order of the machine's
+/// numbers.
 fn types_of(
     files: &Files,
     path: &str,
@@ -195,10 +183,9 @@ fn types_of(
     Ok(Value::Array(tables))
 }
 
-/// Type of nodes as an entry of a machine's key `nodes`, without the list of its nodes.
-///
-/// Each socket is an island (a group of cores and GPUs in a node) if the sockets have equally many
-/// GPUs. The result is `None` if a node has GPUs of several types.
+/// Type of nodes as an entry of the machine key `nodes`, without node numbers. `None` if a node has
+/// GPUs of several types. Each socket is an island (a group of cores and GPUs) if the sockets have
+/// equally many GPUs.
 fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<Table> {
     let own: BTreeSet<Option<u16>> = kind.gpus.iter().map(|gpus| gpus.model).collect();
     if own.len() > 1 {
@@ -229,18 +216,15 @@ fn type_table(kind: &SlurmNodeType, models: &[String], index: usize) -> Option<T
     Some(table)
 }
 
-/// Slurm's nodes of a partition, in the order of node numbers in the study's machine.
+/// Slurm's nodes of a partition, in the order of the machine's node numbers.
 #[must_use]
 pub fn node_order(reading: &Reading, site: &SlurmSite) -> Vec<Node> {
     let found = reading.topologies.iter().find(|(topology, _)| topology.name == site.topology);
     machine_of(site, found.map(|(topology, _)| topology)).2
 }
 
-/// Reads the topology file and the `slurm.conf` of a machine. Without a topology file the machine
-/// is flat.
-///
-/// The text of each file is recorded, so that it can be copied into the results folder. Paths of
-/// files that a `slurm.conf` includes are relative to its folder.
+/// Reads the topology file and the `slurm.conf` of a machine, which is flat without the former.
+/// Texts are recorded for the results folder. Included paths are relative to the `slurm.conf`.
 fn read(files: &Files, topology: Option<&str>, conf: Option<&str>) -> Result<Reading, String> {
     let text =
         |path: &str, place: &Path| files.companion(path, place).map_err(|error| error.to_string());
@@ -275,16 +259,13 @@ fn names_slurm(allocator: &Value) -> bool {
     name == Some(SLURM)
 }
 
-/// Whether the jobs of a workload come from a table, so that they may have constraints.
+/// Whether jobs come from a table, and may have constraints.
 fn names_table(workload: Option<&Value>) -> bool {
     let name = workload.and_then(|workload| workload.get("name").or(Some(workload)));
     name.and_then(Value::as_str) == Some("table")
 }
 
-/// Gives an allocator the names by which jobs refer to nodes and partitions.
-///
-/// The machine has the nodes of one partition. A job may name another partition if all its nodes
-/// are in the machine, and both partitions have the same topology.
+/// Gives an allocator the names of nodes, and of partitions with all nodes in the machine.
 fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, order: &[Node]) {
     let name = |&node: &Node| site.hosts.name(node);
     allocator.insert("hosts".to_owned(), in_order(order.iter().map(name)).into());
@@ -310,8 +291,7 @@ fn insert_names(allocator: &mut Table, reading: &Reading, site: &SlurmSite, orde
     }
 }
 
-/// Machine and allocator of a scenario for a Slurm partition. The third value lists Slurm's nodes
-/// in the order of the machine's node numbers.
+/// Machine, allocator, and Slurm's nodes in the order of the machine's node numbers.
 fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table, Vec<Node>) {
     if let Structure::Torus3d(anchors, _) = &site.structure
         && let [torus] = anchors.toruses()
@@ -328,8 +308,7 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
         allocator.insert("unlisted".to_owned(), "refuse".into());
         return (machine, allocator, order);
     }
-    // The nodes of the partition come first, then other nodes of the topology, which are never
-    // free.
+    // Nodes outside of the partition come last, and are never free.
     let mut order: Vec<Node> = site.whole.iter().collect();
     let mut machine = Table::new();
     machine.insert("topology".to_owned(), "flat".into());
@@ -402,7 +381,7 @@ fn machine_of(site: &SlurmSite, listed: Option<&SlurmTopology>) -> (Table, Table
     (machine, allocator, order)
 }
 
-/// Whether the nodes of a partition are exactly the nodes of its first torus, without holes.
+/// Whether the partition is exactly its first torus, without holes.
 fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     let torus = &anchors.toruses()[0];
     let cells = torus.cells();
@@ -411,7 +390,6 @@ fn is_all_of(site: &SlurmSite, anchors: &Anchors) -> bool {
     cells.len() == nodes.count() as usize && nodes == site.whole && !torus.entries().is_empty()
 }
 
-/// Indices of the switches that are children of the switch with the index `place`.
 fn children(listed: Option<&SlurmTopology>, place: usize) -> Vec<u32> {
     let Some(TopologyKind::Tree(switches)) = listed.map(|topology| &topology.kind) else {
         return Vec::new();
@@ -433,7 +411,7 @@ fn named(name: &str) -> Table {
 
 fn unit(key: &str, value: Value) -> Value {
     let mut table = Table::new();
-    // A ring, block or switch without nodes gets no list, so that it is never used.
+    // Without nodes, a ring, block or switch gets no list, and is never used.
     if value.as_array().is_some_and(|list| !list.is_empty()) {
         table.insert(key.to_owned(), value);
     }

@@ -16,61 +16,50 @@ use crate::run::inputs::Files;
 use crate::study::expand::{Point, point_at};
 use crate::study::{Refused, Study};
 
-/// Maximum number of events by which a run is ahead of the consumer of its events.
+/// Most events by which a run is ahead of the consumer.
 const AHEAD: usize = 1024;
 
-/// An owned copy of an event of a run.
+/// Owned copy of an event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEvent {
     pub at: Time,
-    /// Job that the event concerns, by its index in order of arrival; `NOBODY` for an event of a
-    /// node.
+    /// Job by its index in order of arrival; `NOBODY` for an event of a node.
     pub id: JobId,
     pub what: EventKind,
 }
 
-/// Kind of an event of a run, with its data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
-    /// The job joined the queue.
     Arrived(Job),
-    /// The job was refused: it would not fit even the empty machine, and never joins the queue.
+    /// The job would not fit even the empty machine, and never joins the queue.
     Refused(Job),
-    /// The scheduler turned the job away: it left the queue without being started.
+    /// The scheduler removed the job from the queue.
     TurnedAway,
-    /// The job started.
     Started {
-        /// Index of the site on which the job started.
         site: usize,
         placement: Placement,
     },
-    /// The running job was moved to other nodes.
     Moved {
-        /// New placement of the job, on the same site.
         placement: Placement,
     },
     Finished,
     /// An outage stopped the job, and it waits again.
     Interrupted,
-    /// A node went out of service.
     Down {
-        /// Index of the site to which the node belongs.
         site: usize,
         node: Node,
     },
-    /// A node returned to service.
     Up {
-        /// Index of the site to which the node belongs.
         site: usize,
         node: Node,
     },
 }
 
-/// Job id of events that concern no job.
+/// Stands for no job.
 pub(crate) const NOBODY: JobId = JobId(u64::MAX);
 
 impl RunEvent {
-    /// Converts an event of the engine; `None` for events without visible effect.
+    /// Converts an event of the engine, if it has a visible effect.
     #[must_use]
     pub fn of(now: Time, event: &Event<'_>) -> Option<RunEvent> {
         let (id, what) = match event {
@@ -87,40 +76,36 @@ impl RunEvent {
             Event::Interrupted(run) => (run.id, EventKind::Interrupted),
             Event::Down { site, node } => (NOBODY, EventKind::Down { site: *site, node: *node }),
             Event::Up { site, node } => (NOBODY, EventKind::Up { site: *site, node: *node }),
-            // Reservations and unusable lines of a log have no visible effect.
             _ => return None,
         };
         Some(RunEvent { at: now, id, what })
     }
 }
 
-/// A running simulation whose events a consumer takes, and which waits for the consumer.
+/// Running simulation whose events a consumer takes, and which waits for the consumer.
 ///
-/// The simulation has a thread of its own, which is at most a fixed number of events ahead of the
-/// consumer. So even an endless study can be watched, stepped through and left at any time, in
-/// bounded memory. Dropping the value ends the run.
+/// The simulation has a thread of its own, which is at most a fixed number of events ahead. So even
+/// an endless study can be watched and left at any time, in bounded memory. Dropping the value ends
+/// the run.
 pub struct Live {
     happenings: Receiver<RunEvent>,
     run: Option<JoinHandle<Result<Outcome, String>>>,
 }
 
-/// Result of waiting for the next event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     Event(RunEvent),
-    /// No event within the timeout: the run is still computing.
     Later,
-    /// The run has ended with this outcome, or failed with this error message.
+    /// The run has ended, or failed with this message.
     Ended(Result<Box<Outcome>, String>),
 }
 
 impl Live {
-    /// Starts the run of one replication of a scenario of a study. Scenarios and replications are
-    /// counted from 0.
+    /// Starts the run of a scenario and replication of a study, both counted from 0.
     ///
     /// # Errors
-    /// If the study is invalid or has no such scenario, its input cannot be opened, or no thread
-    /// can be started.
+    /// The study is invalid or has no such scenario, its input cannot be opened, or no thread can
+    /// be started.
     pub fn start(study: &Study, scenario: u64, replication: u64) -> Result<(Point, Live), Refused> {
         let point = point_at(study, scenario)?;
         if point.scenario.shares_nodes() {
@@ -157,7 +142,7 @@ impl Live {
         Ok((point, Live { happenings, run: Some(run) }))
     }
 
-    /// Waits for the next event of the run, at most for the time `patience`.
+    /// Waits for the next event, at most for the time `patience`.
     pub fn next(&mut self, patience: Duration) -> Next {
         match self.happenings.recv_timeout(patience) {
             Ok(happening) => Next::Event(happening),

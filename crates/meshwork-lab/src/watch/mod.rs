@@ -14,7 +14,6 @@ use meshwork::job::Dims;
 use meshwork::machine::{Block, Placement};
 use meshwork::topology::{Grid, Node};
 
-/// Placement of a single node, with which an outage occupies the node.
 pub(crate) fn single(grid: &Grid, node: Node) -> Placement {
     Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) }.into()
 }

@@ -9,28 +9,24 @@ use meshwork::topology::{Node, Topology};
 
 use super::{EventKind, RunEvent};
 
-/// A running job, and the nodes that it holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     pub job: Job,
-    /// Index of the site of the job.
     pub site: usize,
     pub placement: Placement,
-    /// Start time of the job.
     pub since: Time,
 }
 
-/// A machine and its queue, reconstructed from the events of a run. Each node has an owner: the job
-/// that holds it. Where jobs share nodes, cores are counted instead, and nodes have no owner.
+/// Machine and queue, reconstructed from the events of a run.
 ///
-/// An event takes **O(log n)** with *n* jobs in the system, plus the number of nodes that change
-/// owner.
-#[derive(Clone, Debug)]
+/// Each node has an owner: the job that holds it. Where jobs share nodes, cores are counted
+/// instead, and nodes have no owner. An event takes **O(log n)** with *n* jobs in the system, plus
+/// the number of nodes that change owner.
+#[derive(Clone, Debug, Default)]
 pub struct Scene {
     topologies: Vec<Topology>,
     owners: Vec<Vec<Option<JobId>>>,
     free: Vec<u32>,
-    /// Nodes out of service, by site.
     down: BTreeSet<(usize, Node)>,
     running: BTreeMap<JobId, Held>,
     waiting: BTreeMap<JobId, Job>,
@@ -44,29 +40,13 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// An empty machine with these sites.
     #[must_use]
     pub fn new(topologies: Vec<Topology>) -> Scene {
         let owners = topologies.iter().map(|t| vec![None; t.grid().nodes() as usize]).collect();
         let free = topologies.iter().map(|t| amount(t) as u32).collect();
-        Scene {
-            topologies,
-            owners,
-            free,
-            down: BTreeSet::new(),
-            running: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            now: Time::ZERO,
-            began: None,
-            finished: 0,
-            unserved: 0,
-            events: 0,
-            held_area: 0.0,
-            fragmented_area: 0.0,
-        }
+        Scene { topologies, owners, free, ..Scene::default() }
     }
 
-    /// Advances the time of the scene, without an event.
     pub fn advance(&mut self, to: Time) {
         if to <= self.now {
             return;
@@ -79,7 +59,6 @@ impl Scene {
         self.now = to;
     }
 
-    /// Applies an event of the run.
     pub fn apply(&mut self, happening: &RunEvent) {
         let RunEvent { at, id, what } = happening;
         self.advance(*at);
@@ -130,8 +109,7 @@ impl Scene {
         }
     }
 
-    /// Assigns nodes to a job. If several jobs move at one instant, a job may get nodes that
-    /// another job leaves only later in that instant.
+    /// Assigns nodes to a job, even nodes that another moving job leaves later in the instant.
     fn give(&mut self, id: JobId, site: usize, placement: &Placement) {
         let (owners, free) = (&mut self.owners[site], &mut self.free[site]);
         if let Some(parts) = &placement.parts {
@@ -162,13 +140,11 @@ impl Scene {
         });
     }
 
-    /// Topology of each site.
     #[must_use]
     pub fn topologies(&self) -> &[Topology] {
         &self.topologies
     }
 
-    /// The job that holds a node.
     #[must_use]
     pub fn owner(&self, site: usize, node: Node) -> Option<JobId> {
         self.owners[site][node as usize]
@@ -179,42 +155,37 @@ impl Scene {
         self.down.contains(&(site, node))
     }
 
-    /// Nodes out of service, by site.
     #[must_use]
     pub fn down(&self) -> &BTreeSet<(usize, Node)> {
         &self.down
     }
 
-    /// Number of processors that a node counts as: 1, or its number of cores if jobs share nodes.
+    /// Processors of a node: 1, or its cores if jobs share nodes.
     fn has(&self, site: usize, node: Node) -> u32 {
         self.topologies[site].types().map_or(1, |types| types.of(node).cpu)
     }
 
-    /// Number of free nodes of a site (of free cores, where jobs share nodes).
+    /// Free nodes of a site (cores, where jobs share nodes).
     #[must_use]
     pub fn free_on(&self, site: usize) -> u32 {
         self.free[site]
     }
 
-    /// Running jobs, in order of arrival.
     #[must_use]
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
     }
 
-    /// Waiting jobs, in order of arrival.
     #[must_use]
     pub fn waiting(&self) -> &BTreeMap<JobId, Job> {
         &self.waiting
     }
 
-    /// Current time of the scene.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Number of finished jobs.
     #[must_use]
     pub fn finished(&self) -> u64 {
         self.finished
@@ -226,7 +197,6 @@ impl Scene {
         self.unserved
     }
 
-    /// Number of events that were applied so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
@@ -240,16 +210,13 @@ impl Scene {
         self.free.iter().map(|&free| u64::from(free)).sum()
     }
 
-    /// Number of nodes that are neither free nor out of service.
     fn held_nodes(&self) -> u64 {
         let down = self.down.iter().map(|&(site, node)| u64::from(self.has(site, node)));
         self.nodes() - self.free_nodes() - down.sum::<u64>()
     }
 
-    /// Number of free nodes, if the oldest waiting job is blocked.
-    ///
-    /// The job is blocked if it waits although some site has enough free nodes for it. The number
-    /// is 0 if no job waits, or if no site has enough free nodes.
+    /// Number of free nodes while the oldest waiting job is blocked, otherwise 0. It is blocked if
+    /// it waits although one site has enough free nodes.
     fn fragmented(&self) -> u64 {
         let asked = self.waiting.first_key_value().map(|(_, job)| job.request.nodes());
         let is_blocked =
@@ -263,15 +230,13 @@ impl Scene {
         self.held_nodes() as f64 / self.nodes() as f64
     }
 
-    /// Current fragmentation: share of all nodes that are free while the oldest waiting job is
-    /// blocked. The job is blocked if it waits although some site has enough free nodes for it.
+    /// Current share of free nodes while the oldest waiting job is blocked, otherwise 0.
     #[must_use]
     pub fn fragmentation(&self) -> f64 {
         self.fragmented() as f64 / self.nodes() as f64
     }
 
-    /// Means of utilization and fragmentation since the first arrival; `None` before time has
-    /// passed.
+    /// Means of utilization and fragmentation since the first arrival.
     #[must_use]
     pub fn means(&self) -> Option<(f64, f64)> {
         let area = (self.now - self.began?) * self.nodes() as f64;
@@ -279,7 +244,7 @@ impl Scene {
     }
 }
 
-/// Number of nodes of a site (of cores, if jobs share nodes).
+/// Nodes of a site (cores, if jobs share nodes).
 fn amount(topology: &Topology) -> u64 {
     topology.types().map_or(u64::from(topology.grid().nodes()), |types| types.cores())
 }
@@ -296,7 +261,7 @@ mod tests {
     use crate::Study;
     use crate::watch::{EventKind, Live, NOBODY, Next, RunEvent, Scene};
 
-    /// Compares the means of a scene with the metrics of the same run, and checks its node counts.
+    /// Compares the means of a scene with the metrics of the run, and checks its node counts.
     fn agree(scheduler: &str) -> f64 {
         let text = format!(
             "scheduler = '{scheduler}'\nmachine = {{ topology = 'mesh', dims = [8, 6] }}\n\
@@ -313,8 +278,7 @@ mod tests {
                 Next::Ended(outcome) => break outcome.unwrap(),
             };
             scene.apply(&happening);
-            // While several jobs move at one instant, some hold nodes that others have yet to
-            // leave.
+            // During moves of one instant, jobs may hold nodes that others have yet to leave.
             if matches!(happening.what, EventKind::Moved { .. }) {
                 continue;
             }

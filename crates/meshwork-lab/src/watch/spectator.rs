@@ -11,32 +11,31 @@ use super::{RunEvent, Scene};
 use crate::findings::summary::label;
 use crate::study::expand::Point;
 
-/// Minimum interval between snapshots of a run.
+/// Least time between snapshots of a run.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Number of events between two readings of the clock. A reading costs more than an event.
+/// Events between two readings of the clock, which cost more than an event.
 const EVENTS: u32 = 64;
 
-/// Maximum number of nodes of a machine that is observed. A picture has too few pixels for a larger
-/// machine, and a snapshot would take too long.
+/// Most nodes of an observed machine. A picture has too few pixels for more, and a snapshot would
+/// take too long.
 const MAX_NODES: u64 = 1 << 16;
 
-/// Snapshot of a run in progress: the state of its machine and queue.
+/// State of the machine and queue of a run in progress.
 #[derive(Clone, Debug)]
 pub struct RunSnapshot {
-    /// Label of the scenario, made of its swept values; empty if nothing is swept.
+    /// Swept values of the scenario, if any.
     pub scenario: String,
-    /// Replication number, from 0.
+    /// Counted from 0.
     pub replication: u64,
     pub scene: Scene,
-    /// Whether the run has ended. If so, the snapshot shows its final state.
+    /// Whether the snapshot shows the final state.
     pub ended: bool,
 }
 
-/// Keeps the latest snapshot of one run at a time. After the observed run has ended, the next run
-/// to begin is observed. While a run goes on, its snapshot is at most about half a second old.
+/// Latest snapshot, at most about half a second old, of one run at a time.
 ///
-/// The other runs are not observed, and cost nothing.
+/// After the observed run has ended, the next run to begin is observed. Other runs cost nothing.
 #[derive(Debug, Default)]
 pub struct Spectator {
     is_busy: AtomicBool,
@@ -44,15 +43,13 @@ pub struct Spectator {
 }
 
 impl Spectator {
-    /// The latest snapshot.
     #[must_use]
     pub fn view(&self) -> Option<RunSnapshot> {
         let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         view.as_ref().map(|(_, view)| view.clone())
     }
 
-    /// Stores a snapshot if the last one is old enough, or if `has_to_be` is set. Returns whether
-    /// it was stored.
+    /// Stores a snapshot if the last one is old enough, or `has_to_be`, and returns whether it did.
     fn take(&self, view: &RunSnapshot, has_to_be: bool) -> bool {
         let mut shown = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = has_to_be || shown.as_ref().is_none_or(|(taken, _)| taken.elapsed() >= EVERY);
@@ -62,8 +59,7 @@ impl Spectator {
         is_due
     }
 
-    /// Begins to observe a run, and returns its observer. Returns `None` if another run is being
-    /// observed, or if the machine has more than 65,536 nodes.
+    /// Begins to observe a run, unless another one is observed or the machine is too large.
     #[must_use]
     pub fn follow(&self, point: &Point, replication: u64) -> Option<Box<dyn Observer + '_>> {
         let topologies = point.scenario.topologies();
@@ -77,21 +73,17 @@ impl Spectator {
     }
 }
 
-/// Observer that updates the snapshot of the observed run.
 struct Follower<'a> {
     spectator: &'a Spectator,
     view: RunSnapshot,
-    /// Number of events since the clock was last checked.
     events: u32,
-    /// Whether the stored snapshot is one of the observed run.
     is_shown: bool,
 }
 
 impl Observer for Follower<'_> {
     fn observe(&mut self, now: Time, event: &Event<'_>) {
         let Some(happening) = RunEvent::of(now, event) else { return };
-        // Within an instant some jobs have left and others not yet started: the snapshot is taken
-        // at its end.
+        // Within an instant some jobs have left and others not yet started.
         if self.events >= EVENTS && now > self.view.scene.now() {
             self.events = 0;
             self.is_shown |= self.spectator.take(&self.view, false);
@@ -102,10 +94,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Stores the final state of the run.
-    ///
-    /// A run without an earlier snapshot replaces the stored snapshot of another run only if that
-    /// is old enough.
+    /// Stores the final state.
     fn drop(&mut self) {
         self.view.ended = true;
         self.spectator.take(&self.view, self.is_shown);

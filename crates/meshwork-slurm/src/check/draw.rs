@@ -4,13 +4,12 @@ use meshwork::alloc::listed::anchors::Torus;
 
 use crate::topology::{SlurmTopology, Structure, Switch, TopologyKind};
 
-/// The maximum number of lines, and of columns, of a drawing.
 const MOST: usize = 200;
 
-/// The letters that stand for the boxes of nodes in the drawing of a torus, in order.
+/// Stand for the boxes of nodes in the drawing of a torus, in order.
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// The lines of a drawing. Empty if there is nothing to draw, or if the drawing would be too large.
+/// Lines of a drawing; empty if there is nothing to draw, or too much.
 pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String> {
     let mut lines = Vec::new();
     match (structure, &topology.kind) {
@@ -52,10 +51,9 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> Vec<String>
     if is_wide || lines.len() > MOST { Vec::new() } else { lines }
 }
 
-/// Draws the layers of a torus from z = 0 on, with x to the right and y downwards. The torus is
-/// divided into boxes, each with its own letter at all of its cells. The boxes are taken from the
-/// first listed placement whose boxes fill the torus without overlap. Cells without a node are
-/// dashes.
+/// Draws the layers of a torus from z = 0 on, with x to the right and y downwards. Each letter
+/// stands for one box of the first listed placement whose boxes fill the torus. Cells without a
+/// node are dashes.
 fn layers(torus: &Torus, name: &str) -> Vec<String> {
     let sides = torus.grid().sides();
     let tiles = torus.entries().iter().position(|entry| {
@@ -92,7 +90,6 @@ fn layers(torus: &Torus, name: &str) -> Vec<String> {
     lines
 }
 
-/// Draws the switches of a tree as an indented list.
 fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     let children = |switch: &Switch| -> Vec<usize> {
         let list = switch.children.as_ref().filter(|_| switch.nodes.is_none());
@@ -103,8 +100,7 @@ fn tree(switches: &[Switch], lines: &mut Vec<String>) {
     };
     let below: Vec<Vec<usize>> = switches.iter().map(children).collect();
     let roots = (0..switches.len()).filter(|root| !below.iter().any(|list| list.contains(root)));
-    // A switch with several parents is drawn below each of them; the limit on lines ends the
-    // drawing.
+    // A switch with several parents is drawn below each; the limit on lines ends the drawing.
     let mut open: Vec<(usize, usize)> = roots.map(|root| (root, 0)).collect();
     open.reverse();
     while let Some((switch, depth)) = open.pop() {

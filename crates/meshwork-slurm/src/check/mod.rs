@@ -1,7 +1,7 @@
-//! A lint for the configuration files of a machine, to be run before Slurm reads them.
+//! Lint for the configuration files of a machine, before Slurm reads them.
 //!
-//! The lint finds errors, and problems that Slurm does not report. It also tabulates what a
-//! topology lists, such as its switches, block sizes or placements.
+//! It finds errors, and problems that Slurm does not report. It also tabulates what a topology
+//! lists, such as its switches, block sizes or placements.
 
 mod draw;
 mod names;
@@ -18,22 +18,14 @@ use crate::finding::{Level, LintFinding, Source};
 use crate::shared::{gres, traps};
 use crate::site::{self, Reading};
 
-/// Result of the lint: the configuration files with all findings about them.
 #[derive(Clone, Debug)]
 pub struct LintReport {
-    /// The content of the files, as parsed.
     pub reading: Reading,
-    /// Tables of the entries that the topologies list, one table for each topology.
-    ///
-    /// The table of a flat topology is empty.
     pub tables: Vec<PlacementTable>,
     pub drawings: Vec<Vec<String>>,
 }
 
-/// Reads the files and checks them; `text` returns the text of a file.
-///
-/// # Errors
-/// The message of `text`, if it cannot read a file.
+/// Reads the files by the function `text`, and checks them.
 pub fn check(
     topology: &Path,
     conf: Option<&Path>,
@@ -49,7 +41,6 @@ pub fn check(
     Ok(of(reading))
 }
 
-/// Checks files that have already been read.
 #[must_use]
 pub fn of(mut reading: Reading) -> LintReport {
     silent::look(&mut reading);
@@ -57,20 +48,18 @@ pub fn of(mut reading: Reading) -> LintReport {
         names::look(conf, &mut reading.findings);
     }
     let topologies = &reading.topologies;
-    let tables = topologies.iter().map(|(topology, built)| table::of(topology, built)).collect();
+    let tables = topologies.iter().map(|(_, built)| table::of(built)).collect();
     let drawings = topologies.iter().map(|(topology, built)| draw::of(topology, built)).collect();
     LintReport { reading, tables, drawings }
 }
 
 impl LintReport {
-    /// Whether Slurm would start with these files.
     #[must_use]
     pub fn starts(&self) -> bool {
         self.reading.findings.first_fatal().is_none()
     }
 
-    /// The findings: first the fatal ones, then the warnings. Findings of equal severity are in
-    /// order of file and line.
+    /// Findings in order of severity, then of file and line.
     #[must_use]
     pub fn findings(&self) -> Vec<&LintFinding> {
         let mut all: Vec<&LintFinding> = self.reading.findings.0.iter().collect();

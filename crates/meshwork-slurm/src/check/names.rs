@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::conf::{Conf, ConfLine};
 use crate::finding::LintFindings;
 
-/// Keys with which a line may begin, or that stand alone.
+/// Keys that begin a line, or stand alone.
 const SETTINGS: &str = "\
     AccountingStorageBackupHost AccountingStorageEnforce AccountingStorageExternalHost \
     AccountingStorageHost AccountingStorageLoc AccountingStorageParameters AccountingStoragePass \
@@ -71,7 +71,6 @@ const NODES: &str = "\
     RestrictedCoresPerGPU Sockets SocketsPerBoard State SuspendTime ThreadsPerCore TmpDisk \
     Topology TRESWeights Weight";
 
-/// Keys of a line that defines a partition.
 const PARTITIONS: &str = "\
     AllocNodes AllowAccounts AllowGroups AllowQos Alternate CpuBind Default DefaultTime \
     DefCPUPerGPU DefMemPerCPU DefMemPerGPU DefMemPerNode DenyAccounts DenyQos DisableRootJobs \
@@ -81,7 +80,6 @@ const PARTITIONS: &str = "\
     PriorityTier QOS ReqResv ResumeTimeout RootOnly SelectTypeParameters Shared State \
     SuspendTime SuspendTimeout Topology TRESBillingWeights";
 
-/// Options of `SchedulerParameters`.
 const OPTIONS: &str = "\
     allow_zero_lic assoc_limit_stop batch_sched_delay bb_array_stage_cnt bf_allow_magnetic_slot \
     bf_busy_nodes bf_continue bf_hetjob_immediate bf_hetjob_prio bf_ignore_newly_avail_nodes \
@@ -103,7 +101,7 @@ const OPTIONS: &str = "\
     sched_interval sched_max_job_start sched_min_interval spec_cores_first step_retry_count \
     step_retry_time time_min_as_soft_limit whole_hetjob whole_pack";
 
-/// Largest number of edits by which a misspelt name differs from the known one.
+/// Most edits between a misspelt name and the known one.
 const MOST_EDITS: usize = 2;
 
 /// Adds a finding for each unknown key or option of a `slurm.conf`.
@@ -112,7 +110,7 @@ pub(super) fn look(conf: &Conf, findings: &mut LintFindings) {
     let mut keys = |line: &ConfLine, known: &str, of: &str| {
         for (key, _) in &line.pairs {
             let Some(meant) = unknown(key, known) else { continue };
-            // The keys of a `DEFAULT` line occur in each line that follows.
+            // Keys of a `DEFAULT` line occur in each line that follows.
             if !seen.insert((key.clone(), of.to_owned())) {
                 continue;
             }
@@ -153,9 +151,8 @@ pub(super) fn look(conf: &Conf, findings: &mut LintFindings) {
     }
 }
 
-/// Edits to the most similar known name, and that name, of a name that is not known itself.
-///
-/// The inner result is `None` if no known name is similar.
+/// Most similar known name of an unknown name, with the number of edits. The inner result is `None`
+/// if none is similar.
 #[allow(clippy::option_option)]
 fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {
     let distance =
@@ -168,7 +165,7 @@ fn unknown<'a>(name: &str, known: &'a str) -> Option<Option<(usize, &'a str)>> {
     }
 }
 
-/// The question after an unknown name, if there is a similar one.
+/// Question after an unknown name with a similar one.
 fn hint(meant: Option<(usize, &str)>) -> String {
     meant.map(|(_, right)| format!(" (did you mean `{right}`?)")).unwrap_or_default()
 }
@@ -246,7 +243,6 @@ mod tests {
             assert!(known.split_whitespace().all(|name| unknown(name, known).is_none()));
         }
         assert_eq!(found("nodename=n[0-3] cpus=2\nPartitionName=p nodes=ALL default=yes\n"), []);
-        // Keys and options of configurations with which Slurm 22.05.8 ran.
         let ran = "AccountingStorageEnforce AccountingStorageHost AccountingStoragePass AccountingStoragePort \
                    AccountingStorageTRES AuthAltParameters AuthAltTypes CredType FirstJobId HashPlugin \
                    InactiveLimit JobAcctGatherType JobCompLoc JobCompPort KillWait Licenses MpiDefault \

@@ -1,7 +1,7 @@
 //! Warnings about configurations that Slurm accepts silently although they cannot be intended.
 
 use meshwork::alloc::listed::anchors::{Anchors, Entry, Torus};
-use meshwork::alloc::listed::{Decision, NodeRequest, Nodes, decide};
+use meshwork::alloc::listed::{Decision, NodeRequest, decide};
 use meshwork::geometry::NodeSet;
 
 use crate::conf::Partition;
@@ -9,12 +9,9 @@ use crate::finding::LintFindings;
 use crate::site::Reading;
 use crate::topology::{self, NamedNodes, SlurmTopology, Structure, TopologyKind, by};
 
-/// Largest number of nodes of a topology for which the lint tries every job size.
-///
-/// Each size is tried on the empty machine.
+/// Largest number of nodes for which the lint tries every job size on the empty machine.
 const MOST_TRIED: u32 = 4096;
 
-/// Adds to the findings all warnings about problems that Slurm does not report.
 pub(super) fn look(reading: &mut Reading) {
     let mut findings = std::mem::take(&mut reading.findings);
     for (topology, structure) in &reading.topologies {
@@ -90,7 +87,7 @@ fn toruses(
     }
 }
 
-/// Warns of placements whose boxes would also fit when rotated, but whose rotations are not listed.
+/// Warns of placements whose rotations would also fit, but are not listed.
 fn rotations(torus: &topology::SlurmTorus, findings: &mut LintFindings) {
     let mut seen: Vec<[u32; 3]> = Vec::new();
     for placement in &torus.placements {
@@ -161,14 +158,7 @@ fn sizes(
     if count > MOST_TRIED {
         return;
     }
-    let (mut weights, mut processors) =
-        (vec![1; whole.universe() as usize], vec![1; whole.universe() as usize]);
-    for node in reading.conf.iter().flat_map(|conf| &conf.nodes) {
-        if let Some(place) = reading.hosts.find(&node.name) {
-            (weights[place as usize], processors[place as usize]) = (node.weight, node.processors);
-        }
-    }
-    let nodes = Nodes::new(weights, processors);
+    let nodes = reading.nodes_of(reading.conf.as_ref().map_or(&[], |conf| &conf.nodes));
     let is_refused = |&size: &u32| {
         let decision = decide(structure.rule(), &nodes, &NodeRequest::of(size), &whole, &whole);
         matches!(decision, Decision::Never(_))

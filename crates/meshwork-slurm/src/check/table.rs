@@ -1,15 +1,12 @@
 //! Tables of the switches, block sizes, rings or placements that a topology lists.
-//!
-//! The lint shows them.
 
 use meshwork::alloc::listed::anchors::Anchors;
 use serde_json::{Map, Value as Json};
 
-use crate::topology::{NamedNodes, SlurmTopology, Structure, by};
+use crate::topology::{NamedNodes, Structure, by};
 
 pub type PlacementRow = Vec<Json>;
 
-/// A table of the switches, block sizes, rings or placements of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementTable {
     pub columns: Vec<&'static str>,
@@ -17,7 +14,6 @@ pub struct PlacementTable {
 }
 
 impl PlacementTable {
-    /// The rows of the table as JSON objects.
     #[must_use]
     pub fn json(&self) -> Json {
         let object = |row: &PlacementRow| {
@@ -30,7 +26,7 @@ impl PlacementTable {
     }
 }
 
-pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTable {
+pub(super) fn of(structure: &Structure) -> PlacementTable {
     match structure {
         Structure::Flat => PlacementTable { columns: Vec::new(), rows: Vec::new() },
         Structure::Tree(tree, named) => PlacementTable {
@@ -51,23 +47,13 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
                 let nodes: Vec<u32> =
                     parts.map(|part| part.iter().map(|block| block.count()).sum()).collect();
                 let size = u64::from(*base) << level;
-                let (least, most) = (nodes.iter().min(), nodes.iter().max());
-                vec![
-                    size.into(),
-                    joined.into(),
-                    nodes.len().into(),
-                    least.copied().into(),
-                    most.copied().into(),
-                ]
+                let (least, most) = (nodes.iter().min().copied(), nodes.iter().max().copied());
+                vec![size.into(), joined.into(), nodes.len().into(), least.into(), most.into()]
             };
-            let rows = levels
-                .iter()
-                .filter(|&&level| 1_usize << level < 2 * named.len())
-                .map(row)
-                .collect();
+            let listed = levels.iter().filter(|&&level| 1_usize << level < 2 * named.len());
             PlacementTable {
                 columns: vec!["size", "base_blocks", "blocks", "least_nodes", "most_nodes"],
-                rows,
+                rows: listed.map(row).collect(),
             }
         }
         Structure::Ring(_, named) => {
@@ -79,21 +65,15 @@ pub(super) fn of(topology: &SlurmTopology, structure: &Structure) -> PlacementTa
                 rows: named.iter().map(row).collect(),
             }
         }
-        Structure::Torus3d(anchors, named) => placements(topology, anchors, named),
+        Structure::Torus3d(anchors, named) => placements(anchors, named),
     }
 }
 
-/// The table of the placements of tori, with a row for each placement.
-///
-/// The column `anchors` has the number of positions of the placement's boxes. A job that gets a box
-/// makes all larger boxes that overlap it unavailable. The columns `breaks_least` and `breaks_most`
-/// have the smallest and the largest number of boxes of the next larger placement that one job
-/// makes unavailable on an otherwise empty machine.
-fn placements(
-    _topology: &SlurmTopology,
-    anchors: &Anchors,
-    named: &[NamedNodes],
-) -> PlacementTable {
+/// Placements of tori, with a row for each. `anchors` is the number of positions of a placement's
+/// boxes. A job in a box makes all larger boxes that overlap it unavailable. `breaks_least` and
+/// `breaks_most` are the fewest and the most boxes of the next larger placement that one job makes
+/// unavailable on an otherwise empty machine.
+fn placements(anchors: &Anchors, named: &[NamedNodes]) -> PlacementTable {
     let mut rows = Vec::new();
     for (torus, named) in anchors.toruses().iter().zip(named) {
         for (place, entry) in torus.entries().iter().enumerate() {
@@ -117,19 +97,7 @@ fn placements(
             ]);
         }
     }
-    let columns = vec![
-        "torus",
-        "dims",
-        "size",
-        "spacing",
-        "seed",
-        "anchors",
-        "distinct",
-        "complete",
-        "overlap",
-        "next",
-        "breaks_least",
-        "breaks_most",
-    ];
-    PlacementTable { columns, rows }
+    let columns = "torus dims size spacing seed anchors distinct complete overlap next \
+                   breaks_least breaks_most";
+    PlacementTable { columns: columns.split(' ').collect(), rows }
 }

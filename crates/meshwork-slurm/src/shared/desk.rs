@@ -9,7 +9,6 @@ use serde_json::{Value as Json, json};
 
 use super::SharedSite;
 
-/// An allocator of a partition of shared nodes, which knows the parts of nodes that each job holds.
 #[derive(Clone, Debug)]
 pub struct SharedAllocator<K: Ord> {
     site: SharedSite,
@@ -18,39 +17,33 @@ pub struct SharedAllocator<K: Ord> {
 }
 
 impl<K: Ord> SharedAllocator<K> {
-    /// An allocator of a partition in which no job holds anything.
     #[must_use]
     pub fn new(site: SharedSite) -> SharedAllocator<K> {
         let book = SharedBook::new(&site.machine);
         SharedAllocator { site, book, held: BTreeMap::new() }
     }
 
-    /// The partition, with its nodes and the cores, memory and GPUs of each.
     #[must_use]
     pub fn site(&self) -> &SharedSite {
         &self.site
     }
 
-    /// Whether a job of this name holds parts of nodes.
     #[must_use]
     pub fn holds(&self, name: &K) -> bool {
         self.held.contains_key(name)
     }
 
-    /// The jobs, with the parts of nodes that each holds.
     pub fn held(&self) -> impl Iterator<Item = (&K, &[SharedGrant])> {
         self.held.iter().map(|(name, grants)| (name, &grants[..]))
     }
 
-    /// The answer to a request for parts of nodes in the current state. Nothing is allocated.
+    /// Answer to a request in the current state, without an allocation.
     #[must_use]
     pub fn ask(&mut self, request: &SharedRequest) -> SharedDecision {
         self.book.decide(&self.site.machine, request)
     }
 
-    /// Allocates what [`ask`](SharedAllocator::ask) would give, if the job can start.
-    ///
-    /// Then the parts that a job of this name held before are released. Returns the answer.
+    /// Allocates the parts of [`ask`](SharedAllocator::ask) in place of the job's earlier ones.
     pub fn allocate(&mut self, name: K, request: &SharedRequest) -> SharedDecision {
         let decision = self.ask(request);
         if let SharedDecision::Start { grants, .. } = &decision {
@@ -61,22 +54,18 @@ impl<K: Ord> SharedAllocator<K> {
         decision
     }
 
-    /// Releases the parts of nodes that a job holds. Returns the number of nodes, or `None` if the
-    /// job holds nothing.
     pub fn release(&mut self, name: &K) -> Option<u32> {
         let grants = self.held.remove(name)?;
         grants.iter().for_each(|grant| self.book.give_back(grant));
         Some(grants.len() as u32)
     }
 
-    /// Number of nodes of which no job holds a part.
     #[must_use]
     pub fn idle(&self) -> u32 {
         let machine = &self.site.machine;
         machine.up.iter().filter(|&node| self.book.holdings().is_idle(machine, node)).count() as u32
     }
 
-    /// The answer to a request as JSON, without the name of the job.
     #[must_use]
     pub fn json(&self, request: &SharedRequest, decision: &SharedDecision) -> Json {
         match decision {
@@ -115,7 +104,7 @@ impl<K: Ord> SharedAllocator<K> {
         }
     }
 
-    /// The GPUs of a job on one node, in the notation of `scontrol -d show job`.
+    /// GPUs of a job on one node, in the notation of `scontrol -d show job`.
     fn gres(&self, request: &SharedRequest, grant: &SharedGrant) -> String {
         let kind = self.site.machine.node(grant.node);
         let asked = [request.gpus, request.gpus_per_node, request.gpus_per_task];
@@ -147,7 +136,7 @@ impl<K: Ord> SharedAllocator<K> {
     }
 }
 
-/// The numbers of a set of cores, in the notation `0-15,32`.
+/// Numbers of cores, in the notation `0-15,32`.
 fn listed(cores: &CoreSet) -> String {
     ranges(cores.iter())
 }

@@ -1,4 +1,4 @@
-//! Reads the lines of a `gres.conf` that describe GPUs: their types, nearby cores and links.
+//! Reads the lines of a `gres.conf` that describe GPUs: types, nearby cores and links.
 
 use std::path::Path;
 
@@ -6,31 +6,22 @@ use meshwork::job::hostlist;
 
 use crate::lines::{ConfLine, lines};
 
-/// A line of `gres.conf` that describes GPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GresLine {
-    /// The number of the line in the file, from 1.
     pub line: usize,
-    /// Names of the nodes that have these GPUs; `None` for all nodes.
+    /// `None` for all nodes.
     pub nodes: Option<Vec<String>>,
-    /// The type of the GPUs, in lower case.
+    /// Type of the GPUs, in lower case.
     pub model: Option<String>,
-    /// Number of GPUs that the line gives to each node.
     pub count: u32,
-    /// Whether the line names the device files of the GPUs (its key `File`).
+    /// Whether the key `File` names device files.
     pub has_files: bool,
-    /// Numbers of the cores that are near the GPUs; `None` if the line does not say.
+    /// Cores near the GPUs, if the line says.
     pub cores: Option<Vec<u32>>,
-    /// For each GPU of the node, the number of links between that GPU and the GPU of this line.
-    ///
-    /// This is the key `Links`. The number is -1 for the line's GPU itself.
+    /// For each GPU of the node, its links to this line's GPU, and -1 for that GPU itself.
     pub links: Option<Vec<i32>>,
 }
 
-/// Opens and reads a `gres.conf`; `text` returns the text of a file.
-///
-/// # Errors
-/// One sentence that names the file.
 pub fn open(
     path: &Path,
     text: &dyn Fn(&Path) -> Result<String, String>,
@@ -38,10 +29,7 @@ pub fn open(
     read(&text(path)?).map_err(|says| format!("{}, {says}", path.display()))
 }
 
-/// Reads the text of a `gres.conf`. Lines about resources other than GPUs are left out.
-///
-/// # Errors
-/// One sentence that names the line.
+/// Reads the lines of a `gres.conf` about GPUs.
 pub fn read(text: &str) -> Result<Vec<GresLine>, String> {
     let mut all = Vec::new();
     for line in lines(text) {
@@ -112,12 +100,12 @@ fn gpus(line: &ConfLine) -> Result<GresLine, String> {
     })
 }
 
-/// Number of device files that a list such as `/dev/nvidia[0-3]` names.
+/// Number of device files in a list such as `/dev/nvidia[0-3]`.
 fn files(list: &str) -> Result<u32, String> {
     Ok(hostlist::names(list)?.len() as u32)
 }
 
-/// The numbers that a list such as `0-15,32` contains.
+/// Numbers of a list such as `0-15,32`.
 fn numbers(list: &str) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     for part in list.split(',') {

@@ -18,17 +18,13 @@ use gres::GresLine;
 /// A partition whose nodes jobs share, with the cores, memory and GPUs of each node.
 #[derive(Clone, Debug)]
 pub struct SharedSite {
-    /// All nodes of the machine.
     pub hosts: Hosts,
-    /// The nodes with their cores, memory and GPUs, as allocation rules take them.
-    ///
-    /// The allocation rules are in the crate `meshwork`.
+    /// Nodes with their cores, memory and GPUs, for the rules of the crate `meshwork`.
     pub machine: SharedMachine,
 }
 
 impl SharedSite {
-    /// Index of the type of GPUs with this name; `u16::MAX`, which is no type, if no node has such
-    /// GPUs.
+    /// Index of a type of GPUs; `u16::MAX` if no node has such GPUs.
     pub(crate) fn model(&self, name: &str) -> u16 {
         let models = &self.machine.models;
         let found = models.iter().position(|own| own.eq_ignore_ascii_case(name));
@@ -75,11 +71,9 @@ impl SharedSite {
         let mut type_of = Vec::new();
         for (node, host) in (0..site.hosts.count()).map(|node| (node, site.hosts.name(node))) {
             let own = conf.nodes.iter().find(|own| own.name == host);
-            let Some(own) = own else {
-                return Err(at(format!("the node {host} has no NodeName line")));
-            };
-            let kind =
-                node_type(&conf.node_lines[own.given], host, gres, &mut models).map_err(at)?;
+            let own = own.ok_or_else(|| at(format!("the node {host} has no NodeName line")))?;
+            let line = &conf.node_lines[own.given];
+            let kind = node_type(line, host, gres, &mut models).map_err(at)?;
             let place = types.iter().position(|other| *other == kind);
             let place = place.unwrap_or_else(|| {
                 types.push(kind);
@@ -94,12 +88,11 @@ impl SharedSite {
     }
 }
 
-/// The number that is the value of a line's key; `None` if the line does not have the key.
 fn number(line: &ConfLine, key: &str) -> Result<Option<u64>, String> {
     let Some(text) = line.get(key) else { return Ok(None) };
     let number = text.parse::<u64>().ok().filter(|number| *number < 1 << 40);
-    let says = || format!("{key} is {text}, but must be a whole number below 2^40");
-    number.ok_or_else(|| format!("line {}: {}", line.number, says())).map(Some)
+    let says = "but must be a whole number below 2^40";
+    number.ok_or_else(|| format!("line {}: {key} is {text}, {says}", line.number)).map(Some)
 }
 
 fn params(conf: &Conf, partition: Option<&Partition>) -> Result<SelectParams, String> {
@@ -132,8 +125,7 @@ fn params(conf: &Conf, partition: Option<&Partition>) -> Result<SelectParams, St
     };
     let own = |key: &str| line.is_some_and(|line| line.get(key).is_some());
     let scheduler = conf.setting("SchedulerParameters").unwrap_or_default().to_lowercase();
-    // A default of the partition overrides the machine's default, even if one is per CPU and the
-    // other per node.
+    // A default of the partition overrides both defaults of the machine.
     let (mut per_cpu, mut per_node) = (whole("DefMemPerCPU")?, whole("DefMemPerNode")?);
     if own("DefMemPerCPU") && !own("DefMemPerNode") {
         per_node = None;
@@ -169,7 +161,6 @@ fn params(conf: &Conf, partition: Option<&Partition>) -> Result<SelectParams, St
     })
 }
 
-/// The type of a node, from lines in `slurm.conf` and `gres.conf`.
 fn node_type(
     line: &ConfLine,
     host: &str,
@@ -327,8 +318,7 @@ fn gpus_of(list: &str) -> Result<Vec<(Option<String>, u32)>, String> {
 }
 
 impl Conf {
-    /// The partition of this name. Without a name, the default partition, or if there is none the
-    /// only one.
+    /// Partition of this name. Without a name, it is the default partition, or else the only one.
     #[must_use]
     pub fn partition(&self, name: Option<&str>) -> Option<&Partition> {
         match name {

@@ -5,12 +5,11 @@ use meshwork::job::hostlist;
 
 use super::SharedSite;
 
-/// List of the options that are supported, for error messages.
+/// Supported options, for error messages.
 const KNOWN: &str = "-n, -N, -c, --ntasks-per-node, --mem, --mem-per-cpu, --gres=gpu:K, --gpus, \
                      --gpus-per-node, --gpus-per-task, --cpus-per-gpu, --mem-per-gpu, --exclusive, \
                      -C, -x, -m and --gres-flags=enforce-binding";
 
-/// Options that have a name of one letter, each with its long name.
 const SHORT: [(char, &str); 8] = [
     ('n', "ntasks"),
     ('N', "nodes"),
@@ -23,9 +22,6 @@ const SHORT: [(char, &str); 8] = [
 ];
 
 /// Reads options such as `-n2 --gpus-per-task=h100:1 -c16 --mem=100000 -Ch100`.
-///
-/// # Errors
-/// One sentence: an unknown option, or a value that the option does not take.
 pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     let mut request = SharedRequest::default();
     let mut words = text.split_whitespace();
@@ -51,7 +47,7 @@ pub fn read(text: &str, site: &SharedSite) -> Result<SharedRequest, String> {
     Ok(request)
 }
 
-/// The long name of the option in a word, and the option's value if the word contains it.
+/// Long name of the option in a word, and the value if the word has it.
 fn split(word: &str) -> Result<(&str, Option<&str>), String> {
     if let Some(long) = word.strip_prefix("--") {
         return Ok(match long.split_once('=') {
@@ -145,7 +141,7 @@ fn range(value: &str) -> Result<(u32, u32), String> {
     )
 }
 
-/// Converts an amount of memory to megabytes. It may have a suffix K, M, G or T; the default is M.
+/// Megabytes of an amount with a suffix K, M (the default), G or T.
 fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     let upper = value.to_uppercase();
     let digits = upper.trim_end_matches(['K', 'M', 'G', 'T', 'B']);
@@ -162,7 +158,7 @@ fn megabytes(name: &str, value: &str) -> Result<u64, String> {
     Ok(megabytes.min(1 << 40))
 }
 
-/// Reads a number of GPUs, with or without a type: `4` or `a100:4`.
+/// Number of GPUs, with or without a type: `4` or `a100:4`.
 fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> {
     let (model, number) = match value.rsplit_once(':') {
         Some((model, number)) => (Some(model), number),
@@ -176,9 +172,7 @@ fn gpus(site: &SharedSite, name: &str, value: &str) -> Result<GpuCount, String> 
     Ok(GpuCount { count, model: model.map(|model| site.model(model)) })
 }
 
-/// Reads the order of sockets from a value of the option `-m`, in the form `nodes:sockets`.
-///
-/// The second word gives the order of sockets. The first word may be left empty.
+/// Order of sockets: the second word of the option `-m`, after `:`. The first may be empty.
 fn order(value: &str) -> Result<SocketOrder, String> {
     let mut parts = value.split(':');
     let (nodes, sockets) = (parts.next().unwrap_or_default(), parts.next());

@@ -8,9 +8,7 @@ use super::gres::GresLine;
 use super::{SharedSite, params};
 use crate::site::Reading;
 
-/// Adds warnings about a `gres.conf`, and about what jobs of the partitions get because of it.
-///
-/// All of these pitfalls were observed with Slurm 26.05.
+/// Warns of a `gres.conf`, and of its effects on jobs, as observed with Slurm 26.05.
 pub fn look(reading: &mut Reading, lines: &[GresLine]) {
     let mut findings = std::mem::take(&mut reading.findings);
     let partitions = reading.conf.iter().flat_map(|conf| &conf.partitions);

@@ -4,10 +4,7 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::lines::{ConfLine, lines};
 
-/// Reads the topology of a `topology.conf`. Its kind follows from the keys of its lines.
-///
-/// # Errors
-/// If Slurm would not start with the file; the reason is then among the findings.
+/// Reads the topology of a `topology.conf`, whose kind follows from its keys.
 pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fatal> {
     let (mut switches, mut blocks, mut rings) = (Vec::new(), Vec::new(), Vec::new());
     let mut sizes = None;

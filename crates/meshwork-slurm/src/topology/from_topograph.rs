@@ -1,7 +1,6 @@
 //! Reads a model file of NVIDIA's topograph: switches, and nodes with their domains of fast links.
 //!
-//! The switches of the file become the default topology `tree`, and its domains the topology
-//! `block`.
+//! The switches become the default topology `tree`, the domains the topology `block`.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +10,17 @@ use super::{NodeGroup, SlurmTopology, Switch, Text, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{Value, Yaml};
 
-/// Suffixes of the annotation keys that name a node's domains, the smaller domain first.
+/// Suffixes of annotation keys for a node's domains, the smaller one first.
 const DOMAINS: [&str; 2] = ["/sub-domain", "/domain"];
 
-/// Nodes that are below the same switch and in the same domains.
 struct Listed {
     line: usize,
     switch: String,
     nodes: Vec<String>,
-    /// Names of the domains of the nodes, in the order of [`DOMAINS`].
     domains: [Option<String>; 2],
 }
 
-/// Whether a document is a model file of topograph, a tool that discovers topologies. It is a
-/// mapping with switches or blocks, but without the name of a topology.
+/// Whether a document is a model of topograph: with switches or blocks, but without a name.
 pub(super) fn is_model(document: &Yaml) -> bool {
     let has = |key| document.get(key).is_some();
     matches!(document.value, Value::Map(_))
@@ -33,9 +29,6 @@ pub(super) fn is_model(document: &Yaml) -> bool {
 }
 
 /// Reads the topologies of a model of topograph.
-///
-/// # Errors
-/// If the document is no valid model; the reason is then among the findings.
 pub(super) fn read(
     document: &Yaml,
     findings: &mut LintFindings,
@@ -68,8 +61,7 @@ pub(super) fn read(
     Ok(topologies)
 }
 
-/// The switches that the file lists, and then the leaf switches that its nodes name. Leaf switches
-/// are in the order in which the nodes first name them.
+/// Listed switches, then the leaf switches that nodes name, in the order of the nodes.
 fn switches(
     document: &Yaml,
     listed: &[Listed],
@@ -132,13 +124,9 @@ fn switches(
     Ok(switches)
 }
 
-/// The topology `block`, whose base blocks are the domains of one level.
-///
-/// If all nodes are in smaller domains, the base blocks are the smaller domains. Otherwise, if all
-/// nodes are in larger domains, they are the larger domains. `None` in all other cases.
-///
-/// The size of a base block is the number of nodes of the smallest domain. The listed sizes are
-/// this size times 1, 2, 4, …, up to the number of domains.
+/// Topology `block` of the smaller domains, or else the larger ones, if all nodes are in such
+/// domains. A base block has the number of nodes of the smallest domain. The listed sizes are this
+/// number times 1, 2, 4, …, up to the number of domains.
 fn blocks(line: usize, listed: &[Listed]) -> Option<SlurmTopology> {
     let filled = || listed.iter().filter(|item| !item.nodes.is_empty());
     let level = (0..DOMAINS.len()).find(|&at| filled().all(|item| item.domains[at].is_some()))?;

@@ -7,13 +7,9 @@ use super::{
 use crate::finding::{Fatal, LintFindings};
 use crate::yaml::{self, Value, Yaml};
 
-/// The kinds of topology, by their keys in the file.
 const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 
 /// Reads the topologies of a `topology.yaml`, in the order of the file.
-///
-/// # Errors
-/// If Slurm would not start with the file; the reason is then among the findings.
 pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology>, Fatal> {
     let document = yaml::read(text).map_err(|refused| {
         let slurm: Vec<&str> = refused.slurm.iter().map(String::as_str).collect();
@@ -34,7 +30,7 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
     items.iter().map(|item| topology(item, findings)).collect()
 }
 
-/// Whether a text is a model file of topograph, and not a topology file of Slurm.
+/// Whether a text is a model of topograph, and no topology file of Slurm.
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     yaml::read(text).ok().flatten().is_some_and(|document| from_topograph::is_model(&document))
@@ -119,8 +115,7 @@ fn flat(body: &Yaml, findings: &mut LintFindings) -> Result<TopologyKind, Fatal>
     Err(findings.fatal(body.line, says, &[yaml::FATAL]))
 }
 
-/// The sizes in the list `block_sizes`, and the line at which the list begins. `None` if the list
-/// is empty.
+/// Sizes in `block_sizes`, and the line of the list, unless it is empty.
 fn block_sizes(
     given: &Yaml,
     findings: &mut LintFindings,
@@ -182,8 +177,7 @@ fn torus(item: &Yaml, findings: &mut LintFindings) -> Result<SlurmTorus, Fatal> 
     })
 }
 
-/// Converts the elements of a list. A value that is not a list counts as a list of one element, a
-/// missing value as an empty list.
+/// Converts the elements of a list. Another value counts as its only element.
 fn each<T>(
     list: Option<&Yaml>,
     findings: &mut LintFindings,
@@ -193,7 +187,7 @@ fn each<T>(
     items.iter().map(|item| read(item, findings)).collect()
 }
 
-/// The numbers `x`, `y` and `z` in the mapping that is the value of a key. Missing numbers are 0.
+/// Numbers `x`, `y` and `z` of a mapping; missing ones are 0.
 fn xyz(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Xyz, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok([0; 3]) };
     map(given, &format!("`{key}`"), findings)?;
@@ -236,8 +230,7 @@ fn flag(value: &Yaml, key: &str, findings: &mut LintFindings) -> Result<bool, Fa
     }
 }
 
-/// The text that is the value of a key; `None` if the key is missing. A list of texts is joined
-/// with commas.
+/// Text of a key. A list of texts is joined with commas.
 fn text(item: &Yaml, key: &str, findings: &mut LintFindings) -> Result<Option<Text>, Fatal> {
     let Some(given) = item.get(key).filter(|given| !given.is_null()) else { return Ok(None) };
     let mut words = Vec::new();
@@ -263,7 +256,7 @@ fn map(item: &Yaml, what: &str, findings: &mut LintFindings) -> Result<(), Fatal
     Err(findings.fatal(item.line, says, slurm))
 }
 
-/// The maximum number of characters of a text from the file that an error message repeats.
+/// Most characters of a text that an error message repeats.
 const SHOWN: usize = 60;
 
 fn shown(value: &Yaml) -> String {
@@ -278,7 +271,7 @@ fn shown(value: &Yaml) -> String {
     }
 }
 
-/// Warns of keys that are unknown, and of keys that occur twice.
+/// Warns of unknown and of repeated keys.
 fn warn_of_unknown(item: &Yaml, known: &[&str], findings: &mut LintFindings) {
     let Value::Map(pairs) = &item.value else { return };
     for (place, (key, line, _)) in pairs.iter().enumerate() {

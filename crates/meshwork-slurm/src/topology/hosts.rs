@@ -1,4 +1,4 @@
-//! The nodes of a machine, by name and by number.
+//! Nodes of a machine, by name and by number.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use meshwork::topology::Node;
 use super::SlurmTopology;
 use meshwork::job::hostlist::{bracketed, compressed, names};
 
-/// The nodes that exist on a machine, numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     names: Vec<String>,
@@ -16,8 +15,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Creates hosts with these names, and numbers them in the order of the names. Repeated names
-    /// count once.
+    /// Numbers names in their order. Repeated names count once.
     pub fn new(names: impl IntoIterator<Item = String>) -> Hosts {
         let mut hosts = Hosts::default();
         names.into_iter().for_each(|name| hosts.add(name));
@@ -31,8 +29,7 @@ impl Hosts {
         }
     }
 
-    /// All nodes that these topologies list. They are used if there is no `slurm.conf`. Host lists
-    /// that cannot be read are skipped.
+    /// All nodes of these topologies, without invalid host lists; used without a `slurm.conf`.
     #[must_use]
     pub fn of(topologies: &[SlurmTopology]) -> Hosts {
         let mut hosts = Hosts::default();
@@ -42,7 +39,6 @@ impl Hosts {
         hosts
     }
 
-    /// The number of hosts.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.names.len() as u32
@@ -58,14 +54,13 @@ impl Hosts {
         &self.names[node as usize]
     }
 
-    /// The names of a set of nodes, as a host list in Slurm's form.
+    /// Names of nodes, as a host list in Slurm's form.
     #[must_use]
     pub fn listed(&self, set: &NodeSet) -> String {
         compressed(set.iter().map(|node| self.name(node)))
     }
 
-    /// The names of a set of nodes as a host list in which every number is in brackets. Equal sets
-    /// have equal texts.
+    /// Names of nodes as a host list in which every number is in brackets: equal for equal sets.
     #[must_use]
     pub fn bracketed(&self, set: &NodeSet) -> String {
         bracketed(set.iter().map(|node| self.name(node)))

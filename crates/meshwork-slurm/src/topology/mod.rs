@@ -1,4 +1,4 @@
-//! The content of a `topology.yaml` or `topology.conf`, with names of nodes as written in the file.
+//! Content of a `topology.yaml` or `topology.conf`, with names of nodes as written in the file.
 
 pub mod build;
 pub mod from_conf;
@@ -12,16 +12,16 @@ pub use hosts::Hosts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmTopology {
-    /// Name by which partitions refer to this topology.
+    /// By which partitions refer to this topology.
     pub name: String,
-    /// The line at which the topology begins, from 1.
+    /// Number, counted from 1.
     pub line: usize,
-    /// Whether the topology is the default of the cluster.
+    /// Whether it is the cluster's default.
     pub is_default: bool,
     pub kind: TopologyKind,
 }
 
-/// The topology of a machine whose `slurm.conf` names no topology.
+/// Topology of a machine whose `slurm.conf` names none.
 #[must_use]
 pub fn flat() -> SlurmTopology {
     SlurmTopology {
@@ -32,22 +32,19 @@ pub fn flat() -> SlurmTopology {
     }
 }
 
-/// The kind of a topology, with the switches, blocks, rings or tori that it lists.
+/// Kind of a topology, with its switches, blocks, rings or tori.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyKind {
-    /// A flat topology, which lists no nodes.
     Flat,
     Tree(Vec<Switch>),
-    /// Blocks of nodes. If the file lists sizes of blocks, they come first, with the line of the
-    /// list. The base blocks follow.
+    /// Sizes of blocks with the line of their list, if any, and base blocks.
     Block(Option<(Vec<u32>, usize)>, Vec<NodeGroup>),
     Ring(Vec<NodeGroup>),
-    /// Three-dimensional tori.
     Torus3d(Vec<SlurmTorus>),
 }
 
 impl TopologyKind {
-    /// The key of this kind of topology in `topology.yaml`.
+    /// Key in `topology.yaml`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -59,7 +56,7 @@ impl TopologyKind {
         }
     }
 
-    /// All host lists with nodes of the topology, in the order of the file.
+    /// All host lists, in the order of the file.
     #[must_use]
     pub fn lists<'a>(&'a self) -> Vec<&'a Text> {
         match self {
@@ -88,48 +85,44 @@ pub struct Text {
     pub line: usize,
 }
 
-/// A base block or a ring of a topology.
+/// Base block or ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeGroup {
     pub name: Option<String>,
-    /// The line at which the block or ring begins.
     pub line: usize,
-    /// The nodes of the block or ring, as a host list.
+    /// Host list.
     pub nodes: Option<Text>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     pub name: Option<String>,
-    /// The line at which the switch begins.
     pub line: usize,
-    /// The nodes of the switch as a host list, if it is a leaf switch.
+    /// Host list of a leaf switch.
     pub nodes: Option<Text>,
-    /// The switches directly below this switch, as a host list.
+    /// Switches directly below, as a host list.
     pub children: Option<Text>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmTorus {
     pub name: Option<String>,
-    /// The line at which the torus begins.
     pub line: usize,
-    /// The sides of the torus along x, y and z.
+    /// Sides along x, y and z.
     pub dims: Xyz,
-    /// The nodes of all cells of the torus, as a host list.
+    /// Nodes of all cells, as a host list.
     pub nodes: Option<Text>,
-    /// Regions of the torus: boxes, each with a list of its own nodes.
+    /// Boxes of the torus with their own lists of nodes.
     pub regions: Vec<Region>,
     pub placements: Vec<ListedPlacement>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The line at which the region begins.
     pub line: usize,
-    /// The corner of the region with the smallest coordinates.
+    /// Corner with the smallest coordinates.
     pub anchor: Xyz,
-    /// The sides of the region along x, y and z.
+    /// Sides along x, y and z.
     pub dims: Xyz,
     pub nodes: Option<Text>,
 }
@@ -137,20 +130,19 @@ pub struct Region {
 /// Boxes of one shape in a torus, each of which can be allocated to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPlacement {
-    /// The line at which the placement begins.
     pub line: usize,
-    /// The sides of each box along x, y and z.
+    /// Sides of each box along x, y and z.
     pub dims: Xyz,
-    /// The distances between the anchors (corners) of the boxes, along x, y and z.
+    /// Distances between the anchors (corners) of boxes.
     pub spacing: Xyz,
-    /// The anchor (corner) of the first box.
+    /// Anchor of the first box.
     pub seed: Xyz,
 }
 
-/// Numbers along x, y and z, such as coordinates or sides in a torus.
+/// Numbers along x, y and z.
 pub type Xyz = [u32; 3];
 
-/// Formats the three side lengths of a box: `4x4x2`.
+/// Sides of a box as text: `4x4x2`.
 #[must_use]
 pub fn by(dims: Xyz) -> String {
     let [x, y, z] = dims;

@@ -1,4 +1,4 @@
-//! How far apart the nodes of a job lie in a topology.
+//! Distance between the nodes of a job in a topology.
 
 use meshwork::alloc::listed::anchors::Torus;
 use meshwork::geometry::NodeSet;
@@ -19,13 +19,11 @@ impl Structure {
         }
     }
 
-    /// How far apart the given nodes lie; `None` for a flat topology.
+    /// Distance between nodes; `None` for a flat topology.
     ///
-    /// - Tree or blocks: the number of leaf switches or base blocks that have one of the nodes.
-    /// - Rings: the length of the shortest arc that contains all of the nodes on a ring, summed
-    ///   over rings.
-    /// - Tori: the largest number of hops between two cells of the smallest box that contains all
-    ///   of the nodes in a torus, summed over tori.
+    /// It is the number of leaf switches or base blocks of the nodes, the length of the shortest
+    /// arc around the nodes of each ring, or the largest number of hops in the smallest box around
+    /// the nodes of each torus. Lengths and hops are summed over rings or tori.
     ///
     /// # Complexity
     /// **O(s n)** for *n* nodes of the machine and *s* switches, blocks, rings or tori.
@@ -53,11 +51,10 @@ impl Structure {
     }
 }
 
-/// Number of positions of the shortest arc of a ring that contains all marked positions.
 fn arc(is_marked: &[bool]) -> usize {
     let Some(first) = is_marked.iter().position(|&own| own) else { return 0 };
     let (mut gap, mut longest) = (0, 0);
-    // Go once around the ring, from a marked position back to it, to find the longest gap.
+    // Find the longest gap, once around from a marked position.
     for step in 1..=is_marked.len() {
         if is_marked[(first + step) % is_marked.len()] {
             longest = gap.max(longest);
@@ -69,9 +66,7 @@ fn arc(is_marked: &[bool]) -> usize {
     is_marked.len() - longest
 }
 
-/// Largest number of hops between two cells of the smallest box that contains all of the nodes.
-///
-/// Only nodes of this torus count.
+/// Largest number of hops in the smallest box around those nodes that are in this torus.
 fn hops(torus: &Torus, nodes: &NodeSet) -> usize {
     let grid = torus.grid();
     let mut is_marked: Vec<Vec<bool>> =

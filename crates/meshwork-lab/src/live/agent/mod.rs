@@ -29,34 +29,24 @@ use crate::slurm::live::{QueuedJob, is_safe};
 
 pub use prepare::{prepare, set_state};
 
-/// Settings of an agent: names of partitions, and times in seconds.
 #[derive(Clone, Debug)]
 pub struct AgentSettings {
-    /// Parking partition, to which users submit jobs. Its state is `DOWN`, so that no job starts in
-    /// it.
+    /// Parking partition for submissions. Its state is `DOWN`, so that no job starts in it.
     pub park: String,
-    /// Run partition, into which the agent moves a parked job so that it starts.
     pub run: String,
-    /// Partition for jobs that Slurm places itself. If `None`, such jobs stay in the parking
-    /// partition.
+    /// Partition for jobs that Slurm places itself; `None` to leave them parked.
     pub pass: Option<String>,
     /// Whether the agent only logs its decisions, and changes nothing in Slurm.
     pub dry_run: bool,
     /// Largest number of waiting jobs that the policy considers, in order of priority.
     pub depth: usize,
-    /// Time in seconds for which a placed job must look stuck before it returns to the parking
-    /// partition.
-    ///
-    /// It looks stuck, for example, if one of its nodes is busy, or if Slurm's wait reason is
-    /// `Dependency`.
+    /// Seconds for which a placed job must look stuck before it returns to the parking partition.
+    /// It looks stuck, for example, if one of its nodes is busy.
     pub settle: f64,
-    /// Longest time in seconds that a placed job may wait, with all its nodes idle, before it looks
-    /// stuck.
+    /// Longest wait in seconds of a placed job with idle nodes before it looks stuck.
     pub patience: f64,
-    /// First pause in seconds in which a job is not placed again after it met a limit of Slurm.
-    ///
-    /// The limit is, for example, one of the job's account or QOS. Each time that the job meets a
-    /// limit again, the pause doubles, up to half an hour.
+    /// First pause in seconds in which a job that met a limit of Slurm is not placed again. The
+    /// pause doubles each time, up to half an hour.
     pub back_off: f64,
 }
 
@@ -75,45 +65,39 @@ impl Default for AgentSettings {
     }
 }
 
-/// Key that identifies a job even if the controller reuses job numbers: job id and submission time.
+/// Key of a job even if job numbers are reused: job id and submission time.
 type Key = (String, i64);
 
-/// Pause in which a job is not placed: the end, and the length in seconds of the next such pause.
+/// Pause in which a job is not placed: its end, and the next length in seconds.
 #[derive(Clone, Copy, Debug)]
 struct BackOff {
     until: f64,
     next: f64,
 }
 
-/// Agent that places jobs of a parking partition by a policy, cycle by cycle.
+/// Agent that places jobs of a parking partition by a policy.
 ///
-/// A [`cycle`](PlacementAgent::cycle) reads Slurm's state once, and moves each job at most once.
+/// Each [`cycle`](PlacementAgent::cycle) reads Slurm's state once, and moves each job at most once.
 pub struct PlacementAgent<'a> {
     policy: &'a LivePolicy,
     settings: AgentSettings,
-    /// Function that logs an event. Actions of the agent are logged before they are taken.
     log: Box<dyn FnMut(&Json) + 'a>,
-    /// Expected ends of running jobs, which the policy uses.
     pub ends: ExpectedEnds,
     pub metrics: AgentMetrics,
     ranges: Ranges,
-    /// Placed jobs that look stuck, each with the time at which this was first observed.
+    /// Placed jobs that look stuck, each with the time of the first observation.
     suspected: BTreeMap<Key, f64>,
     placed: BTreeMap<Key, f64>,
     backed_off: BTreeMap<Key, BackOff>,
     /// Jobs that the agent does not place, each with the reason.
     unsuited: BTreeMap<Key, String>,
-    /// Running jobs for which the agent has checked that Slurm uses the nodes that the agent chose.
+    /// Running jobs whose nodes were found to be the agent's choice.
     verified: BTreeSet<Key>,
-    /// Decisions that the agent has logged, by job, so that each is logged only once.
-    ///
-    /// A decision is the list of nodes on which a dry run would place the job. It is empty if the
-    /// agent does not place the job.
+    /// Logged decisions by job: the nodes of a dry run, or empty for a job that is not placed.
     said: BTreeMap<Key, Vec<u32>>,
 }
 
 impl<'a> PlacementAgent<'a> {
-    /// Creates an agent that has not queried Slurm yet. `log` is called with each event.
     #[must_use]
     pub fn new(
         policy: &'a LivePolicy,
@@ -136,12 +120,8 @@ impl<'a> PlacementAgent<'a> {
         }
     }
 
-    /// Queries Slurm, returns placed jobs that do not start, and places the jobs that may start.
-    ///
-    /// Returns the number of placed jobs.
-    ///
-    /// # Errors
-    /// One sentence, if a command does not answer.
+    /// Queries Slurm once, returns stuck jobs, places jobs that may start, and returns their
+    /// number.
     pub fn cycle(&mut self, commands: &mut dyn SlurmCommands) -> Result<usize, String> {
         let look = SiteLook::take(commands, &self.settings.run, true)?;
         self.forget(&look);
@@ -184,7 +164,6 @@ impl<'a> PlacementAgent<'a> {
         (self.log)(&object);
     }
 
-    /// Removes all remembered data of jobs that Slurm no longer lists.
     fn forget(&mut self, look: &SiteLook) {
         let keys: BTreeSet<Key> = look.jobs.iter().map(QueuedJob::key).collect();
         self.suspected.retain(|key, _| keys.contains(key));
@@ -201,9 +180,7 @@ impl<'a> PlacementAgent<'a> {
         job.is_pending() && job.partition == self.settings.park
     }
 
-    /// Compares the nodes of newly started jobs with the agent's choice.
-    ///
-    /// The agent's choice is the node list that the job requires in Slurm.
+    /// Compares the nodes of newly started jobs with the agent's choice, which they require.
     fn verify(&mut self, look: &SiteLook) {
         for job in &look.jobs {
             let is_new = job.state == "R" && job.partition == self.settings.run;
@@ -232,7 +209,7 @@ impl<'a> PlacementAgent<'a> {
     }
 }
 
-/// Returns a job id or the name of a partition if it is safe within a line for `scontrol`.
+/// Returns a job id or partition name if it is safe within a line for `scontrol`.
 fn checked(id: &str) -> Result<&str, String> {
     if is_safe(id) { Ok(id) } else { Err(format!("`{id}` is no id of a job")) }
 }

@@ -9,16 +9,12 @@ use crate::slurm::hostlist;
 use crate::slurm::live::{QueuedJob, move_line, shape};
 
 impl PlacementAgent<'_> {
-    /// Marks a job as one that the agent does not place, with the reason. A reason that is already
-    /// recorded is kept.
+    /// Marks a job as one that the agent does not place, with the first reason.
     pub(super) fn leave(&mut self, job: &QueuedJob, why: String) {
         self.unsuited.entry(job.key()).or_insert(why);
     }
 
-    /// Moves jobs to the partition `pass` if the agent does not place them.
-    ///
-    /// If there is no such partition, the jobs stay in the parking partition, which is logged once
-    /// for each job.
+    /// Moves jobs that the agent does not place to the partition `pass`, if there is one.
     pub(super) fn pass_on(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -59,8 +55,6 @@ impl PlacementAgent<'_> {
         Ok(())
     }
 
-    /// Reason why the agent cannot place a job of the parking partition; `None` if it can place the
-    /// job.
     fn beyond(&self, job: &QueuedJob) -> Option<String> {
         let asks = |what: &str| Some(format!("it asks for {what}, which is left to Slurm"));
         let numbers = &self.policy.numbers;

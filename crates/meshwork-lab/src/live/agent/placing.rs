@@ -10,9 +10,7 @@ use crate::slurm::hostlist;
 use crate::slurm::live::{OwnWishes, QueuedJob, place_line, read_job};
 
 impl PlacementAgent<'_> {
-    /// Jobs of the parking partition that the policy considers, in Slurm's order of priority.
-    ///
-    /// Each is given as Slurm lists it, and as a candidate of the policy.
+    /// Jobs of the parking partition as candidates of the policy, in Slurm's order of priority.
     pub(super) fn candidates<'l>(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -36,7 +34,6 @@ impl PlacementAgent<'_> {
         self.ranges.learn(commands, &self.settings.park, &jobs)?;
         let free = idle(look, &self.policy.numbers).count() as u32;
         let of = |job: &'l QueuedJob| {
-            // A job with a range of node counts gets all free nodes, within its range.
             let nodes = free.max(self.ranges.least(job)).min(job.nodes);
             let candidate = self.policy.candidate(job, nodes, &self.ends);
             (job, candidate)
@@ -44,10 +41,8 @@ impl PlacementAgent<'_> {
         Ok(jobs.into_iter().map(of).collect())
     }
 
-    /// Nodes of reservations, with the jobs that must not use them.
-    ///
-    /// Slurm starts a job on reserved nodes only if the job's time limit ends before the
-    /// reservation begins. An earlier expected end of the job does not help.
+    /// Nodes of reservations, with the jobs that must not use them. Slurm starts a job on reserved
+    /// nodes only if its time limit, not its expected end, is before the reservation.
     pub(super) fn kept(
         &self,
         look: &SiteLook,
@@ -74,7 +69,7 @@ impl PlacementAgent<'_> {
         all
     }
 
-    /// Places the jobs that the policy's decision starts. Returns the number of placed jobs.
+    /// Places the jobs that the policy's decision starts, and returns their number.
     pub(super) fn place_all(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -111,7 +106,7 @@ impl PlacementAgent<'_> {
         Ok(placed)
     }
 
-    /// Places one job, if the job has not changed since the query. Returns whether it was placed.
+    /// Places one job, unless it has changed since the query, and returns whether it was placed.
     fn place(
         &mut self,
         commands: &mut dyn SlurmCommands,
@@ -127,8 +122,7 @@ impl PlacementAgent<'_> {
             self.leave(job, why);
             return Ok(false);
         }
-        // Query the job again: a user may have changed it, or the controller may have reused its
-        // number.
+        // A user may have changed the job, or the controller may have reused its number.
         let text = commands.control(&format!("show job {id}"))?;
         if !text.starts_with("JobId=") {
             return Ok(false);
@@ -150,8 +144,7 @@ impl PlacementAgent<'_> {
         if !is_same {
             return Ok(false);
         }
-        // Without a range in the output, the number of nodes is fixed, for example by the number of
-        // tasks.
+        // Without a range, the number of nodes is fixed, for example by the number of tasks.
         let is_range = shown.num_nodes.contains('-');
         if !is_range && nodes.len() != job.nodes as usize {
             self.ranges.has_none(job);

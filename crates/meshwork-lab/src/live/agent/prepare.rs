@@ -9,11 +9,10 @@ use crate::slurm::live::{read_partition, state_line};
 /// Checks the parking and the run partition, and closes the parking partition.
 ///
 /// The watchdog (`meshwork ops agent --watchdog`) opens the parking partition if the agent has
-/// failed, so it may be open at the start. It is not closed in a dry run, or if the kill switch is
-/// set (`is_off`).
+/// failed. It stays as it is in a dry run, or if the kill switch is set (`is_off`).
 ///
 /// # Errors
-/// One sentence that names the violated requirement.
+/// The violated requirement.
 pub fn prepare(
     commands: &mut dyn SlurmCommands,
     settings: &AgentSettings,
@@ -64,10 +63,6 @@ pub fn prepare(
     Ok(())
 }
 
-/// Opens or closes a partition: its state becomes `UP` or `DOWN`.
-///
-/// # Errors
-/// The sentence with which Slurm refuses the change.
 pub fn set_state(
     commands: &mut dyn SlurmCommands,
     partition: &str,

@@ -10,9 +10,8 @@ use crate::live::look::SiteLook;
 use crate::slurm::hostlist;
 use crate::slurm::live::{OwnWishes, QueuedJob, ShownJob, read_job, take_back_line};
 
-/// Longest time for which a job that met a limit is not placed again, in seconds.
+/// Longest pause of a job that met a limit, in seconds.
 const LONGEST: f64 = 1_800.0;
-/// Prefixes of wait reasons in Slurm. A placed job with such a reason looks stuck.
 const STUCK: [&str; 11] = [
     "BadConstraints",
     "BeginTime",
@@ -28,9 +27,7 @@ const STUCK: [&str; 11] = [
 ];
 
 impl PlacementAgent<'_> {
-    /// Reason to return a placed job to the parking partition now; `None` if it may stay placed.
-    ///
-    /// A job is returned once it has looked stuck for `settle` seconds.
+    /// Reason to return a placed job that has looked stuck for `settle` seconds.
     pub(super) fn suspicion(&mut self, look: &SiteLook, job: &QueuedJob) -> Option<String> {
         let idle: BTreeSet<&str> = {
             let nodes = look.nodes.iter().filter(|(_, state)| state == "idle");
@@ -83,7 +80,6 @@ impl PlacementAgent<'_> {
         };
         let key = job.key();
         if shown.submitted != key.1 {
-            // The job number now belongs to another job.
             return Ok(());
         }
         let wishes = OwnWishes::read(&shown.note).unwrap_or_default();

@@ -7,30 +7,23 @@ use super::{ReplayMeasure, TopologyReplay};
 use crate::findings::statistics::{Interval, mean};
 use crate::operator::paired;
 
-/// Maximum number of users that are shown. The users with the most jobs are chosen.
 const MAX_USERS: usize = 12;
 
-/// Waits of the jobs of one size class, or of one user.
 #[derive(Clone, Debug)]
 pub struct JobGroup {
-    /// Key by which jobs are grouped: `nodes` or `user`.
     pub by: &'static str,
-    /// Name of the group of jobs: a range of node counts such as `5 to 8`, or the name of a user.
+    /// Range of node counts such as `5 to 8`, or name of a user.
     pub name: String,
-    /// Number of the group's jobs that start under every topology.
+    /// Number of jobs that start under every topology.
     pub jobs: usize,
-    /// Mean wait under each topology, in seconds.
+    /// Mean under each topology, in seconds.
     pub waits: Vec<f64>,
-    /// Increase of the mean wait compared with the first topology, for each further topology.
+    /// Increase of the mean wait over the first topology, for each further topology.
     pub differences: Vec<Interval>,
 }
 
-/// Groups of the jobs that start in every replay: by size, and by user if there are several users.
-///
-/// # Complexity
-/// **O(n log n)** for *n* jobs.
+/// Groups of the jobs that start in every replay: by size, and by user if there are several.
 pub(super) fn groups(ground: &Ground<'_>, courses: &[Vec<TopologyReplay>]) -> Vec<JobGroup> {
-    // Waits of the jobs under each topology, in each replayed copy.
     let copy = |own: &TopologyReplay| ground.values(ReplayMeasure::Wait, own);
     let waits: Vec<Vec<Vec<f64>>> =
         courses.iter().map(|copies| copies.iter().map(copy).collect()).collect();

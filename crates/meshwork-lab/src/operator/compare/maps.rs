@@ -8,23 +8,17 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::Second;
 use crate::slurm::topology::Structure;
 
-/// One layer of a torus: the cells (positions of nodes) with the same position along z.
+/// Cells (positions of nodes) of a torus with the same z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     pub name: String,
-    /// Number of cells along x. Rows of this length follow one another in `cells`.
+    /// Number of cells along x, which runs fastest in `cells`.
     pub row: usize,
-    /// Fraction of the time in which each cell is in use; `None` for a hole (a cell without a
-    /// node). The index along x runs fastest.
+    /// Fraction of the time in which each cell is in use; `None` for a cell without a node.
     pub cells: Vec<Option<f64>>,
 }
 
-/// Layers of all tori of a machine; empty if the machine has no torus.
-///
-/// A topology that several partitions use is drawn once.
-///
-/// # Complexity
-/// **O(j m + c)** for *j* jobs of *m* nodes and *c* cells of all layers.
+/// Layers of all tori of a machine. A topology that several partitions use is drawn once.
 pub(super) fn layers(
     machine: &SlurmMachine,
     course: &TopologyReplay,

@@ -12,34 +12,27 @@ use crate::findings::statistics::{Interval, half_width_of_batches, mean};
 use crate::operator::history::{JobRecord, Second};
 use crate::operator::paired::{self, BATCHES};
 
-/// Threshold of the bounded slowdown in seconds. A shorter run time counts as this threshold.
+/// In seconds. A shorter run time counts as this threshold.
 const SLOWDOWN_THRESHOLD: f64 = 10.0;
 
 const HOUR: f64 = 3_600.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayMeasure {
-    /// Mean wait of the jobs.
     Wait,
-    /// Mean bounded slowdown of the jobs.
     BoundedSlowdown,
-    /// Mean part of the wait that is due to this cause, such as a lack of nodes.
     WaitFor(Cause),
-    /// Number of jobs that never start.
     Never,
-    /// Node-hours of jobs that never start.
+    /// Of jobs that never start.
     RejectedNodeHours,
-    /// Node-hours that are allocated in excess of the requested nodes.
     PaddingNodeHours,
-    /// Fraction of the machine's node-time that jobs use, not counting nodes beyond their requests.
+    /// Fraction of the node-time in use, not counting nodes beyond requests.
     Utilization,
-    /// Mean spread of a job's nodes on the site's own topology, for example as a number of leaf
-    /// switches.
+    /// Mean spread of a job's nodes on the site's own topology.
     Span,
 }
 
 impl ReplayMeasure {
-    /// All measures, in display order.
     pub const ALL: [ReplayMeasure; 11] = [
         ReplayMeasure::Wait,
         ReplayMeasure::WaitFor(Cause::Nodes),
@@ -54,7 +47,6 @@ impl ReplayMeasure {
         ReplayMeasure::Never,
     ];
 
-    /// Key of the measure in results.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -72,7 +64,6 @@ impl ReplayMeasure {
         }
     }
 
-    /// Short title of the measure, with its unit.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -90,7 +81,6 @@ impl ReplayMeasure {
         }
     }
 
-    /// Full definition of the measure.
     #[must_use]
     pub fn definition(self) -> &'static str {
         match self {
@@ -128,7 +118,6 @@ impl ReplayMeasure {
         }
     }
 
-    /// Jobs or time windows from which the measure is computed, and whether it is a sum or a mean.
     pub(super) fn scope(self) -> Scope {
         match self {
             ReplayMeasure::Wait
@@ -142,7 +131,6 @@ impl ReplayMeasure {
         }
     }
 
-    /// Value of the measure for one job in one replay.
     fn of(self, history: &[JobRecord], course: &TopologyReplay, place: usize) -> f64 {
         let stay = &history[place];
         let runs = stay.end.zip(stay.start).map_or(0, |(end, start)| (end - start).max(0)) as f64;
@@ -168,31 +156,24 @@ impl ReplayMeasure {
     }
 }
 
-/// Set of jobs or of time windows over which a measure is aggregated, and how it is aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The measure is a mean over the jobs that start in every replay.
     MeanOfCommon,
-    /// The measure is a sum over all jobs.
     SumOfAll,
-    /// The measure is a mean over windows of time.
     MeanOfTime,
 }
 
-/// Counter of the node-time in use on nodes that jobs share.
-///
-/// Time during which several jobs use a node counts once.
+/// Counter of node-time in use on shared nodes. Time of several jobs on a node counts once.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// Time up to which the use of each node has been counted.
+    /// Time up to which each node's use has been counted.
     counted: BTreeMap<Node, Second>,
 }
 
 impl Shared {
-    /// Counts the node-time of a job. Jobs must be passed in the order of their starts.
-    ///
-    /// On each node, the time up to `until` that no earlier job has used is counted. If there is
-    /// such time on a node, `add` is called with the node and the beginning of this time.
+    /// Counts the node-time of a job up to `until` that no earlier job has used. Jobs must be
+    /// passed in the order of their starts. `add` gets each such node and the beginning of the
+    /// counted time.
     pub(super) fn added(
         &mut self,
         nodes: &NodeSet,
@@ -210,19 +191,16 @@ impl Shared {
     }
 }
 
-/// Jobs and time span on which all replays are measured, so that they can be compared.
+/// Jobs and time span on which all replays are measured.
 pub(super) struct Ground<'a> {
     pub(super) history: &'a [JobRecord],
-    /// Indices of the jobs that ran, in order of submission.
     pub(super) all: Vec<usize>,
-    /// Indices of the jobs in `all` that start in every replay.
     pub(super) common: Vec<usize>,
-    /// Time from the first submission to the last.
     pub(super) span: Range<Second>,
 }
 
 impl Ground<'_> {
-    /// Values of a measure in one replay: by job in order of submission, or by window of time.
+    /// Values in one replay: by job in order of submission, or by window of time.
     pub(super) fn values(&self, measure: ReplayMeasure, course: &TopologyReplay) -> Vec<f64> {
         let of = |&place: &usize| measure.of(self.history, course, place);
         match measure.scope() {
@@ -232,7 +210,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Values of a measure, each as the mean over replayed copies.
+    /// Values as means over replayed copies.
     pub(super) fn mean_values(
         &self,
         measure: ReplayMeasure,
@@ -242,7 +220,6 @@ impl Ground<'_> {
         paired::mean_of_copies(&values)
     }
 
-    /// Utilization in windows of equal length.
     fn used(&self, course: &TopologyReplay) -> Vec<f64> {
         let (first, length) = (self.span.start as f64, (self.span.end - self.span.start) as f64);
         let window = length / BATCHES as f64;
@@ -271,7 +248,7 @@ impl Ground<'_> {
         used.iter().map(|used| if all > 0.0 { used / all } else { 0.0 }).collect()
     }
 
-    /// Value of a measure, as the mean over replayed copies; `None` for a mean without values.
+    /// Value as the mean over replayed copies; `None` for a mean without values.
     pub(super) fn value(&self, measure: ReplayMeasure, copies: &[TopologyReplay]) -> Option<f64> {
         let values = self.mean_values(measure, copies);
         match measure.scope() {
@@ -280,9 +257,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Increase of a measure from the replays `other` to the replays `own`, with its interval.
-    ///
-    /// Both have the same copies of the history in the same order.
+    /// Increase of a measure from the replays `other` to the replays `own` of the same copies.
     pub(super) fn difference(
         &self,
         measure: ReplayMeasure,

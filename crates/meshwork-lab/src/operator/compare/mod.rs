@@ -1,7 +1,4 @@
-//! Compares several topologies or configurations of a machine for the machine's own jobs.
-//!
-//! The jobs are replayed under each topology or configuration, and the differences are measured job
-//! by job.
+//! Compares topologies or configurations by replays of the machine's own jobs, job by job.
 
 mod groups;
 mod maps;
@@ -33,29 +30,23 @@ use crate::findings::statistics::Interval;
 use crate::slurm::site::SlurmFiles;
 use measures::Ground;
 
-/// Machine that takes part in a comparison, with the site's own or another configuration.
 #[derive(Clone, Debug)]
 pub struct Contender {
     pub name: String,
-    /// Machine with the topology and configuration to be compared.
     pub machine: SlurmMachine,
 }
 
 impl Contender {
-    /// Makes a contender for a comparison. It has the site's own topology and configuration.
     #[must_use]
     pub fn of_site(folder: &Folder) -> Contender {
         let name = folder.machine.reading.files.topology.clone();
         Contender { name, machine: folder.machine.clone() }
     }
 
-    /// Makes a contender for a comparison. It has another topology file than the site.
-    ///
-    /// Its `slurm.conf` and the tables are those of the site.
+    /// Contender with another topology file, but the site's `slurm.conf` and tables.
     ///
     /// # Errors
-    /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
-    /// start with it, or it belongs to another machine.
+    /// The file cannot be read, Slurm would not start with it, or it belongs to another machine.
     pub fn read(folder: &Folder, file: &Path) -> Result<Contender, String> {
         let conf = folder.conf_path();
         let machine = SlurmMachine::read(file, conf.as_deref())?.with_tables_of(&folder.machine);
@@ -64,13 +55,11 @@ impl Contender {
         Ok(Contender { name, machine })
     }
 
-    /// Makes a contender for a comparison. It has another `slurm.conf` than the site.
-    ///
-    /// The topology and the tables of the site stay the same.
+    /// Contender with another `slurm.conf`, but the site's topology and tables.
     ///
     /// # Errors
-    /// One sentence with the file, and the line if known: the file cannot be read, Slurm would not
-    /// start with it, it belongs to another machine, or it lacks a partition with jobs.
+    /// The file cannot be read, Slurm would not start with it, it belongs to another machine, or it
+    /// lacks a partition with jobs.
     pub fn read_conf(folder: &Folder, file: &Path) -> Result<Contender, String> {
         let machine = SlurmMachine::read(&folder.topology_path(), Some(file))?;
         let machine = machine.with_tables_of(&folder.machine);
@@ -101,14 +90,12 @@ impl Contender {
     }
 }
 
-/// Returns an error unless the topologies of two machines name the same nodes.
 fn same_nodes(site: &SlurmMachine, other: &SlurmMachine, file: &str) -> Result<(), String> {
     let own = site.reading.listed_hosts();
     let named = other.reading.listed_hosts();
     let is_listed = |hosts: &[(String, usize)], name: &str| {
         hosts.binary_search_by(|(host, _)| host.as_str().cmp(name)).is_ok()
     };
-    // A flat machine lists no nodes.
     if own.is_empty() || named.is_empty() {
         return Ok(());
     }
@@ -128,43 +115,30 @@ fn same_nodes(site: &SlurmMachine, other: &SlurmMachine, file: &str) -> Result<(
     Ok(())
 }
 
-/// Options for replaying a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayOptions {
     /// Seconds from the end of a job until its nodes are free again.
     pub cleanup: Second,
-    /// Treatment of jobs whose size the topology does not list.
     pub unlisted: Unlisted,
-    /// Number of replayed copies of the history; `None` for [`paired::copies`].
+    /// Number of copies; `None` for [`paired::copies`].
     pub copies: Option<u64>,
 }
 
-/// Result of replaying the jobs under one topology.
 #[derive(Clone, Debug)]
 pub struct TopologyReplay {
-    /// Job records that were replayed. Sizes may be rounded up to sizes that the topology lists.
     pub submitted: Vec<JobRecord>,
-    /// Outcome of each job in the replay.
     pub outcomes: Vec<JobOutcome>,
-    /// Wait of each job in the replay, by cause.
     pub waited: Vec<WaitsByCause>,
-    /// Whether each job leaves some processors of its nodes to other jobs.
+    /// Whether each job leaves processors of its nodes to other jobs.
     shares: Vec<bool>,
-    /// Span of each job: how far its nodes are spread on the site's own topology. 0 means
-    /// undefined.
+    /// Spread of each job's nodes on the site's own topology; 0 means undefined.
     spans: Vec<f64>,
-    /// Number of nodes on which jobs may run.
     pub nodes: u32,
 }
 
 impl TopologyReplay {
-    /// Replays one copy of the jobs of a site on a machine; see [`ControllerReplay`].
-    ///
-    /// The spans of jobs (how far their nodes are spread) are measured on the topology of `site`.
-    /// `report` is called with the number of started jobs.
-    ///
-    /// # Complexity
-    /// The time of [`ControllerReplay::run_with_waits`].
+    /// Replays one copy of a site's jobs on a machine; spans are measured on the topology of
+    /// `site`.
     #[must_use]
     pub fn of(
         machine: &SlurmMachine,
@@ -188,7 +162,6 @@ impl TopologyReplay {
         TopologyReplay { submitted: submitted.into_owned(), outcomes, waited, shares, spans, nodes }
     }
 
-    /// Indices of the jobs that start, in order of their starts.
     fn by_start(&self) -> Vec<usize> {
         let start = |place: &usize| self.outcomes[*place].start;
         let mut places: Vec<usize> =
@@ -198,40 +171,30 @@ impl TopologyReplay {
     }
 }
 
-/// Comparison of several topologies. The first topology is the baseline.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     pub names: Vec<String>,
-    /// Number of records of jobs that ran. A requeued job has several records.
     pub jobs: usize,
-    /// Number of recorded jobs that ran in the history and start in the replay of every topology.
+    /// Jobs that ran and start in the replay of every topology.
     pub common: usize,
     pub terms: ReplayOptions,
-    /// Number of copies of the history that were replayed under each topology.
     pub copies: usize,
-    /// Times of the first and of the last submission.
     pub span: (Second, Second),
-    /// Values of all measures for each topology, in the order of [`ReplayMeasure::ALL`].
+    /// For each topology, in the order of [`ReplayMeasure::ALL`].
     pub values: Vec<Vec<Option<f64>>>,
-    /// Increase of each measure compared with the first topology, for each further topology.
+    /// Increases over the first topology, for each further topology.
     pub differences: Vec<Vec<Interval>>,
-    /// Reasons to doubt the model of the site, one sentence each.
     pub doubts: Vec<String>,
-    /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
-    /// Unit of [`ReplayMeasure::Span`]; `None` if the site's topology is flat.
+    /// Unit of [`ReplayMeasure::Span`]; `None` for a flat site.
     pub span_unit: Option<&'static str>,
-    /// Layers of the tori of each topology, with the utilization of each node.
+    /// Utilization of the nodes of each topology's tori.
     pub maps: Vec<Vec<Layer>>,
     pub groups: Vec<JobGroup>,
-    /// For each further topology, a unified diff from the files of the first topology to its files.
     pub changes: Vec<String>,
 }
 
-/// Indices of the jobs that ran, in order of submission.
-///
-/// # Errors
-/// One sentence with the file, if no job ran.
+/// Indices of the jobs that ran, in order of submission; it is an error if there are none.
 pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
     let stays = &folder.history.stays;
     let ran = |place: &usize| {
@@ -250,14 +213,10 @@ pub fn jobs_that_ran(folder: &Folder) -> Result<Vec<usize>, String> {
 
 /// Replays copies of the jobs of a site under each topology, with one thread per processor.
 ///
-/// `report` is called from time to time with the number of started jobs and the number of all jobs,
-/// summed over all topologies.
-///
-/// # Errors
-/// One sentence with the file, if there are no jobs.
+/// `report` gets the number of started jobs and of all jobs, summed over all topologies.
 ///
 /// # Complexity
-/// The time of [`ControllerReplay::run_with_waits`] for each topology.
+/// The time of [`ControllerReplay::run_with_waits`] for each topology and copy.
 pub fn compare(
     folder: &Folder,
     contenders: &[Contender],
@@ -269,7 +228,6 @@ pub fn compare(
     let copies = terms.copies.unwrap_or_else(|| paired::copies(all.len())).max(1);
     let runs = contenders.len() * copies as usize;
     let (started, whole) = (AtomicUsize::new(0), all.len() * runs);
-    // The first copy has the recorded times as they are.
     let course = |(own, copy): (&Contender, u64)| {
         let copy = (copy > 0).then_some(copy);
         let mut last = AtomicUsize::new(0);
@@ -290,7 +248,6 @@ pub fn compare(
     Ok(Comparison { unmodelled, span_unit, ..beside(stays, all, contenders, &courses, terms) })
 }
 
-/// Compares replays of the same jobs, given as a list of replayed copies for each topology.
 fn beside(
     stays: &[JobRecord],
     all: Vec<usize>,
@@ -344,9 +301,7 @@ fn beside(
 }
 
 impl Comparison {
-    /// Indices of the measures to show, with their titles.
-    ///
-    /// The span of jobs is left out if the site's topology is flat.
+    /// Indices and titles of the measures to show: without the span for a flat site.
     pub fn titles(&self) -> impl Iterator<Item = (usize, String)> {
         let unit = self.span_unit;
         ReplayMeasure::ALL.iter().enumerate().filter_map(move |(place, &measure)| match measure {
@@ -357,14 +312,14 @@ impl Comparison {
 
     /// Weeks of further history after which the interval of a difference would exclude 0.
     ///
-    /// `None` if the interval already excludes 0, or if the difference is 0 or has no interval.
+    /// It is `None` if the interval already excludes 0, or if the difference is 0 or has no
+    /// interval.
     #[must_use]
     pub fn weeks_to_decide(&self, difference: &Interval) -> Option<f64> {
         let weeks = (self.span.1 - self.span.0) as f64 / (7.0 * 86_400.0);
         difference.factor_to_decide().map(|factor| (factor - 1.0) * weeks)
     }
 
-    /// Comparison of several topologies as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let topologies: Vec<Json> = self

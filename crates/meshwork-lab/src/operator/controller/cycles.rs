@@ -2,23 +2,20 @@
 
 use super::rules::SchedulerParameters;
 
-/// Time of the last cycle of each scheduler, and flags for events since this cycle.
+/// Last cycle of each scheduler, and flags for events since then.
 #[derive(Clone, Debug, Default)]
 pub(in crate::operator) struct Cycles {
     last_main: Option<f64>,
     last_full: Option<f64>,
     last_backfill: Option<f64>,
-    /// Whether a job was submitted or ended since the main scheduler ran last.
     news: bool,
-    /// Whether the main scheduler runs next without its usual delay.
+    /// Whether the main scheduler runs next without its delay.
     urgent: bool,
-    /// Whether anything has changed since the backfill scheduler ran last.
     changed: bool,
 }
 
 impl Cycles {
-    /// Registers the start of the controller. From then on, cycles over the whole queue recur at
-    /// intervals.
+    /// Registers the start of the controller, from which cycles over the whole queue recur.
     pub(in crate::operator) fn started(
         &mut self,
         at: f64,
@@ -29,48 +26,42 @@ impl Cycles {
         self.last_full = Some(at + ((now - at) / every).floor() * every);
     }
 
-    /// Registers that a job was submitted or ended.
     pub(in crate::operator) fn news(&mut self) {
         (self.news, self.changed) = (true, true);
     }
 
-    /// Registers that the processes of a killed job have ended.
     pub(in crate::operator) fn killed(&mut self) {
         self.urgent = true;
     }
 
-    /// Notes that jobs may have started or priorities changed, if `changed` is true.
+    /// Notes whether jobs may have started or priorities changed.
     pub(in crate::operator) fn change(&mut self, changed: bool) {
         self.changed |= changed;
     }
 
-    /// Earliest time of the main scheduler's next cycle after an event; `None` without an event.
+    /// Earliest time of the main scheduler's next cycle after an event.
     pub(in crate::operator) fn main_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let last = self.last_main.filter(|_| !self.urgent);
         let last = last.map_or(f64::NEG_INFINITY, |last| last + parameters.main_delay);
         self.news.then_some(last)
     }
 
-    /// Next time at which the main scheduler goes through the whole queue; `None` if it never does.
+    /// Next cycle over the whole queue, if the parameters have any.
     pub(in crate::operator) fn full_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         Some(self.last_full? + parameters.sched_interval? as f64)
     }
 
-    /// Next time at which the backfill scheduler runs; `None` if nothing has changed since it ran.
+    /// Next backfill cycle; `None` if nothing has changed since the last one.
     pub(in crate::operator) fn backfill_at(&self, parameters: &SchedulerParameters) -> Option<f64> {
         let every = parameters.bf_interval.filter(|_| self.changed)?;
         Some(self.last_backfill.map_or(f64::NEG_INFINITY, |last| last + every as f64))
     }
 
-    /// Time of the last cycle of either scheduler; `None` before the first cycle.
     pub(in crate::operator) fn last(&self) -> Option<f64> {
         self.last_main.into_iter().chain(self.last_backfill).reduce(f64::max)
     }
 
-    /// Registers a cycle of the main scheduler.
-    ///
-    /// The first cycle counts as one over the whole queue, even if `is_full` is false. A cycle that
-    /// runs early because processes of a killed job have ended does not postpone the next cycle.
+    /// Registers a main cycle. An early cycle for a killed job does not postpone the next one.
     pub(in crate::operator) fn ran_main(
         &mut self,
         at: f64,
@@ -90,7 +81,6 @@ impl Cycles {
         }
     }
 
-    /// Registers a cycle of the backfill scheduler.
     pub(in crate::operator) fn ran_backfill(&mut self, at: f64) {
         (self.last_backfill, self.changed) = (Some(at), false);
     }

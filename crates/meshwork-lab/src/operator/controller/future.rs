@@ -1,6 +1,4 @@
-//! State of the controller model at an instant of a history, from which sampled futures are run.
-//!
-//! A sampled future is a random continuation of the history after the instant.
+//! Controller model at an instant of a history, from which random continuations (futures) are run.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,52 +13,35 @@ use super::rules::SiteRules;
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Run time in seconds that stands for a job whose end is not known: 100 years.
+/// Run time of a job whose end is not known, in seconds: 100 years.
 const FOREVER: Second = 100 * 365 * 86_400;
 
 /// Controller model with the jobs that run or wait at an instant.
 pub(in crate::operator) struct ReplayState<'a> {
-    /// Controller model at the instant. Each future runs on a copy of it.
-    ///
-    /// Copies are needed because every search for nodes changes the model's node weights.
+    /// Each future runs on a copy, because every search for nodes changes the node weights.
     controller: Mutex<Controller<'a>>,
-    /// For each job that runs or waits at the instant, whether the model has it in its queue.
+    /// Whether the model has each running or waiting job in its queue.
     is_queued: Vec<bool>,
     cycles: Cycles,
     next_tick: Option<Second>,
     at: Second,
-    /// Jobs of all records, including ended jobs. Later submissions in a sampled future are copies
-    /// of them.
+    /// All records, with ended jobs, of which later submissions in a future are copies.
     known: Vec<(JobRecord, ControlledJob)>,
 }
 
-/// Queue of the controller model at an instant of a history.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct ReplayedReasons {
-    /// Wait reason of each job in Slurm's words.
     pub(in crate::operator) reasons: Vec<&'static str>,
-    /// Indices of the waiting jobs in queue order.
     pub(in crate::operator) order: Vec<usize>,
-    /// Time of the last pass of a scheduler; `None` before the first.
     pub(in crate::operator) last_pass: Option<f64>,
 }
 
-/// Submission in a sampled future: index of the copied job, time of submission, and run time in
-/// seconds.
+/// Submission in a future: copied job, time of submission, and run time in seconds.
 pub(in crate::operator) type LaterJob = (usize, Second, Second);
 
 impl<'a> ReplayState<'a> {
-    /// State just before the second `at`, after all earlier starts and ends of the recording.
-    ///
-    /// The first `present` records belong to jobs that run or wait at this second. All other
-    /// records belong to jobs that have ended.
-    ///
-    /// # Errors
-    /// One sentence, if the simulation engine cannot run.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* records, and the time of computing all priorities at regular
-    /// intervals.
+    /// State before the second `at`, in which the first `present` records are of jobs in the
+    /// system.
     pub(in crate::operator) fn recorded(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -87,13 +68,6 @@ impl<'a> ReplayState<'a> {
     }
 
     /// Wait reasons of the records' jobs just before a second, and the order of the queue.
-    ///
-    /// # Errors
-    /// One sentence, if the simulation engine cannot run.
-    ///
-    /// # Complexity
-    /// The time of [`recorded`](ReplayState::recorded), and a query to the placement rule for each
-    /// submission, and for each partition in each pass.
     pub(in crate::operator) fn reasons(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -111,9 +85,7 @@ impl<'a> ReplayState<'a> {
         })
     }
 
-    /// Replays records with their starts and ends up to the second `at`, without this second.
-    ///
-    /// If `reasons` is given, it collects the wait reasons of the jobs.
+    /// Replays recorded starts and ends before the second `at`, and collects wait reasons if asked.
     fn turn(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -154,18 +126,8 @@ impl<'a> ReplayState<'a> {
         self.cycles.news();
     }
 
-    /// Start of each running or waiting job in one sampled future; `None` if not before `end`.
-    ///
-    /// `runs` has a run time in seconds for each of these jobs. For a waiting job, it is the run
-    /// time from the job's start. For a running job, it is the time that the job still runs after
-    /// the instant. `later` are the jobs that are submitted after the instant.
-    ///
-    /// # Errors
-    /// One sentence, if the simulation engine cannot run.
-    ///
-    /// # Complexity
-    /// The time of [`ControllerReplay::run`](super::ControllerReplay::run), until all of these jobs
-    /// have started.
+    /// Start of each running or waiting job in one future, if before `end`. `runs` has the run
+    /// times in seconds that are left. `later` are the later submissions.
     pub(in crate::operator) fn starts(
         &self,
         runs: &[Second],
@@ -214,7 +176,6 @@ impl<'a> ReplayState<'a> {
     }
 }
 
-/// Job that the simulation engine gets, submitted at `at` and running for `runs` seconds.
 fn job(place: usize, at: Second, runs: Second) -> Job {
     Job::new(place as u64, Time::new(at as f64), Request::Nodes(1), runs as f64)
 }

@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use super::request::ControlledJob;
 use super::rules::{KINDS, LimitOf, SiteRules};
 
-/// Amounts that running jobs use of each limited resource, in the order of [`LimitOf::all`].
+/// Use of each limited resource by running jobs, in the order of [`LimitOf::all`].
 type Sum = [u64; KINDS];
 
-/// Set of jobs that count against a limit.
-///
-/// These are the jobs of a QOS, the jobs of a user or of an account in a QOS, or the jobs of an
-/// association.
+/// Jobs that count together against a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
     Qos(usize),
@@ -20,26 +17,21 @@ enum Scope {
     Association(usize),
 }
 
-/// For each QOS and association, total use of the resources under limits by its running jobs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningSums {
     sums: BTreeMap<Scope, Sum>,
 }
 
-/// Point of a scheduling attempt at which limits are tested: before or after the search for nodes.
+/// Stage of a scheduling attempt at which limits are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Stage before the search for nodes, which tests limits on numbers of jobs and on time limits.
+    /// Before the search for nodes: limits on numbers of jobs and on time limits.
     Before,
-    /// Stage after the search for nodes, which tests limits on nodes, processors, memory and GPUs.
+    /// After it: limits on nodes, processors, memory and GPUs.
     After,
 }
 
-/// Slurm's names of the wait reasons for limits of a QOS.
-///
-/// Each row has the names for limits on the numbers of jobs, nodes and processors, on memory and on
-/// GPUs. The rows are for all jobs of the QOS together, for the jobs of one user, for the jobs of
-/// one account, and for a single job.
+/// Slurm's wait reasons for limits of all jobs, a user, an account and a job of a QOS.
 const QOS_NAMES: [[&str; KINDS]; 4] = [
     ["QOSGrpJobsLimit", "QOSGrpNodeLimit", "QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpGRES"],
     [
@@ -65,10 +57,7 @@ const QOS_NAMES: [[&str; KINDS]; 4] = [
     ],
 ];
 
-/// Slurm's names of the wait reasons for limits of an association.
-///
-/// Each row has names for the same five kinds of limits as in [`QOS_NAMES`]. The rows are for all
-/// jobs of the association together, for the jobs of its user, and for a single job.
+/// Slurm's wait reasons for limits of all jobs, a user and a job of an association.
 const ASSOCIATION_NAMES: [[&str; KINDS]; 3] = [
     [
         "AssocGrpJobsLimit",
@@ -89,7 +78,6 @@ const ASSOCIATION_JOB_NAMES: [&str; KINDS] = [
     "AssocMaxGRESPerJob",
 ];
 
-/// Whether a wait reason names a limit of a QOS or an association.
 pub(super) fn is_name(reason: &str) -> bool {
     QOS_NAMES.iter().chain(&ASSOCIATION_NAMES).flatten().any(|own| *own == reason)
 }
@@ -110,7 +98,6 @@ fn scopes(job: &ControlledJob, partition_qos: Option<usize>) -> Vec<Scope> {
 }
 
 impl RunningSums {
-    /// Adds the amounts of a job that starts to the sums, or subtracts those of a job that ends.
     pub(super) fn count(
         &mut self,
         job: &ControlledJob,
@@ -125,7 +112,6 @@ impl RunningSums {
         }
     }
 
-    /// Whether all limits allow the start of a job.
     pub(super) fn allow(
         &self,
         rules: &SiteRules,
@@ -136,12 +122,9 @@ impl RunningSums {
         self.exceeded(rules, job, partition_qos, test).is_none()
     }
 
-    /// Slurm's wait reason for a limit that forbids the start of a job; `None` if all limits allow
-    /// it.
-    ///
-    /// A limit of the partition's QOS replaces the same limit of the job's QOS, and either of them
-    /// replaces that of the associations. The limits of the job's association and of all
-    /// associations above it apply together.
+    /// Slurm's wait reason for a limit that forbids the start of a job. A limit of the partition's
+    /// QOS replaces that of the job's QOS, and either replaces that of the associations. The limits
+    /// of the job's association and of all above it apply together.
     pub(super) fn exceeded(
         &self,
         rules: &SiteRules,
@@ -156,7 +139,7 @@ impl RunningSums {
         all.dedup();
         let of = |scope: Scope| self.sums.get(&scope).copied().unwrap_or_default();
         let own = job.amounts();
-        // Limits that are tested at this stage: only the first kind is a number of jobs.
+        // Limits of this stage: only the first kind is a number of jobs.
         let part = |limit: &LimitOf| {
             let mut all = limit.all();
             match test {
@@ -165,7 +148,6 @@ impl RunningSums {
             }
             all
         };
-        // Whether this job and the running jobs together exceed a limit that is set.
         let exceeds = |most: Option<u64>, sum: Sum, kind: usize| {
             most.is_some_and(|most| sum[kind] + own[kind] > most)
         };

@@ -1,7 +1,6 @@
 //! Model of Slurm's controller: its queue, its two schedulers and its limits.
 //!
-//! The model has no clock. Its caller reports the events of a history, and decides when each
-//! scheduler runs.
+//! It has no clock: the caller reports events, and decides when each scheduler runs.
 
 pub(super) mod cycles;
 pub(super) mod future;
@@ -38,15 +37,14 @@ use request::{ControlledJob, ResolvedRequest};
 use reserved::Reserved;
 use rules::SiteRules;
 
-/// Entry of the queue: a waiting job in one of its partitions.
+/// Waiting job in one of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
-    /// Sort key compared before the priority: tier of the partition, and use of a reservation.
+    /// Sorted before the priority: tier of the partition, and use of a reservation.
     standing: (u32, u32),
     priority: f64,
     rank: u64,
     job: usize,
-    /// Index of the partition's request. The job has one request for each of its partitions.
     request: usize,
 }
 
@@ -59,48 +57,38 @@ impl Pair {
     }
 }
 
-/// Running job with its nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) partition: usize,
     pub(super) nodes: NodeSet,
     pub(super) start: Second,
-    /// Parts of nodes (cores, memory, GPUs) that an ended job has held; empty while the job runs.
-    ///
-    /// They are stored so that the end of the job can be undone.
+    /// Parts of nodes of an ended job, by which its end can be undone; empty while it runs.
     parts: Vec<SharedGrant>,
 }
 
-/// A scheduler's decision to start a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) job: usize,
     pub(super) partition: usize,
-    /// Nodes that the placement rule chooses; `None` if the job would have to wait.
+    /// `None` if the job would have to wait.
     pub(super) nodes: Option<NodeSet>,
 }
 
-/// Copy of the queue, from which the queue can be restored.
 #[derive(Clone)]
 pub(super) struct Queue(Vec<Pair>);
 
-/// Recorded starts in one scheduler pass, by job: index of the partition, and nodes.
-///
-/// When the pass decides on a job, it assumes that the recorded starts of all jobs ahead in the
-/// queue have been made.
+/// Recorded starts in one pass, by job: partition index and nodes. For each decision, the recorded
+/// starts of all jobs ahead in the queue count as made.
 pub(super) type Recorded = BTreeMap<usize, (usize, NodeSet)>;
 
-/// Whether the recorded start of a job is in the given partition.
 fn starts_here(recorded: &Recorded, job: usize, partition: usize) -> bool {
     recorded.get(&job).is_some_and(|own| own.0 == partition)
 }
 
-/// Whether a job has a recorded start in this scheduler pass, in any partition.
 fn starts_at_once(recorded: Option<&Recorded>, job: usize) -> bool {
     recorded.is_some_and(|own| own.contains_key(&job))
 }
 
-/// State of the controller model.
 #[derive(Clone)]
 pub(super) struct Controller<'a> {
     machine: &'a SlurmMachine,
@@ -109,26 +97,21 @@ pub(super) struct Controller<'a> {
     jobs: Vec<ControlledJob>,
     kinds: usize,
     desks: Vec<SlurmAllocator<usize>>,
-    /// Parts of nodes that running jobs hold; `None` if jobs do not share nodes.
+    /// Parts that running jobs hold; `None` if jobs do not share nodes.
     parts: Option<PartsDesk>,
     pairs: Vec<Pair>,
     seen: Vec<SeenBy>,
     pub(super) running: BTreeMap<usize, Held>,
-    /// Nodes whose job has ended, but which are not available yet.
+    /// Nodes of ended jobs that are not available yet.
     pub(super) completing: NodeSet,
-    /// Whether a pass with recorded starts gives nodes only to the jobs of these starts.
-    ///
-    /// Otherwise other jobs hold the nodes that the model gives them until the end of the pass.
+    /// Whether a pass with recorded starts gives nodes to these jobs only, instead of to all jobs.
     pub(super) leaves_others: bool,
     sums: RunningSums,
-    /// Number of running tasks of each job array.
     tasks: BTreeMap<u64, u32>,
-    /// For each job array, the schedulers that have considered at least one of its tasks.
     arrays: BTreeMap<u64, SeenBy>,
     reserved: Vec<Reserved>,
     fair: FairTree,
     last_tick: Option<Second>,
-    /// Number of nodes and number of processors of the machine.
     size: (f64, f64),
 }
 
@@ -172,24 +155,21 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Number of queue entries: pairs of a waiting job and one of its partitions.
     pub(super) fn waiting(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether jobs may hold parts of nodes.
     pub(super) fn shares_nodes(&self) -> bool {
         self.parts.is_some()
     }
 
-    /// Waiting jobs in queue order, each with the kind of its first request. Requests of one kind
-    /// differ at most in their time limits.
+    /// Waiting jobs in queue order, each with the kind of its first request.
     pub(super) fn waiting_kinds(&self) -> impl Iterator<Item = (usize, usize)> {
         let first = self.pairs.iter().filter(|pair| pair.request == 0);
         first.map(|pair| (pair.job, self.jobs[pair.job].requests[0].kind))
     }
 
-    /// Allocator's answer, in the current state, to a job's request for its first partition.
+    /// Allocator's answer to a job's request for its first partition.
     pub(super) fn ask(&self, job: usize) -> SlurmAnswer {
         let request = &self.jobs[job].requests[0];
         if self.parts.is_some() {
@@ -200,8 +180,7 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].ask(&request.asked)
     }
 
-    /// Position of a job in the queue, and whether it is queued. For a job that is not queued, the
-    /// position is the one that it would get.
+    /// Position that a job has or would have in the queue, and whether it is queued.
     pub(super) fn place_in_queue(&self, job: usize) -> (usize, bool) {
         match self.pairs.iter().position(|own| own.job == job) {
             Some(place) => (place, true),
@@ -212,14 +191,13 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a job can never start: no partition could run it, even if no other jobs ran.
+    /// Whether no partition could run a job even if no other jobs ran.
     pub(super) fn is_hopeless(&self, job: usize) -> bool {
         self.jobs[job].requests.iter().all(ResolvedRequest::is_hopeless)
     }
 
-    /// Adds a queue entry for each partition of a job.
     pub(super) fn submit(&mut self, job: usize) {
-        // A further task of a waiting array does not count as a new job.
+        // A further task of a waiting array is no new job.
         let array = self.jobs[job].array.filter(|_| self.stays[job].attempt == 1);
         let before = array.and_then(|(array, _)| self.arrays.get(&array).copied());
         self.seen[job] = before.unwrap_or(self.seen[job]);
@@ -242,7 +220,7 @@ impl<'a> Controller<'a> {
         let priority = priority::priority(rules, &self.fair, own, partition, tick, seen, self.size);
         let tier = self.rules.partitions[partition].tier;
         let is_reserved = u32::from(!own.reservation.is_empty());
-        // A job that may preempt others is sorted before jobs that may not.
+        // A job that may preempt others comes before jobs that may not.
         let standing = match rules.preemption {
             Some(rules::Preemption::Partitions) => (tier, is_reserved),
             _ => (is_reserved, tier),
@@ -250,12 +228,10 @@ impl<'a> Controller<'a> {
         Pair { standing, priority, rank: own.rank, job, request }
     }
 
-    /// Removes a waiting job from the queue.
     pub(super) fn withdraw(&mut self, job: usize) {
         self.pairs.retain(|own| own.job != job);
     }
 
-    /// Starts a job in a partition on the given nodes.
     pub(super) fn start(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         self.withdraw(job);
         self.hold(job, partition, nodes, now);
@@ -270,8 +246,7 @@ impl<'a> Controller<'a> {
         self.count(job, partition, nodes, now);
     }
 
-    /// Registers a running job with its whole nodes, its limits and its array. The caller registers
-    /// its parts of nodes.
+    /// Registers a running job with its nodes, limits and array, but without parts of nodes.
     fn count(&mut self, job: usize, partition: usize, nodes: NodeSet, now: Second) {
         let asked = &*self.request(job, partition).asked.clone();
         self.desks.iter_mut().for_each(|desk| desk.hold(&job, asked, nodes.clone()));
@@ -287,7 +262,6 @@ impl<'a> Controller<'a> {
         requests.iter().find(|own| own.partition == partition).unwrap_or(&requests[0])
     }
 
-    /// Undoes the starts of some jobs, and restores the queue in which they waited.
     pub(super) fn retract(&mut self, jobs: &[usize], queue: Queue) {
         for &job in jobs {
             self.release(job);
@@ -295,28 +269,23 @@ impl<'a> Controller<'a> {
         self.pairs = queue.0;
     }
 
-    /// Node weights ([`NearGpus`]), on which Slurm's order of nodes depends. Every search for parts
-    /// of nodes changes them.
+    /// Node weights ([`NearGpus`]), which change with every search for parts of nodes.
     pub(super) fn near(&self) -> Option<NearGpus> {
         self.parts.as_ref().map(PartsDesk::near)
     }
 
-    /// Changes the node weights like a repeated submission of an earlier job.
-    ///
-    /// This is the last submitted job with GPUs if `with_gpus` is true. Otherwise it is the last
-    /// submitted job without GPUs.
+    /// Changes the node weights like a repeated submission of the last job with or without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         self.parts.iter_mut().for_each(|desk| desk.submit_again(with_gpus));
     }
 
-    /// Restores the node weights that [`near`](Controller::near) has returned.
+    /// Restores the result of [`near`](Controller::near).
     pub(super) fn set_near(&self, near: Option<NearGpus>) {
         if let Some((desk, near)) = self.parts.as_ref().zip(near) {
             desk.set_near(near);
         }
     }
 
-    /// Copy of the queue, for a later [`retract`](Controller::retract) of starts.
     pub(super) fn queue(&self) -> Queue {
         Queue(self.pairs.clone())
     }
@@ -334,14 +303,12 @@ impl<'a> Controller<'a> {
         Some(held)
     }
 
-    /// Ends a running job, and charges its usage.
     pub(super) fn end(&mut self, job: usize, now: Second) -> Option<Held> {
         let held = self.release(job)?;
         self.charge(job, held.start, now, 1.0);
         Some(held)
     }
 
-    /// Undoes the end of a job.
     pub(super) fn unend(&mut self, job: usize, held: Held, now: Second) {
         self.uncharge(job, &held, now);
         if let Some(desk) = &mut self.parts {
@@ -350,7 +317,6 @@ impl<'a> Controller<'a> {
         self.count(job, held.partition, held.nodes, held.start);
     }
 
-    /// Undoes the charge for the usage of an ended job.
     pub(super) fn uncharge(&mut self, job: usize, held: &Held, now: Second) {
         self.charge(job, held.start, now, -1.0);
     }
@@ -362,14 +328,13 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Index of the partition in which a job ran according to its record.
+    /// Index of the partition in which a job ran, from its record.
     pub(super) fn partition_of(&self, job: usize) -> usize {
         let name = &self.stays[job].partition;
         let own = self.rules.partitions.iter().position(|own| own.name == *name);
         own.unwrap_or_else(|| self.jobs[job].requests[0].partition)
     }
 
-    /// Registers that a scheduler has considered the whole queue.
     pub(super) fn ran(&mut self, is_backfill: bool) {
         for pair in &self.pairs {
             let seen = &mut self.seen[pair.job];
@@ -379,7 +344,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Computes all priorities, and returns whether the order of the queue has changed.
     pub(super) fn tick(&mut self, now: Second) -> bool {
         if !self.rules.weights.is_multifactor {
             return false;
@@ -406,23 +370,19 @@ impl<'a> Controller<'a> {
         !is_sorted
     }
 
-    /// Empty set that can hold nodes of the machine.
     pub(super) fn no_nodes(&self) -> NodeSet {
         NodeSet::empty(self.machine.reading.hosts.count())
     }
 
-    /// Fair shares and the time of their last computation, for a later
-    /// [`restore`](Controller::restore).
     pub(super) fn shares(&self) -> (FairTree, Option<Second>) {
         (self.fair.clone(), self.last_tick)
     }
 
-    /// Restores saved fair shares, and the time of their computation. The queue is not changed.
+    /// Restores fair shares and their time, but not the queue.
     pub(super) fn restore(&mut self, shares: (FairTree, Option<Second>)) {
         (self.fair, self.last_tick) = shares;
     }
 
-    /// Nodes on which no job may start at the current time, because of an outage.
     fn closed(&self, now: Second) -> NodeSet {
         let mut closed = self.no_nodes();
         for (from, until, nodes) in &self.rules.outages {
@@ -433,7 +393,7 @@ impl<'a> Controller<'a> {
         closed
     }
 
-    /// Finds nodes for a job as backfill does, without the withheld nodes `kept`.
+    /// Finds nodes for a job as backfill does, outside of `kept`.
     fn begin(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.begin(request.partition, parts, kept),
@@ -441,7 +401,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Whether a job fits on nodes that are not withheld (`kept`). Node weights are left unchanged.
+    /// Whether a job fits outside of `kept`. Node weights are left unchanged.
     fn fits(&self, request: &ResolvedRequest, kept: &NodeSet) -> bool {
         let near = self.near();
         let fits = self.find(request, kept).is_some();
@@ -449,7 +409,7 @@ impl<'a> Controller<'a> {
         fits
     }
 
-    /// Finds nodes for a job as the main scheduler does, without the withheld nodes `kept`.
+    /// Finds nodes for a job as the main scheduler does, outside of `kept`.
     fn select(&self, request: &ResolvedRequest, kept: &NodeSet) -> Option<NodeSet> {
         match (&self.parts, &request.parts) {
             (Some(desk), Some(parts)) => desk.select(request.partition, parts, kept),
@@ -464,10 +424,8 @@ impl<'a> Controller<'a> {
         self.desks[request.partition].find_without(&request.asked, kept)
     }
 
-    /// Adds to `kept` the nodes that reservations withhold from a job.
-    ///
-    /// The job would run for `limit` seconds from the time `from`. The result is the earliest end
-    /// of these reservations.
+    /// Adds to `kept` the nodes that reservations withhold from a job. The job runs for `limit`
+    /// seconds from `from`. Returns the earliest end of these reservations.
     fn keep(
         &self,
         job: usize,
@@ -482,13 +440,12 @@ impl<'a> Controller<'a> {
         reserved::kept(&self.reserved, now, &self.jobs[job].reservation, span, kept)
     }
 
-    /// Whether a job must wait because its array has the largest allowed number of running tasks.
     fn is_throttled(&self, job: usize) -> bool {
         let array = self.jobs[job].array;
         array.is_some_and(|(own, most)| self.tasks.get(&own).is_some_and(|runs| *runs >= most))
     }
 
-    /// Nodes that a job would get in a partition if it were first in the queue.
+    /// Nodes that a job would get in a partition as the first of the queue.
     pub(super) fn place(&self, job: usize, partition: usize, now: Second) -> Option<NodeSet> {
         let mut kept = self.closed(now);
         kept.unite(&self.completing);
@@ -500,13 +457,11 @@ impl<'a> Controller<'a> {
         found
     }
 
-    /// Whether the partition of a queue entry and the job's limit on array tasks admit the job.
     fn is_admitted(&self, pair: &Pair) -> bool {
         self.barred(pair).is_none() && !self.is_throttled(pair.job)
     }
 
-    /// Slurm's wait reason if a partition's state or limits bar a job from both schedulers; else
-    /// `None`.
+    /// Slurm's wait reason if a partition's state or limits bar a job from both schedulers.
     fn barred(&self, pair: &Pair) -> Option<&'static str> {
         let job = &self.jobs[pair.job];
         let request = &job.requests[pair.request];
@@ -528,10 +483,8 @@ impl<'a> Controller<'a> {
         self.sums.allow(self.rules, &self.jobs[job], qos, test)
     }
 
-    /// Runs the main scheduler, and returns the starts that it decides.
-    ///
-    /// If `recorded` is given, the recorded starts are made instead of the scheduler's own. The
-    /// started jobs hold their nodes at once.
+    /// Runs the main scheduler, and returns its starts. With `recorded`, the recorded starts are
+    /// made in their place. Started jobs hold their nodes at once.
     pub(super) fn main(
         &mut self,
         now: Second,
@@ -541,13 +494,13 @@ impl<'a> Controller<'a> {
         let parameters = &self.rules.parameters;
         let depth = if is_full { usize::MAX } else { parameters.default_queue_depth };
         let part_depth = parameters.partition_job_depth;
-        // Nodes that are completing count as open, but the scheduler starts no job on them.
+        // Completing nodes count as open, but no job starts on them.
         let (mut kept, completing) = (self.closed(now), self.completing.clone());
         let mut failed = vec![false; self.desks.len()];
         let mut considered = vec![0_usize; self.desks.len()];
         let mut open = self.open_partitions();
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Jobs whose starts are not recorded. These starts are undone after the pass.
+        // Unrecorded starts, which are undone after the pass.
         let mut tried = Vec::new();
         let pairs = std::mem::take(&mut self.pairs);
         for pair in &pairs {
@@ -563,7 +516,6 @@ impl<'a> Controller<'a> {
                 kept.unite(&self.desks[partition].site().whole);
                 usize::from(!std::mem::replace(&mut failed[partition], true))
             };
-            // Leave components of heterogeneous jobs to backfill.
             if self.jobs[pair.job].group.is_some() && !starts_at_once(recorded, pair.job) {
                 open -= fail(&mut failed, &mut kept);
                 continue;
@@ -573,7 +525,6 @@ impl<'a> Controller<'a> {
                 continue;
             }
             tested += 1;
-            // Slurm considers one job more than the parameter says.
             if tested > depth.saturating_add(1) {
                 break;
             }
@@ -609,7 +560,6 @@ impl<'a> Controller<'a> {
                             self.hold(pair.job, partition, held.clone(), now);
                             done.insert(pair.job);
                         }
-                        // The recorded start is in another partition of the job.
                         Some(_) => {}
                         None => {
                             let held = nodes.clone().filter(|_| !self.leaves_others);
@@ -624,12 +574,10 @@ impl<'a> Controller<'a> {
                 }
                 _ if found_or_over || (are_enough && request.is_hopeless()) => {}
                 _ => match &request.wanted().listed {
-                    // A job that requires specific nodes blocks only these nodes.
                     Some(named) if are_enough && named.count() >= request.wanted().nodes => {
                         kept.unite(named);
                     }
                     _ if are_enough && self.reserves_not(pair, now) => {}
-                    // The reservation lacks nodes, but the partition has enough.
                     _ if are_enough && is_reserved => {}
                     _ => open -= fail(&mut failed, &mut kept),
                 },
@@ -641,14 +589,13 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Whether a job must not reserve nodes, because its wait is too short or its priority too low.
+    /// Whether a job is too young or of too low a priority to reserve nodes.
     fn reserves_not(&self, pair: &Pair, now: Second) -> bool {
         let parameters = &self.rules.parameters;
         let waited = now - self.jobs[pair.job].eligible;
         waited < parameters.bf_min_age_reserve || pair.priority < parameters.bf_min_prio_reserve
     }
 
-    /// Number of partitions with waiting jobs.
     fn open_partitions(&self) -> usize {
         let mut waits = vec![false; self.desks.len()];
         for pair in &self.pairs {
@@ -657,14 +604,12 @@ impl<'a> Controller<'a> {
         waits.iter().filter(|own| **own).count()
     }
 
-    /// Runs the backfill scheduler. `recorded` has the same meaning as in
-    /// [`main`](Controller::main).
+    /// Runs the backfill scheduler; `recorded` as in [`main`](Controller::main).
     pub(super) fn backfill(&mut self, now: Second, recorded: Option<&Recorded>) -> Vec<Start> {
         let parameters = &self.rules.parameters;
         let closed = self.closed(now);
         let mut fits: Vec<Option<bool>> = vec![None; self.kinds];
-        // Queue positions of jobs that could start now, without the end of a running job. For each
-        // kind of request, also the smallest time limit for which the plan leaves no nodes.
+        // Queue positions of jobs that could start now, and limits as in [`Self::leaves_nodes`].
         let mut candidates: Vec<usize> = Vec::new();
         let mut blocked = vec![Second::MAX; self.kinds];
         for (place, pair) in self.pairs.iter().enumerate() {
@@ -677,19 +622,16 @@ impl<'a> Controller<'a> {
         }
         let mut plan = self.plan(now, &closed);
         let mut preemptable: BTreeMap<(usize, Option<usize>), NodeSet> = BTreeMap::new();
-        // Components that could start now, by heterogeneous job.
         let mut together: BTreeMap<u64, Vec<(usize, usize, NodeSet)>> = BTreeMap::new();
         let mut of_user: BTreeMap<usize, usize> = BTreeMap::new();
         let mut of_partition = vec![0_usize; self.desks.len()];
         let (mut tested, mut decided, mut done) = (0_usize, Vec::new(), BTreeSet::new());
-        // Jobs whose starts are not recorded. These starts are undone after the pass.
+        // Unrecorded starts, which are undone after the pass.
         let mut tried = Vec::new();
-        // Nodes on which the last candidate could start, and the end of its time limit.
         let mut last_start: Option<(NodeSet, Second)> = None;
         let pairs = std::mem::take(&mut self.pairs);
         for (place, pair) in pairs.iter().enumerate() {
-            // A reservation of the plan lasts for one pass. So no reservation is needed if no later
-            // job can start.
+            // Reservations last for one pass: none is needed if no later job can start.
             while last_start.is_none()
                 && let Some(last) = candidates.last().map(|last| &pairs[*last])
             {
@@ -736,10 +678,8 @@ impl<'a> Controller<'a> {
                 if fits { self.begin(&request, &kept) } else { None }
             });
             tested += usize::from(planned.is_some());
-            // Limits on nodes are tested after nodes were found, so a job beyond these limits
-            // counts as tested.
             let Some(planned) = planned.filter(|_| is_allowed) else { continue };
-            // A job that would start on completing nodes waits for them.
+            // A job waits for completing nodes.
             let planned = match planned {
                 Planned::Now(nodes) if nodes.meets(&self.completing) => {
                     Planned::Later(now + 1, nodes)
@@ -748,7 +688,7 @@ impl<'a> Controller<'a> {
             };
             let around = |nodes: &NodeSet| blocks_around(site, nodes, request.asked.whole_blocks);
             let mine = recorded.and_then(|own| own.get(&pair.job));
-            // The components of a heterogeneous job start together after the pass.
+            // Components of a heterogeneous job start together after the pass.
             let planned = match (planned, self.jobs[pair.job].group) {
                 (Planned::Now(nodes), Some(group)) if mine.is_none() => {
                     together.entry(group).or_default().push((pair.job, partition, nodes.clone()));
@@ -759,15 +699,13 @@ impl<'a> Controller<'a> {
             let here = mine.filter(|own| own.0 == partition).map(|own| &own.1);
             let nodes = if let Planned::Now(nodes) = &planned { Some(nodes.clone()) } else { None };
             if nodes.is_some() || here.is_some() {
-                // The recorded start may be in another partition of the job.
                 if mine.is_none() || here.is_some() {
                     done.insert(pair.job);
                 }
                 let own = || nodes.clone().filter(|_| !self.leaves_others);
                 if let Some(start) = if mine.is_none() { own() } else { here.cloned() } {
                     let around = around(&start);
-                    // A preemptable job reserves nothing, because other jobs may take its nodes. A
-                    // job on parts of nodes leaves the rest of its nodes to other jobs.
+                    // Jobs that may be preempted or that share nodes reserve nothing.
                     let is_whole = |own: &Arc<PartsRequest>| own.lookup.takes_whole_nodes();
                     if !self.is_preemptable(partition)
                         && request.parts.as_ref().is_none_or(is_whole)
@@ -814,13 +752,10 @@ impl<'a> Controller<'a> {
         decided
     }
 
-    /// Nodes that the plan leaves to a job for its whole time limit, and the end of this limit.
-    ///
-    /// The result is `None` if there are no such nodes. On a machine whose jobs share nodes, the
-    /// set is not computed and is left empty, because a job can also use nodes that running jobs
-    /// hold. `blocked` has, for each kind of request, the smallest time limit for which no nodes
-    /// are left. Such an entry stays valid, because the plan leaves ever fewer nodes during a pass.
-    /// Requests of one kind differ at most in their time limits.
+    /// Nodes that the plan leaves to a job for its whole time limit, and the end of this limit, if
+    /// any. On shared nodes, the set is left empty, because a job can also use nodes of running
+    /// jobs. `blocked` has the smallest time limit without nodes for each kind of request. It stays
+    /// valid, because the plan leaves ever fewer nodes.
     fn leaves_nodes(
         &self,
         plan: &BackfillPlan,
@@ -856,7 +791,7 @@ impl<'a> Controller<'a> {
         Some((found?, until))
     }
 
-    /// Nodes of running jobs that a job may preempt. The job is given by its partition and QOS.
+    /// Nodes of running jobs that a job of this partition and QOS may preempt.
     fn preemptable(&self, job: (usize, Option<usize>)) -> NodeSet {
         let mut nodes = self.no_nodes();
         if self.rules.preemption.is_some() {
@@ -868,12 +803,10 @@ impl<'a> Controller<'a> {
         nodes
     }
 
-    /// Whether jobs of a partition may be preempted.
     fn is_preemptable(&self, partition: usize) -> bool {
         self.rules.preemption.is_some() && self.rules.partitions[partition].is_preemptable
     }
 
-    /// Plan with the running jobs and without reservations. No job may start on the nodes `closed`.
     fn plan(&self, now: Second, closed: &NodeSet) -> BackfillPlan {
         let mut up = NodeSet::full(self.machine.reading.hosts.count());
         up.subtract(closed);
@@ -889,20 +822,15 @@ impl<'a> Controller<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
+    use crate::operator::folder::FLAT;
 
-    const FLAT: &str = "- topology: flat\n  cluster_default: true\n  flat: true\n";
-
-    /// Machine of 16 nodes, with additional lines of a `slurm.conf`, and tables of QOS and
-    /// associations.
+    /// Machine of 16 nodes, with lines of a `slurm.conf`, and tables of QOS and associations.
     fn machine(conf: &str, qos: &str, associations: &str) -> SlurmMachine {
         let conf = format!("NodeName=n[0-15] CPUs=1\n{conf}");
-        let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf)];
-        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
         let tables = [("qos.txt", qos.to_owned()), ("assoc.txt", associations.to_owned())];
-        SlurmMachine::made(texts.to_vec()).unwrap().with_tables(tables)
+        let machine = SlurmMachine::made([("topology.yaml", FLAT), ("slurm.conf", &conf)]);
+        machine.unwrap().with_tables(tables)
     }
 
     fn job(id: &str, partition: &str, nodes: u32) -> JobRecord {
@@ -922,14 +850,18 @@ mod tests {
         }
     }
 
-    /// Starts by a main pass and by the following backfill pass, as pairs of job and partition.
+    /// Starts of a main pass and a backfill pass, as pairs of job and partition.
     fn passes(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, usize)>; 2] {
+        let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
+        both(machine, jobs).map(of)
+    }
+
+    fn both(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<Start>; 2] {
         let rules = SiteRules::of(machine);
         let mut controller = Controller::new(machine, &rules, jobs);
         (0..jobs.len()).for_each(|own| controller.submit(own));
-        let of = |starts: Vec<Start>| starts.iter().map(|own| (own.job, own.partition)).collect();
-        let main = of(controller.main(100, false, None));
-        [main, of(controller.backfill(100, None))]
+        let main = controller.main(100, false, None);
+        [main, controller.backfill(100, None)]
     }
 
     #[test]
@@ -947,7 +879,6 @@ mod tests {
             job("5", "other", 2),
         ];
         let [main, backfill] = passes(&machine, &jobs);
-        // The job of 9 nodes fails in the main pass, and blocks all nodes of its partition.
         assert_eq!(main, [(1, 1)]);
         assert_eq!(backfill, [(3, 0), (4, 2)]);
     }
@@ -970,8 +901,7 @@ mod tests {
         let machine = machine(conf, qos, associations);
         let own =
             |id: &str, nodes, qos: &str| JobRecord { qos: qos.to_owned(), ..job(id, "p", nodes) };
-        // The QOS q replaces the limit of 4 nodes by one of 10. The QOS r allows one job, and keeps
-        // the limit of 4 nodes.
+        // The QOS q replaces the limit of 4 nodes by 10. The QOS r allows one job.
         let jobs = [
             own("1", 8, "q"),
             own("2", 3, "q"),
@@ -1020,7 +950,6 @@ mod tests {
         let conf = "PartitionName=p Nodes=n[0-7] Default=YES\n\
                     PartitionName=other Nodes=n[8-15]\n";
         let machine = machine(conf, "", "");
-        // The first component closes the partition for the main scheduler.
         let pair = [job("1+0", "p", 3), job("1+1", "p", 4)];
         let jobs = [pair, [job("2", "p", 1), job("3", "other", 2)]].concat();
         let [main, backfill] = passes(&machine, &jobs);
@@ -1044,22 +973,17 @@ mod tests {
         // The job that would preempt the first job withholds all nodes from the last job at once.
         let short = JobRecord { limit: Some(10), ..job("3", "low", 5) };
         let jobs = [job("1", "low", 10), job("2", "high", 12), short];
-        let mut controller = Controller::new(&machine, &rules, &jobs);
-        let first: NodeSet = machine.nodes("n[0-9]").unwrap();
-        controller.submit(0);
-        controller.start(0, 0, first, 100);
-        (1..3).for_each(|own| controller.submit(own));
-        assert_eq!(controller.backfill(100, None), []);
-        // Without preemption, the last job would end before the first job.
+        let starts = |machine: &SlurmMachine| {
+            let rules = SiteRules::of(machine);
+            let mut controller = Controller::new(machine, &rules, &jobs);
+            controller.submit(0);
+            controller.start(0, 0, machine.nodes("n[0-9]").unwrap(), 100);
+            (1..3).for_each(|own| controller.submit(own));
+            controller.backfill(100, None).iter().map(|own| own.job).collect::<Vec<_>>()
+        };
+        assert!(starts(&machine).is_empty());
         let conf = conf.replace("PreemptType=preempt/partition_prio\n", "");
-        let machine = self::machine(&conf, "", "");
-        let rules = SiteRules::of(&machine);
-        let mut controller = Controller::new(&machine, &rules, &jobs);
-        controller.submit(0);
-        controller.start(0, 0, machine.nodes("n[0-9]").unwrap(), 100);
-        (1..3).for_each(|own| controller.submit(own));
-        let starts = controller.backfill(100, None);
-        assert_eq!(starts.iter().map(|own| own.job).collect::<Vec<_>>(), [2]);
+        assert_eq!(starts(&self::machine(&conf, "", "")), [2]);
     }
 
     #[test]
@@ -1073,7 +997,6 @@ mod tests {
         };
         let both = [task("7_1", Some((100, 200))), task("7_2", Some((200, 300)))];
         assert_eq!(passes(&machine, &both)[0], [(0, 0)]);
-        // The limit was raised, because two tasks ran at once.
         let both = [task("7_1", Some((100, 200))), task("7_2", Some((150, 300)))];
         assert_eq!(passes(&machine, &both)[0], [(0, 0), (1, 0)]);
     }
@@ -1084,14 +1007,13 @@ mod tests {
         let mut machine = machine(conf, "", "");
         let text = "ReservationName=r StartTime=0 EndTime=6000 Nodes=n[0-3]\n".to_owned();
         machine = machine.with_tables([("reservations.txt", text)]);
-        // The first job does not fit, and closes the partition for all jobs except the reserved
-        // one.
+        // The first job closes the partition for all jobs except the reserved one.
         let reserved = JobRecord { reservation: "r".to_owned(), ..job("3", "p", 2) };
         let jobs = [job("1", "p", 13), job("2", "p", 1), reserved];
         assert_eq!(passes(&machine, &jobs)[0], [(2, 0)]);
     }
 
-    /// Flat machine of four shared nodes of 2 x 4 cores. The last two nodes have GPUs.
+    /// Flat machine of four shared nodes of 2 x 4 cores, the last two with GPUs.
     fn shared(partitions: &str) -> SlurmMachine {
         let node = "CPUs=8 SocketsPerBoard=2 CoresPerSocket=4 RealMemory=16000";
         let conf = format!(
@@ -1100,13 +1022,11 @@ mod tests {
         );
         let gres = "NodeName=n[2-3] Name=gpu File=/dev/g[0-1]\n";
         let texts = [("topology.yaml", FLAT), ("slurm.conf", &conf), ("gres.conf", gres)];
-        let texts = texts.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
-        let mut machine = SlurmMachine::made(texts.to_vec()).unwrap();
+        let mut machine = SlurmMachine::made(texts).unwrap();
         machine.fit_single_nodes(true);
         machine
     }
 
-    /// Job that requests parts of nodes.
     fn part(id: &str, partition: &str, processors: u32, options: &str) -> JobRecord {
         JobRecord {
             processors,
@@ -1116,24 +1036,20 @@ mod tests {
         }
     }
 
-    /// Starts by a main pass and by the following backfill pass, as pairs of job and node list.
+    /// Starts of a main pass and a backfill pass, as pairs of job and node list.
     fn places(machine: &SlurmMachine, jobs: &[JobRecord]) -> [Vec<(usize, String)>; 2] {
-        let rules = SiteRules::of(machine);
-        let mut controller = Controller::new(machine, &rules, jobs);
-        (0..jobs.len()).for_each(|own| controller.submit(own));
         let listed = |nodes: &NodeSet| machine.reading.hosts.listed(nodes);
         let of = |starts: Vec<Start>| {
             starts.iter().map(|own| (own.job, listed(own.nodes.as_ref().unwrap()))).collect()
         };
-        let main = of(controller.main(100, false, None));
-        [main, of(controller.backfill(100, None))]
+        both(machine, jobs).map(of)
     }
 
     #[test]
     fn jobs_take_cores_memory_and_gpus() {
         let machine = shared("PartitionName=p Nodes=n[0-3] Default=YES\n");
-        // The second and third jobs lack memory and GPUs where cores are free. The fourth takes the
-        // node that fits best. The fifth takes the cores for which three nodes have memory.
+        // The second and third jobs lack memory and GPUs. The fourth takes the node that fits best.
+        // The fifth takes the cores for which three nodes have memory.
         let jobs = [
             part("1", "p", 2, "-n2 --mem=12000"),
             part("2", "p", 2, "-n2 --mem=6000"),
@@ -1162,12 +1078,10 @@ mod tests {
             JobRecord { limit: Some(30), ..part("6", "p", 7, "-n1 -c7") },
         ];
         let [main, backfill] = places(&machine, &jobs);
-        // The third job waits for the first, and withholds n[2-3] from all other jobs in the main
-        // pass.
+        // The third job waits for the first, and withholds n[2-3] in the main pass.
         let of = |job: usize, nodes: &str| (job, nodes.to_owned());
         assert_eq!(main, [of(0, "n2"), of(1, "n3"), of(3, "n[0-1]")]);
-        // The plan for the third job takes all of n2 from a minute on, so only the short job may
-        // use it.
+        // The plan for the third job takes n2 from a minute on: only the short job may use it.
         assert_eq!(backfill, [of(4, "n3"), of(5, "n2")]);
     }
 

@@ -14,34 +14,30 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::desk::SlurmAnswer;
 
-/// Slurm's wait reason if too few nodes of a job's partition are open.
-///
-/// A node is open if it is neither down nor kept for a job that is ahead in the queue.
+/// Slurm's wait reason if too few nodes are neither down nor kept for other jobs.
 pub(in crate::operator) const RESERVED_NODES: &str =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 
-/// Slurm's wait reasons for a job that was submitted before it became eligible.
+/// Wait reasons before a job is eligible.
 const BEGIN_TIME: &str = "BeginTime";
 const DEPENDENCY: &str = "Dependency";
 
-/// Seconds after submission in which the main scheduler may not yet have considered a job.
+/// Seconds in which the main scheduler may not yet have considered a new job.
 const NEW: Second = 1;
 
 /// Free parts of the nodes that a waiting job may use, and running jobs whose end lets it start.
 #[derive(Default)]
 pub(in crate::operator) struct LackingParts {
-    /// Whether the job fits now; `None` if it could not even start on the idle machine.
+    /// `None` if the job could not even start on the idle machine.
     pub(in crate::operator) fits: Option<bool>,
-    /// Free CPUs, memory in MB and GPUs on each node that the job may use.
+    /// CPUs, memory in MB and GPUs of each node that the job may use.
     pub(in crate::operator) free: Vec<[u64; 3]>,
-    /// Number of nodes of which no job holds a part.
     pub(in crate::operator) idle: u32,
-    /// Running jobs after any one of whose ends the job would have enough nodes or parts of nodes.
+    /// Running jobs, each of whose ends alone would let the job start.
     pub(in crate::operator) ends: Vec<usize>,
 }
 
 impl LackingParts {
-    /// Answer of the placement rule to the waiting job, without the nodes.
     pub(in crate::operator) fn answer(&self) -> SlurmAnswer {
         match self.fits {
             Some(true) => SlurmAnswer::Nodes(NodeSet::empty(0)),
@@ -52,10 +48,8 @@ impl LackingParts {
 }
 
 impl<'a> Controller<'a> {
-    /// Controller model with running jobs on their nodes, and with waiting jobs.
-    ///
-    /// The recorded priority of a waiting job is assumed to be its priority at its recorded start.
-    /// If it has no recorded start, the recorded end is used, and `now` if it has neither.
+    /// Controller model with running jobs on their nodes, and with waiting jobs. A recorded
+    /// priority is taken as that at the recorded start, or else the recorded end, or else `now`.
     pub(in crate::operator) fn at(
         machine: &'a SlurmMachine,
         rules: &'a SiteRules,
@@ -83,8 +77,6 @@ impl<'a> Controller<'a> {
         controller
     }
 
-    /// Indices of the waiting jobs in queue order. A job in several partitions occurs once, at its
-    /// first position.
     pub(in crate::operator) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = Vec::new();
         for pair in &self.pairs {
@@ -95,14 +87,9 @@ impl<'a> Controller<'a> {
         order
     }
 
-    /// Earliest start of a waiting job, with its nodes, if all jobs run for their time limits.
-    ///
-    /// If `is_first` is true, the job is planned as the first in the queue, otherwise after all
-    /// jobs ahead of it. The result is `None` if the job does not start within the window of
-    /// backfill, or if limits hold it back.
-    ///
-    /// # Complexity
-    /// One plan for each job ahead of it in the queue.
+    /// Earliest start of a waiting job, with its nodes, if all jobs run for their time limits. The
+    /// job is planned first if `is_first`, or else after all jobs ahead of it. `None` if it does
+    /// not start within the window of backfill, or if limits hold it back.
     pub(in crate::operator) fn planned(
         &self,
         job: usize,
@@ -144,12 +131,8 @@ impl<'a> Controller<'a> {
         best
     }
 
-    /// Free parts of nodes for a waiting job, and the running jobs whose end lets it start.
-    ///
-    /// `None` if jobs do not share nodes. The running jobs are only looked for if `with_ends`.
-    ///
-    /// # Complexity
-    /// A query to the placement rule, and `with_ends` another one for each running job.
+    /// Free parts of nodes for a waiting job, and `with_ends` the running jobs whose end lets it
+    /// start. `None` if jobs do not share nodes.
     pub(in crate::operator) fn lacks(
         &self,
         job: usize,
@@ -177,13 +160,8 @@ impl<'a> Controller<'a> {
         Some(LackingParts { fits: Some(fits), free, idle, ends })
     }
 
-    /// Slurm's wait reason for each waiting job, derived without knowledge of earlier passes.
-    ///
-    /// It is the reason after a pass of the main scheduler over the whole queue. Jobs that would
-    /// start in this pass have the reason `Priority`.
-    ///
-    /// # Complexity
-    /// The time of a pass of the main scheduler.
+    /// Slurm's wait reason for each waiting job, after a main pass without earlier passes. Jobs
+    /// that would start in it have the reason `Priority`.
     pub(in crate::operator) fn reasons(&self, now: Second) -> BTreeMap<usize, &'static str> {
         let mut reasons = WaitReasons::default();
         for pair in &self.pairs {
@@ -202,9 +180,7 @@ impl<'a> Controller<'a> {
         self.sums.exceeded(rules, job, partition.qos, test)
     }
 
-    /// Records limits of partitions as wait reasons of jobs.
-    ///
-    /// Such a reason is removed again if another partition admits the job.
+    /// Notes limits of partitions as wait reasons, unless another partition admits the job.
     fn note_barred(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let is_named = reasons.of(self, pair.job).starts_with("Partition");
@@ -213,19 +189,11 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Records the wait reasons that a pass of the main scheduler gives to the jobs of a queue.
-    ///
-    /// The starts of the pass have already been made. Nevertheless the model may find nodes for a
-    /// job that still waits. If `starts` is true, this job gets the reason `Priority`, and its
-    /// nodes are not available to later jobs. Otherwise it is treated like a job for which no nodes
-    /// are found.
-    ///
-    /// A job that the pass does not reach keeps its reason. In a partition that an earlier job
-    /// blocks, the reasons `None`, `Resources` and [`RESERVED_NODES`] become `Priority`, and other
-    /// reasons are kept.
-    ///
-    /// # Complexity
-    /// A query to the placement rule for each partition and each job that could start.
+    /// Records the wait reasons that a main pass gives to the jobs of a queue. The starts of the
+    /// pass have been made. If the model still finds nodes for a job, and `starts` is true, the job
+    /// gets the reason `Priority` and holds these nodes. Otherwise it is treated like a job without
+    /// nodes. A job that the pass does not reach keeps its reason. In a partition that an earlier
+    /// job blocks, `None`, `Resources` and [`RESERVED_NODES`] become `Priority`.
     pub(super) fn note_main(
         &self,
         queue: &Queue,
@@ -303,11 +271,9 @@ impl<'a> Controller<'a> {
         self.set_near(near);
     }
 
-    /// Notes the wait reason of a job that arrives in the queue, before any scheduler pass.
-    ///
-    /// A job that becomes eligible after its submission gets `BeginTime` or `Dependency`, and keeps
-    /// it until a pass reaches the job. The tasks of an array share one reason. An arriving task
-    /// changes it only if it is `None`.
+    /// Notes the wait reason of an arriving job. A job that becomes eligible after its submission
+    /// gets `BeginTime` or `Dependency` until a pass reaches it. Tasks of an array share one
+    /// reason, which an arriving task changes only from `None`.
     pub(super) fn note_arrival(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let stay = &self.stays[job];
         let is_task = WaitReasons::array(self, job).is_some();
@@ -318,9 +284,7 @@ impl<'a> Controller<'a> {
         reasons.note(self, job, Some(if is_dependent { DEPENDENCY } else { BEGIN_TIME }));
     }
 
-    /// Removes the reasons `BeginTime` and `Dependency` of jobs that a pass finds in the queue.
-    ///
-    /// These jobs have become eligible since they got the reason.
+    /// Removes `BeginTime` and `Dependency` from jobs of a queue, which have become eligible.
     fn note_eligible(&self, queue: &[Pair], reasons: &mut WaitReasons) {
         for pair in queue {
             let was_held = matches!(reasons.of(self, pair.job), BEGIN_TIME | DEPENDENCY);
@@ -328,12 +292,9 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Notes the wait reason of a job at its submission, before any scheduler pass has reached it.
-    ///
-    /// Slurm tests at once whether the job would find nodes, and whether it comes first in the
-    /// queue. If the job names several partitions, Slurm considers the one of the highest tier. If
-    /// the job may share nodes, a node counts as free in this test unless another job holds the
-    /// whole node.
+    /// Notes the wait reason of a job at its submission. Slurm tests at once, for the partition of
+    /// the highest tier, whether the job finds nodes and comes first in the queue. On shared nodes,
+    /// only wholly held nodes are not free in this test.
     fn note_submission(&self, job: usize, now: Second, reasons: &mut WaitReasons) {
         let own = &self.jobs[job];
         let mut pairs = self.pairs.iter().filter(|pair| pair.job == job);
@@ -356,8 +317,7 @@ impl<'a> Controller<'a> {
             !request.is_hopeless() && open.count() >= request.wanted().nodes
         } else {
             busy.unite(&self.completing);
-            // If a job ends and another is submitted in one second, the submission is taken to come
-            // first.
+            // A submission comes before an end in the same second.
             if let Some((_, nodes)) = reasons.freed.as_ref().filter(|own| own.0 == now) {
                 busy.unite(nodes);
             }
@@ -384,10 +344,6 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// Records the wait reasons that a pass of the backfill scheduler gives to the waiting jobs.
-    ///
-    /// A job that exceeds a limit gets the reason for this limit. A job that no longer exceeds any
-    /// limit loses such a reason.
     pub(super) fn note_backfill(&self, reasons: &mut WaitReasons) {
         self.note_eligible(&self.pairs, reasons);
         self.note_barred(&self.pairs, reasons);
@@ -406,14 +362,11 @@ impl<'a> Controller<'a> {
     }
 }
 
-/// Current wait reason of each job, from its arrival or from a later scheduler pass.
-///
-/// The tasks of an array share one reason.
+/// Current wait reasons. The tasks of an array share one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitReasons {
     jobs: BTreeMap<usize, &'static str>,
     arrays: BTreeMap<u64, &'static str>,
-    /// Last second in which jobs ended, with the nodes of these jobs.
     freed: Option<(Second, NodeSet)>,
 }
 
@@ -431,7 +384,6 @@ impl WaitReasons {
         };
     }
 
-    /// Records that a job has left its nodes.
     pub(super) fn note_end(&mut self, nodes: NodeSet, now: Second) {
         match &mut self.freed {
             Some((at, freed)) if *at == now => freed.unite(&nodes),
@@ -439,8 +391,7 @@ impl WaitReasons {
         }
     }
 
-    /// Current wait reason of a job. It is `None`, as in Slurm, before the first reason is
-    /// recorded.
+    /// Current wait reason of a job; Slurm's word `None` before the first.
     pub(super) fn of(&self, controller: &Controller<'_>, job: usize) -> &'static str {
         let own = match WaitReasons::array(controller, job) {
             Some(array) => self.arrays.get(&array),

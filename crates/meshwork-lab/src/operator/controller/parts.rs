@@ -15,30 +15,23 @@ use crate::slurm::shared::{SharedSite, options};
 #[derive(Clone, Debug)]
 pub(super) struct PartsRequest {
     pub(super) lookup: SharedLookup,
-    /// Nodes that the job may use: all, or only the nodes that it requires.
     named: NodeSet,
     processors: u32,
 }
 
-/// Parts of nodes that running jobs hold, by job.
 #[derive(Clone, Debug)]
 pub(super) struct PartsDesk {
-    /// Partitions, in the order of the site's rules.
     sites: Vec<SharedSite>,
     holdings: Holdings,
     held: BTreeMap<usize, Vec<SharedGrant>>,
-    /// Node weights: how many GPUs of each node were near a job's cores in the last search. Slurm's
-    /// order of nodes depends on them. They are the only data that a search for nodes changes.
+    /// Node weights: GPUs of each node near a job's cores in the last search.
     near: RefCell<NearGpus>,
-    /// Last submitted job without GPUs, and last one with GPUs, each with its partition.
+    /// Last submitted jobs without and with GPUs, each with its partition.
     last: [Option<(usize, PartsRequest)>; 2],
 }
 
 impl PartsDesk {
-    /// Allocator of parts of nodes on a machine, before any job runs.
-    ///
-    /// It is `None` if no jobs share nodes, or if the model does not cover shared nodes on this
-    /// machine.
+    /// Allocator before any job runs; `None` if shared nodes are unused or not modelled.
     pub(super) fn of(
         machine: &SlurmMachine,
         rules: &SiteRules,
@@ -55,8 +48,6 @@ impl PartsDesk {
         Some(PartsDesk { sites, holdings, held: BTreeMap::new(), near, last: [None, None] })
     }
 
-    /// Prepared request of a job for a partition; `None` if the job could never start in this
-    /// partition.
     pub(super) fn request(&self, partition: usize, stay: &JobRecord) -> Option<PartsRequest> {
         let site = &self.sites[partition];
         let request = request(site, stay);
@@ -73,10 +64,8 @@ impl PartsDesk {
         Some(PartsRequest { lookup, named, processors: stay.processors })
     }
 
-    /// Nodes that the main scheduler finds for a job, without the withheld nodes `kept`.
-    ///
-    /// If the job gets no nodes, the model also tests, as Slurm does, whether it could ever start
-    /// without the nodes `kept`. This test changes the node weights.
+    /// Nodes that the main scheduler finds for a job outside of `kept`. If there are none, it
+    /// tests, as Slurm does, whether the job could ever start, which changes the node weights.
     pub(super) fn select(
         &self,
         partition: usize,
@@ -93,26 +82,20 @@ impl PartsDesk {
         found
     }
 
-    /// Registers that a job was submitted, which changes the node weights.
     pub(super) fn submit(&mut self, partition: usize, request: &PartsRequest) {
         self.near.borrow_mut().forget(request.lookup.pool());
         self.ask_ever(partition, request, &request.named);
         self.last[usize::from(request.lookup.asks_for_gpus())] = Some((partition, request.clone()));
     }
 
-    /// Changes the node weights like a repeated submission of an earlier job.
-    ///
-    /// This is the last submitted job with GPUs if `with_gpus` is true. Otherwise it is the last
-    /// submitted job without GPUs.
+    /// Changes the node weights like a repeated submission of the last job with or without GPUs.
     pub(super) fn submit_again(&mut self, with_gpus: bool) {
         if let Some((partition, request)) = self.last[usize::from(with_gpus)].clone() {
             self.submit(partition, &request);
         }
     }
 
-    /// Nodes on which backfill can start a job that must not use the nodes `kept`.
-    ///
-    /// `None` if the job does not fit on the other nodes.
+    /// Nodes outside of `kept` on which backfill can start a job.
     pub(super) fn begin(
         &self,
         partition: usize,
@@ -131,7 +114,6 @@ impl PartsDesk {
         request.lookup.ask_ever(machine, &self.holdings, open, &mut self.near.borrow_mut());
     }
 
-    /// Node weights after the last search.
     pub(super) fn near(&self) -> NearGpus {
         self.near.borrow().clone()
     }
@@ -140,7 +122,7 @@ impl PartsDesk {
         *self.near.borrow_mut() = near;
     }
 
-    /// Nodes that a job would get in the current state, without the withheld nodes `kept`.
+    /// Nodes outside of `kept` that a job would get in the current state.
     pub(super) fn find(
         &self,
         partition: usize,
@@ -162,9 +144,7 @@ impl PartsDesk {
         request.lookup.find(&self.sites[partition].machine, &self.holdings, open, near)
     }
 
-    /// Free amounts of each node that a job may use, and the number of idle nodes among them.
-    ///
-    /// Amounts are CPUs, memory in MB, and GPUs. The withheld nodes `kept` are left out.
+    /// Free CPUs, memory in MB and GPUs of a job's possible nodes, and number of idle ones.
     pub(super) fn free(
         &self,
         partition: usize,
@@ -185,10 +165,8 @@ impl PartsDesk {
         nodes
     }
 
-    /// Gives a job parts of the given nodes.
-    ///
-    /// If the placement rule chooses exactly these nodes for the job, the job gets the parts that
-    /// the rule chooses. Otherwise it gets parts of the given nodes even if they are not free.
+    /// Gives a job the parts of these nodes that the rule chooses. If the rule chooses other nodes,
+    /// the parts need not be free.
     pub(super) fn hold(
         &mut self,
         job: usize,
@@ -209,26 +187,22 @@ impl PartsDesk {
         self.take(job, grants);
     }
 
-    /// Gives a job the parts of nodes that it held before.
     pub(super) fn take(&mut self, job: usize, grants: Vec<SharedGrant>) {
         grants.iter().for_each(|grant| self.holdings.take(grant));
         self.held.insert(job, grants);
     }
 
-    /// Frees the parts of nodes that a job holds, and returns them.
     pub(super) fn release(&mut self, job: usize) -> Vec<SharedGrant> {
         let grants = self.held.remove(&job).unwrap_or_default();
         grants.iter().for_each(|grant| self.holdings.give_back(grant));
         grants
     }
 
-    /// Parts of nodes that a job holds.
     pub(super) fn held(&self, job: usize) -> &[SharedGrant] {
         self.held.get(&job).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Request of a job: its recorded options, or else a request that is derived from its record.
 fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     let plain = || SharedRequest {
         nodes: Some((stay.nodes.max(1), stay.nodes.max(1))),
@@ -242,7 +216,7 @@ fn request(site: &SharedSite, stay: &JobRecord) -> SharedRequest {
     }
 }
 
-/// Free nodes and free parts of nodes, as running jobs are assumed to end one after the other.
+/// Free nodes and parts, as running jobs end one after the other.
 pub(super) struct PartsFuture<'a> {
     desk: &'a PartsDesk,
     partition: usize,
@@ -252,7 +226,7 @@ pub(super) struct PartsFuture<'a> {
 }
 
 impl<'a> PartsFuture<'a> {
-    /// Begins a prediction from the current state, for a job that may use the nodes `available`.
+    /// Begins with the current state, for a job that may use the nodes `available`.
     pub(super) fn new(
         desk: &'a PartsDesk,
         partition: usize,
@@ -264,12 +238,11 @@ impl<'a> PartsFuture<'a> {
         PartsFuture { desk, partition, request, holdings: desk.holdings.clone(), open }
     }
 
-    /// Frees the parts of nodes that a running job holds.
     pub(super) fn end(&mut self, job: usize) {
         self.desk.held(job).iter().for_each(|grant| self.holdings.give_back(grant));
     }
 
-    /// Nodes that the job would get after all ends reported so far.
+    /// Nodes of the job after all ends so far.
     pub(super) fn find(&self) -> Option<NodeSet> {
         let machine = &self.desk.sites[self.partition].machine;
         let near = &mut self.desk.near.borrow_mut();

@@ -11,71 +11,50 @@ use crate::operator::history::Second;
 use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 
-/// Length in seconds of the first interval in which ends of running jobs are grouped. Each further
-/// interval is twice as long.
+/// Length in seconds of the first interval of grouped ends. Each further one is twice as long.
 const FIRST_GROUP: Second = 30;
-/// Largest number of ends of running jobs in a group.
 const MOST_TOGETHER: usize = 200;
 
-/// Plan of one backfill pass over all partitions.
 pub(super) struct BackfillPlan {
     now: Second,
-    /// Latest time at which a job may be planned to start.
     horizon: Second,
     resolution: Second,
     spans: NodeSpans,
-    /// Nodes on which jobs may start, and on which no job runs.
+    /// Nodes in service without running jobs.
     idle: NodeSet,
-    /// Running jobs, sorted by the ends of their time limits.
     running: Vec<PlannedEnd>,
-    /// Element *n*: the nodes that are idle after the first *n* ends of running jobs.
+    /// Element *n*: nodes idle after the first *n* ends of running jobs.
     released: Vec<NodeSet>,
-    /// Times before which reservations leave too few nodes for a request. Keys: kind, then time
-    /// limit.
-    ///
-    /// Requests of one kind differ at most in their time limits. A time also holds for requests of
-    /// its kind with a longer limit. It is `Second::MAX` if there are too few nodes during the
-    /// whole window. An entry stays valid, because a plan only gains reservations. An entry for a
-    /// longer time limit is stored only if its time is later.
+    /// Times before which reservations leave too few nodes, by kind of request and time limit.
+    /// Requests of one kind differ at most in their time limits, and a time also holds for longer
+    /// ones. It is `Second::MAX` for the whole window. Entries stay valid, because a plan only
+    /// gains reservations. A longer limit has an entry only if its time is later.
     crowded: BTreeMap<usize, BTreeMap<Second, Second>>,
 }
 
-/// End of a running job by its time limit, the job's index, and the job's nodes.
+/// End by time limit, index and nodes of a running job.
 pub(super) type PlannedEnd = (Second, usize, NodeSet);
 
-/// Free nodes, or free parts of nodes, at a time of a plan.
 enum Future<'a> {
     Nodes(NodeSet),
     Parts(PartsFuture<'a>),
 }
 
-/// Planned start of a job in a backfill pass.
 pub(super) enum Planned {
-    /// The job starts now on these nodes.
     Now(NodeSet),
-    /// The job starts at this later time, and these nodes are to be reserved.
+    /// Starts at this later time; the nodes are to be reserved.
     Later(Second, NodeSet),
-    /// The job does not start within the window of the plan.
     Never,
 }
 
-/// Result of a search for the time at which running jobs have released enough nodes.
 enum WillRun {
-    /// Enough nodes are available from this time on; these nodes are chosen.
     At(Second, NodeSet),
-    /// Enough nodes are available only after this time, which is the limit `by` of the search.
     Behind(Second),
     Never,
 }
 
 impl BackfillPlan {
-    /// Creates a plan without reservations. `running` are the running jobs, with the ends of their
-    /// time limits.
-    ///
-    /// `up` are the nodes on which jobs may start.
-    ///
-    /// # Complexity
-    /// **O(r log r)** for *r* running jobs.
+    /// Plan without reservations. `running` has the ends of time limits, `up` the nodes in service.
     pub(super) fn new(
         now: Second,
         window: Second,
@@ -99,7 +78,7 @@ impl BackfillPlan {
         plan
     }
 
-    /// Adds a job that starts now, with the end of its time limit.
+    /// Adds a job that starts now and ends at `limit`.
     pub(super) fn run(&mut self, limit: Second, job: usize, nodes: NodeSet) {
         self.idle.subtract(&nodes);
         let end = self.now.saturating_add(limit);
@@ -108,7 +87,6 @@ impl BackfillPlan {
         self.release();
     }
 
-    /// Computes the nodes that are idle after each end of a running job.
     fn release(&mut self) {
         self.released.clear();
         self.released.push(self.idle.clone());
@@ -119,45 +97,32 @@ impl BackfillPlan {
         }
     }
 
-    /// Reserves nodes from a job's start to the end of its time limit.
-    ///
-    /// Both times are rounded down to the resolution of the plan.
+    /// Reserves nodes between two times, rounded down to the plan's resolution.
     pub(super) fn reserve(&mut self, start: Second, limit: Second, nodes: &NodeSet) {
         let begin = self.floor(start);
         let end = self.floor(start.saturating_add(limit)).max(begin + self.resolution);
         self.spans.reserve(begin, end, nodes);
     }
 
-    /// Rounds a time down to the resolution of the plan. Reservations of jobs begin at such times.
+    /// Rounds a time down to the plan's resolution, as for reservations.
     pub(super) fn floor(&self, time: Second) -> Second {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// Idle nodes without a reservation before the time `until`.
     pub(super) fn left_until(&self, until: Second) -> NodeSet {
         let mut left = self.idle.clone();
         self.spans.keep_unreserved(self.now, until, &mut left);
         left
     }
 
-    /// Plans a job after all jobs that were planned before, by Slurm's algorithm.
-    ///
-    /// Candidate starts are tried in order. From a candidate start on, the job gets nodes that no
-    /// reservation of the plan covers during its time limit, once running jobs have released them.
-    /// If there are no such nodes before some reservation ends, the end of this reservation is the
-    /// next candidate start. The result is `None` if reservations leave too few nodes at every
-    /// candidate start. Slurm does not count such a job in its limits on the number of tested jobs.
-    ///
-    /// `gone` are nodes of running jobs that the planned job may preempt. `parts` are the parts of
-    /// nodes that running jobs hold. The function `now` gets a set of nodes, and searches for the
-    /// job's nodes among all other nodes that are free now. The function `reserved` adds the nodes
-    /// that the site's reservations withhold from the job at a start, and returns the first end of
-    /// these reservations.
-    ///
-    /// # Complexity
-    /// One query to the placement rule for each attempt, and **O(log t)** attempts for each
-    /// reservation, for time limits of up to *t* seconds. Starts at which earlier requests of the
-    /// same kind found too few nodes are skipped.
+    /// Plans a job after all jobs that were planned before, by Slurm's algorithm. From a candidate
+    /// start on, the job gets nodes without a reservation during its time limit, once running jobs
+    /// have released them. If there are none before a reservation ends, this end is the next
+    /// candidate. The result is `None` if reservations leave too few nodes at every candidate:
+    /// Slurm does not count such a job as tested. `gone` are nodes of running jobs that the job may
+    /// preempt. `parts` are held parts of nodes. `now` searches for nodes that are free now,
+    /// outside of a set. `reserved` adds the nodes that the site's reservations withhold at a
+    /// start, and returns their first end.
     pub(super) fn plan(
         &mut self,
         site: &SlurmSite,
@@ -173,8 +138,7 @@ impl BackfillPlan {
         }
         let mut allowed = site.whole.clone();
         allowed.intersect(request.may());
-        // If only the count of nodes matters, counting the released nodes can rule out a candidate
-        // start.
+        // If only the count of nodes matters, counting can rule out a candidate start.
         let mut by_count = gone.is_empty() && request.needs_only_count();
         let (mut is_tried, mut may_be_tried, mut is_crowded) = (false, false, true);
         let (mut from, mut search, mut possible) = (self.now, SpanSearch::default(), None);
@@ -209,8 +173,7 @@ impl BackfillPlan {
                     match next {
                         Some(time) => from = time,
                         None if is_tried => return Some(Planned::Never),
-                        // Search again without this shortcut, to learn whether the job counts as
-                        // tested.
+                        // Without this shortcut, the search tells whether the job counts as tested.
                         None => (from, search, by_count) = (self.now, SpanSearch::default(), false),
                     }
                     continue;
@@ -235,8 +198,7 @@ impl BackfillPlan {
                     }
                     None => {
                         if is_crowded {
-                            // If nothing changes later, a request with a longer time limit may
-                            // continue its search from here.
+                            // A request with a longer time limit may continue its search from here.
                             self.note_crowded(request, later.map_or(from, |_| Second::MAX));
                         }
                         return None;
@@ -275,19 +237,16 @@ impl BackfillPlan {
         }
     }
 
-    /// Nodes that are idle now, or that running jobs have released by a time.
     fn released_by(&self, time: Second) -> &NodeSet {
         &self.released[self.running.partition_point(|own| own.0 <= time)]
     }
 
-    /// Time before which a request cannot start, because reservations leave too few nodes.
     fn crowded_until(&self, request: &ResolvedRequest) -> Second {
         let known = self.crowded.get(&request.kind);
         let shorter = known.and_then(|own| own.range(..=request.limit).next_back());
         shorter.map_or(Second::MIN, |(_, until)| *until)
     }
 
-    /// Records the time before which reservations leave too few nodes for a request.
     fn note_crowded(&mut self, request: &ResolvedRequest, until: Second) {
         if until > self.now.max(self.crowded_until(request)) {
             let known = self.crowded.entry(request.kind).or_default();
@@ -306,11 +265,9 @@ impl BackfillPlan {
         now(&kept)
     }
 
-    /// Finds the time, up to `by`, at which running jobs have released enough nodes for a job.
-    ///
-    /// Ends of jobs that are close together count as one end, at the last of these times.
-    /// `possible` caches nodes on which the job fits once running jobs have released all of
-    /// `available`.
+    /// Time up to `by` at which running jobs have released enough nodes. Close ends count as one,
+    /// at the last of them. `possible` caches nodes for the job once all of `available` are
+    /// released.
     fn will_run(
         &self,
         (site, request, parts): (&SlurmSite, &ResolvedRequest, Option<&PartsDesk>),
@@ -377,8 +334,7 @@ impl BackfillPlan {
                 return WillRun::At(self.now, nodes);
             }
         }
-        // The first group ends at a multiple of its length, so that the next pass has the same
-        // groups. Later groups are longer.
+        // The first group ends at a multiple of its length, so that passes have equal groups.
         let (mut group, mut bound) = (FIRST_GROUP, None);
         let is_kept = gone.is_empty();
         let is_left = |own: &&PlannedEnd| is_kept || !own.2.is_within(gone);
@@ -402,8 +358,7 @@ impl BackfillPlan {
                 together += 1;
             }
             let Some((last, first_bound)) = last.zip(bound) else { return WillRun::Never };
-            // A search for parts of nodes changes the node weights, so that no search may be
-            // skipped.
+            // A search for parts of nodes changes the node weights, so none may be skipped.
             let may_skip = matches!(free, Future::Nodes(_));
             if let Some(by) = by.filter(|by| may_skip && last.max(self.now + 1) > *by) {
                 return behind(by);
@@ -426,7 +381,7 @@ impl BackfillPlan {
     }
 }
 
-/// Nodes that a job withholds from others: its own nodes, or their whole base blocks if `whole`.
+/// Nodes that a job withholds: its own, or their whole base blocks if `whole`.
 pub(super) fn blocks_around(site: &SlurmSite, nodes: &NodeSet, whole: bool) -> NodeSet {
     let mut all = nodes.clone();
     if whole && let Structure::Block(blocks, ..) = &site.structure {

@@ -4,17 +4,13 @@ use super::request::ControlledJob;
 use super::rules::{Association, SiteRules};
 use crate::operator::history::Second;
 
-/// Usage of all associations, and fair-share factors from the last computation of priorities.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct FairTree {
-    /// Processor-seconds used by the jobs of each association. The values decay over time.
+    /// Decayed processor-seconds of each association.
     usage: Vec<f64>,
-    /// Usage by jobs that ended after the last computation of priorities. The next computation adds
-    /// it to `usage`.
+    /// Usage by jobs that ended after the last computation, which the next one adds.
     ended: Vec<f64>,
-    /// Fair-share factor of each user's association, from the last computation.
     pub(super) factor: Vec<f64>,
-    /// Factor by which usage decays in one second.
     decay: f64,
 }
 
@@ -32,21 +28,17 @@ impl FairTree {
         tree
     }
 
-    /// Decayed usage of a number of processors over some seconds.
     fn charge(&self, processors: f64, seconds: f64) -> f64 {
         processors * seconds * self.decay.powf(seconds)
     }
 
-    /// Charges an ended job for its run time since the last computation of priorities.
-    ///
-    /// If the job started after that computation, its whole run time is charged. A `sign` of −1
-    /// undoes a charge.
+    /// Charges an ended job for its run time since the last computation. A `sign` of −1 undoes it.
     pub(super) fn end(&mut self, job: &ControlledJob, seconds: f64, sign: f64) {
         let charge = sign * self.charge(job.processors as f64, seconds.max(0.0));
         job.chain.iter().for_each(|&own| self.ended[own] += charge);
     }
 
-    /// Decays all usage over a period, adds the usage of running jobs, and computes fair shares.
+    /// Decays all usage, adds that of running jobs, and computes fair shares.
     pub(super) fn tick<'j>(
         &mut self,
         associations: &[Association],
@@ -64,7 +56,6 @@ impl FairTree {
         self.share(associations);
     }
 
-    /// Ranks all users by the fair-share levels of their branches of the tree.
     fn share(&mut self, associations: &[Association]) {
         let users = associations.iter().filter(|own| !own.user.is_empty()).count();
         let root = associations.iter().position(|own| own.parent.is_none());
@@ -83,9 +74,8 @@ struct Rank<'t> {
 }
 
 impl Rank<'_> {
-    /// Ranks the children of the accounts `parents`, which have equal fair-share levels.
-    ///
-    /// With `is_tied`, the first child gets the same rank as the user that was ranked last.
+    /// Ranks the children of accounts with equal levels. With `is_tied`, the first child gets the
+    /// rank of the last ranked user.
     fn level(&mut self, parents: &[usize], mut is_tied: bool) {
         let children = |parent: usize| {
             self.associations
@@ -106,7 +96,6 @@ impl Rank<'_> {
                 all.push((fair, child));
             }
         }
-        // Among equal levels, users come before accounts.
         let is_account = |place: usize| self.associations[place].user.is_empty();
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| is_account(a.1).cmp(&is_account(b.1))));
         let groups: Vec<Vec<(f64, usize)>> = all
@@ -134,20 +123,16 @@ impl Rank<'_> {
     }
 }
 
-/// Schedulers that have considered a job since its submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeenBy {
     pub(super) any: bool,
     pub(super) backfill: bool,
 }
 
-/// Priority of a job in a partition; 0 if jobs are ordered by submission.
-///
-/// `tick` is the last time at which priorities were computed; it is `None` if the job was submitted
-/// after that. `seen` are the schedulers that have considered the job. The job's age counts as soon
-/// as one of them has considered it. The job's size includes all processors of its nodes once
-/// backfill has considered it. `machine` is the machine's number of nodes and its number of
-/// processors.
+/// Priority of a job in a partition; 0 if jobs are ordered by submission. `tick` is the last
+/// computation of priorities since the job's submission. Once a scheduler of `seen` has considered
+/// the job, its age counts; once backfill has, all processors of its nodes count. `machine` is the
+/// number of nodes and of processors.
 pub(super) fn priority(
     rules: &SiteRules,
     fair: &FairTree,
@@ -164,8 +149,7 @@ pub(super) fn priority(
     let age_at = |at: Second| ((at - job.eligible).max(0) as f64 / weights.max_age).min(1.0);
     let age = tick.filter(|_| seen.any).map_or(0.0, age_at);
     if let Some((last, at)) = job.last_priority.filter(|_| rules.lacks_priorities) {
-        // Only the last priority is known, so all factors except the age are assumed to be constant
-        // since it was computed.
+        // All factors except the age are taken as constant since the last priority.
         let after = |origin: Second| (at - origin).rem_euclid(weights.period);
         let computed = at - rules.started.map_or(0, after);
         return (last - weights.age * (age_at(computed) - age)).max(1.0);

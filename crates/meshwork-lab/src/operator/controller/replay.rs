@@ -1,8 +1,7 @@
-//! Replays a history with the simulation engine, and with the controller model as the scheduler.
+//! Replays a history in the simulation engine, with the controller model as the scheduler.
 //!
-//! The engine handles the clock, the arrivals and the ends of jobs. Only the controller model knows
-//! which nodes a job holds, because jobs may share nodes. In the engine, each job holds one
-//! processor.
+//! The engine has the clock, arrivals and ends. Only the controller model knows the nodes of jobs,
+//! because jobs may share nodes: in the engine, each job holds one processor.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,44 +22,34 @@ use crate::operator::causes::{Causes, WaitsByCause};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second, StartedBy};
 
-/// Number of starts between two reports of progress.
 const REPORT_EVERY: usize = 500;
 
-/// Tolerance for rounding errors of times, in seconds.
+/// Tolerance of times, in seconds.
 const ROUNDING: f64 = 1e-6;
 
-/// Outcome of one job record in a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobOutcome {
-    /// Time of the job's start; `None` if the job did not start.
     pub start: Option<Second>,
-    /// Allocated nodes; `None` if the job did not start.
     pub nodes: Option<NodeSet>,
-    /// Index of the partition in which the job started.
     pub partition: usize,
-    /// Scheduler that started the job.
     pub by: StartedBy,
-    /// Whether the job was refused because it can never start.
+    /// Whether the job can never start.
     pub is_refused: bool,
 }
 
-/// Starts that a replay repeats before its schedulers decide.
-///
-/// They are recorded starts, or the starts of another replay.
+/// Recorded or earlier replayed starts that a replay repeats before its schedulers decide.
 #[derive(Clone, Copy)]
 pub struct GivenStarts<'a> {
-    /// Outcomes of all records, or of the first records only.
     pub outcomes: &'a [JobOutcome],
-    /// First second in which the schedulers decide. Earlier starts are repeated from `outcomes`.
     pub until: Second,
 }
 
-/// Input of a replay of a history on a machine.
+/// Replay of a history on a machine.
 ///
 /// A job runs for its recorded run time, and holds its nodes for `cleanup` seconds more. A job that
-/// never started waits until its recorded cancellation. Recorded times are whole seconds. If `copy`
-/// is set, it is the seed of random fractions of a second, which are added to the times, and of
-/// random phases of both schedulers. Otherwise all of these are 0.
+/// never started waits until its recorded cancellation. If `copy` is set, it is the seed of random
+/// fractions of a second, which are added to recorded times, and of random phases of both
+/// schedulers.
 #[derive(Clone, Copy)]
 pub struct ControllerReplay<'a> {
     pub machine: &'a SlurmMachine,
@@ -69,33 +58,17 @@ pub struct ControllerReplay<'a> {
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub cleanup: f64,
     pub copy: Option<u64>,
-    /// Function that is called with the number of starts so far.
+    /// Gets the number of starts so far.
     pub report: &'a dyn Fn(usize),
 }
 
 impl ControllerReplay<'_> {
-    /// Runs the replay, and returns the outcome of each record.
-    ///
-    /// # Errors
-    /// One sentence, if the simulation engine cannot run.
-    ///
-    /// # Complexity
-    /// The time of both schedulers in each of their cycles, and **O(log n)** for each of *n*
-    /// records.
+    /// Outcome of each record.
     pub fn run(self) -> Result<Vec<JobOutcome>, String> {
         self.run_within(Second::MAX, None).map(Option::unwrap_or_default)
     }
 
-    /// Runs the replay after the starts in `given`, and returns the outcome of each record.
-    ///
-    /// The result is `None` if the total wait of the jobs that start after the given ones exceeds
-    /// `most` seconds.
-    ///
-    /// # Errors
-    /// The error of [`run`](ControllerReplay::run).
-    ///
-    /// # Complexity
-    /// The time of [`run`](ControllerReplay::run).
+    /// Outcomes after the starts in `given`; `None` if later waits exceed `most` seconds in total.
     pub fn run_within(
         self,
         most: Second,
@@ -105,24 +78,14 @@ impl ControllerReplay<'_> {
         Ok((waited <= most).then_some(outcomes))
     }
 
-    /// Runs the replay, and returns the outcome and the waits by cause of each record.
-    ///
-    /// # Errors
-    /// The error of [`run`](ControllerReplay::run).
-    ///
-    /// # Complexity
-    /// The time of [`run`](ControllerReplay::run), and at each event a query to the
-    /// placement rule for each set of waiting jobs whose requests differ at most in their time
-    /// limits.
+    /// Outcome and waits by cause of each record.
     pub fn run_with_waits(self) -> Result<(Vec<JobOutcome>, Vec<WaitsByCause>), String> {
         let causes = Causes::new(self.stays.len());
         let (outcomes, causes, _) = self.replay(Some(causes), Second::MAX, None)?;
         Ok((outcomes, causes.map(Causes::into_waited).unwrap_or_default()))
     }
 
-    /// Runs the replay while the total wait does not exceed `most` seconds.
-    ///
-    /// If `causes` is given, it collects the waits of jobs by cause.
+    /// Replays, and collects causes of waits; `None` if waits exceed `most` seconds.
     fn replay(
         self,
         causes: Option<Causes>,
@@ -138,8 +101,7 @@ impl ControllerReplay<'_> {
         let last = stays.iter().filter_map(|stay| stay.end.max(stay.start).max(stay.submit)).max();
         for (place, stay) in stays.iter().enumerate() {
             let Some(queued) = stay.queued().filter(|_| !stay.is_rejected()) else { continue };
-            // A job that still waits or runs at the end of the recording does so until the last
-            // recorded second.
+            // A job without an end waits or runs until the last recorded second.
             let end = stay.end.or(last);
             if stay.start.is_none() {
                 match end {
@@ -167,7 +129,7 @@ impl ControllerReplay<'_> {
     }
 }
 
-/// Scheduler of the engine that does nothing, because the controller model (`Turn`) decides.
+/// Scheduler of the engine that leaves all decisions to [`Turn`].
 struct Outside;
 
 impl Scheduler for Outside {
@@ -178,41 +140,27 @@ impl Scheduler for Outside {
     }
 }
 
-/// Controller model in the role of the engine's scheduler, with the state of its cycles.
 pub(super) struct Turn<'a> {
     pub(super) controller: Controller<'a>,
     tickets: BTreeMap<usize, Ticket>,
-    /// Waiting jobs that will be cancelled: time and index of each, sorted by time. The first
-    /// `cancelled` of them are past.
+    /// Future cancellations of waiting jobs, sorted by time. The first `cancelled` are past.
     pub(super) cancels: Vec<(Second, usize)>,
     cancelled: usize,
-    /// Whether a job is already in the queue when the engine reports its arrival, by job.
-    ///
-    /// Jobs that waited at the first instant of a sampled future are such jobs. Missing entries
-    /// mean false.
+    /// Whether a job is in the queue before the engine reports its arrival.
     pub(super) is_queued: Vec<bool>,
     pub(super) outcomes: Vec<JobOutcome>,
     started: usize,
-    /// Total wait of the jobs that the schedulers started, in seconds.
     waited: Second,
-    /// First second in which the schedulers decide. `given` has the outcomes of jobs that start
-    /// earlier.
     until: Second,
     given: BTreeMap<usize, JobOutcome>,
-    /// Recorded starts that are still to be repeated: time, and index of the job.
     pending: BTreeSet<(Second, usize)>,
-    /// Fractions of a second at which the main scheduler and the backfill scheduler run.
     phases: [f64; 2],
     pub(super) next_tick: Option<Second>,
     pub(super) cycles: Cycles,
     causes: Option<Causes>,
-    /// Wait reasons, updated in each pass after its recorded starts; `None` if not requested.
     pub(super) reasons: Option<WaitReasons>,
-    /// Number of allocations and releases so far.
     changes: u64,
-    /// For each job, the last clock second in which backfill considered it.
     looked: Vec<Second>,
-    /// Last clock second in which nodes became free or a job was cancelled.
     freed: Second,
 }
 
@@ -304,8 +252,7 @@ impl Scheduler for Turn<'_> {
             return None;
         }
         let now = now.units();
-        // First instant at which a scheduler with this phase runs: not before `time`, and later
-        // than `now`.
+        // First instant with this phase not before `time`, and later than `now`.
         let next = |time: f64, phase: f64| {
             let time = time.max(now);
             let at = (time - phase - ROUNDING).ceil() + phase;
@@ -356,7 +303,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Sets the recorded starts that are made in place of scheduler decisions up to an instant.
+    /// Sets starts that are made in place of decisions up to an instant.
     pub(super) fn follow(&mut self, given: Option<GivenStarts<'_>>) {
         let Some(given) = given else { return };
         self.until = given.until;
@@ -367,9 +314,7 @@ impl<'a> Turn<'a> {
         self.given = before.map(|(job, own)| (job, own.clone())).collect();
     }
 
-    /// Runs jobs in the simulation engine up to a second, while `goes_on` returns `true`.
-    ///
-    /// `goes_on` is called after each instant, with the number of starts before this instant.
+    /// Runs jobs in the engine up to a second, while `goes_on` agrees after each instant.
     pub(super) fn run(
         &mut self,
         mut jobs: Vec<Job>,
@@ -377,7 +322,7 @@ impl<'a> Turn<'a> {
         mut goes_on: impl FnMut(&Turn<'a>, usize) -> bool,
     ) -> Result<(), String> {
         jobs.sort_by_key(|job| (job.arrival, job.number));
-        // The workload of this scenario is replaced, but it needs two processors to be valid.
+        // The workload is replaced, but needs two processors to be valid.
         let slots = u32::try_from(jobs.len().max(2)).unwrap_or(u32::MAX);
         let scenario = Scenario::builder().flat(slots).workload(Component::new("lublin")).jobs(1);
         let scenario = scenario.build().map_err(|problem| problem.to_string())?;
@@ -404,12 +349,9 @@ impl<'a> Turn<'a> {
         self.freed = now;
     }
 
-    /// Runs the cycles whose recorded starts may precede the other events of their second.
-    ///
-    /// Recorded times are whole seconds. A cycle is taken to precede the submissions and ends of
-    /// its second if the jobs that it starts were submitted earlier, and their nodes became free
-    /// earlier. If the cycle came after these events, it could have started more jobs. Only wait
-    /// reasons depend on this order.
+    /// Runs the cycles whose recorded starts may precede the other events of their second. A cycle
+    /// is taken to do so if its jobs and their nodes were there earlier, because otherwise it could
+    /// have started more jobs. Only wait reasons depend on this order.
     fn run_given_first(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         if self.reasons.is_none() || now >= self.until {
             return;
@@ -440,7 +382,6 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs the scheduler cycles that are due, or makes the recorded starts in their place.
     fn run_cycles(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let parameters = &self.controller.rules.parameters;
         let is_due = |time: Option<f64>| time.is_some_and(|time| time <= at + ROUNDING);
@@ -457,14 +398,13 @@ impl<'a> Turn<'a> {
         {
             self.run_backfill(cluster, at, now);
         }
-        // Make the given starts that happened at a submission, or by an unknown scheduler.
+        // Make the given starts at a submission, or by an unknown scheduler.
         if follows {
             let starts = self.given_starts(now, |_| true);
             self.make(cluster, now, starts, StartedBy::Unknown);
         }
     }
 
-    /// Runs a cycle of the main scheduler, or makes the recorded starts of such a cycle.
     fn run_main(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         let full = self.cycles.full_at(&self.controller.rules.parameters);
         let is_full = full.is_some_and(|time| time <= at + ROUNDING);
@@ -481,7 +421,6 @@ impl<'a> Turn<'a> {
         self.make(cluster, now, starts, StartedBy::Main);
     }
 
-    /// Runs a cycle of the backfill scheduler, or makes the recorded starts of such a cycle.
     fn run_backfill(&mut self, cluster: &mut Cluster<'_>, at: f64, now: Second) {
         self.cycles.ran_backfill(at);
         if self.causes.is_some() {
@@ -498,13 +437,12 @@ impl<'a> Turn<'a> {
         self.make(cluster, now, starts, StartedBy::Backfill);
     }
 
-    /// Whether a recorded start by the scheduler `by` is due in this second, or was due earlier.
     fn has_given(&self, now: Second, by: StartedBy) -> bool {
         let due = self.pending.range(..=(now, usize::MAX));
         due.into_iter().any(|own| self.given[&own.1].by == by)
     }
 
-    /// Makes the recorded starts that are due, for the schedulers that `is_by` selects.
+    /// Makes the due recorded starts of the schedulers that `is_by` selects.
     fn given_starts(&mut self, now: Second, is_by: impl Fn(StartedBy) -> bool) -> Vec<Start> {
         let due = self.pending.range(..=(now, usize::MAX));
         let due: Vec<(Second, usize)> =

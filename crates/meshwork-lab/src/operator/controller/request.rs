@@ -1,4 +1,4 @@
-//! Jobs of a history in the form of the controller model: requests, owners and limits.
+//! Jobs of a history in the controller model: requests, owners and limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,33 +16,29 @@ use crate::slurm::site::SlurmSite;
 use crate::slurm::topology::Structure;
 use crate::trace::SlurmPieces;
 
-/// Time limit in seconds that is assumed for a job without a time limit.
+/// Assumed time limit in seconds of a job without one.
 const NO_LIMIT: Second = 365 * 86_400;
 
-/// Request of a job for one partition, with the nodes of this partition that it may use.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedRequest {
-    /// Index of the requested partition.
     pub(super) partition: usize,
     pub(super) asked: Arc<SlurmRequest>,
-    /// Time limit of the job in seconds.
+    /// In seconds.
     pub(super) limit: Second,
-    /// Kind of the request. Requests of one kind differ at most in their time limits.
+    /// Requests of one kind differ at most in their time limits.
     pub(super) kind: usize,
     found: Arc<RequestLookup>,
-    /// Request for parts of nodes; `None` if jobs do not share nodes.
     pub(super) parts: Option<Arc<PartsRequest>>,
 }
 
-/// Data that requests share if they differ at most in their time limits.
 #[derive(Debug)]
 struct RequestLookup {
     wanted: NodeRequest,
     /// Nodes on which the job could run if all nodes were free.
     may: NodeSet,
-    /// Whether the job can never start, because even the empty partition lacks suitable nodes.
+    /// Whether even the empty partition lacks suitable nodes.
     is_hopeless: bool,
-    /// Whether the job can run on any of the nodes `may`, if enough of them are free.
+    /// Whether any of the nodes `may` suit the job, if enough are free.
     needs_only_count: bool,
 }
 
@@ -71,10 +67,7 @@ impl RequestLookup {
         RequestLookup { wanted, may, is_hopeless, needs_only_count }
     }
 
-    /// Adapts this lookup to a request for parts of nodes.
-    ///
-    /// The possible nodes, their number and `is_hopeless` are taken from `parts`. `parts` is `None`
-    /// if the machine can never meet the request.
+    /// Adopts the result of a lookup of parts; `None` if the request can never be met.
     fn set_parts(&mut self, parts: Option<&SharedLookup>) {
         self.is_hopeless = !parts.is_some_and(SharedLookup::is_ever);
         if let Some(parts) = parts {
@@ -89,57 +82,46 @@ impl ResolvedRequest {
         &self.found.wanted
     }
 
-    /// Nodes on which the job could run if all nodes were free.
     pub(super) fn may(&self) -> &NodeSet {
         &self.found.may
     }
 
-    /// Whether the job can run on any of its possible nodes, if enough of them are free.
     pub(super) fn needs_only_count(&self) -> bool {
         self.found.needs_only_count && self.parts.is_none()
     }
 
-    /// Whether the job can never start, not even on the empty partition.
     pub(super) fn is_hopeless(&self) -> bool {
         self.found.is_hopeless
     }
 }
 
-/// Job of a history, with everything that determines its start.
 #[derive(Clone, Debug)]
 pub(super) struct ControlledJob {
     pub(super) user: usize,
     pub(super) account: usize,
-    /// Index of the job's association, followed by the indices of all associations above it.
+    /// Job's association, then all associations above it.
     pub(super) chain: Vec<usize>,
     pub(super) qos: Option<usize>,
     pub(super) nodes: u64,
-    /// Number of processors in the job's priority, as long as backfill has not considered the job.
-    ///
-    /// It is one for each requested node, or 1 in all if the job requests a range of node counts.
+    /// Processors in the priority before backfill: one for each node, or 1 for a range.
     pub(super) asked_processors: u64,
-    /// Number of processors that the job uses on its nodes.
     pub(super) processors: u64,
-    /// Memory in MiB that the job requests by its options.
+    /// Requested memory in MiB.
     pub(super) memory: u64,
-    /// Number of GPUs that the job requests by its options.
     pub(super) gpus: u64,
-    /// Time limit of the job in seconds.
+    /// In seconds.
     pub(super) limit: Second,
-    /// Time from which the job could start if the machine were free.
     pub(super) eligible: Second,
-    /// Rank of the job in the order of submission. It decides between equal priorities.
+    /// Rank by submission, which decides between equal priorities.
     pub(super) rank: u64,
-    /// One request for each partition of the job.
     pub(super) requests: Vec<ResolvedRequest>,
     pub(super) nice: f64,
-    /// Name of the reservation that the job requests; empty for none.
     pub(super) reservation: String,
-    /// Job number of the heterogeneous job of which this job is a component.
+    /// Number of the heterogeneous job of this component.
     pub(super) group: Option<u64>,
-    /// Job number of the job's array, and the largest number of running tasks of this array.
+    /// Number of the job's array, and its limit on running tasks.
     pub(super) array: Option<(u64, u32)>,
-    /// Last recorded priority, and the time at which the job started or left the queue.
+    /// Last recorded priority, and when the job started or left the queue.
     pub(super) last_priority: Option<(f64, Second)>,
 }
 
@@ -152,12 +134,7 @@ impl ControlledJob {
     }
 }
 
-/// Creates the jobs of a history for the controller model, and counts the kinds of requests.
-///
-/// Requests of one kind differ at most in their time limits.
-///
-/// # Complexity
-/// **O(n k)** for *n* jobs and *k* different requests for one number of nodes in a partition.
+/// Jobs of a history, and the number of kinds of requests.
 pub(super) fn jobs(
     machine: &SlurmMachine,
     rules: &SiteRules,
@@ -186,7 +163,7 @@ pub(super) fn jobs(
             .split(',')
             .filter_map(|name| rules.partitions.iter().position(|own| own.name == name))
             .collect();
-        // A job in a partition without rules uses the default partition.
+        // A partition without rules counts as the default one.
         let named = if named.is_empty() { vec![rules.default_partition] } else { named };
         let limit = stay.limit.or(rules.partitions[named[0]].default_time).unwrap_or(NO_LIMIT);
         let limit = limit.max(1);
@@ -236,12 +213,11 @@ pub(super) fn jobs(
             chain: chain(rules, stay),
             qos: rules.qos.iter().position(|own| own.name == stay.qos),
             nodes: u64::from(stay.least.unwrap_or(stay.nodes)),
-            // A job with a range of node counts has one task, unless it states the number of tasks.
+            // A job with a range of node counts has one task, unless it states the number.
             asked_processors: stay.least.map_or(u64::from(stay.nodes), |_| 1),
             processors: if stay.processors > 0 { u64::from(stay.processors) } else { whole },
             limit,
-            // A task is recorded as eligible once the limit of its array admits it, but the array
-            // was eligible earlier.
+            // The array was eligible before its limit admitted the task.
             eligible: arrays
                 .get(&number(stay).1)
                 .filter(|_| stay.throttle.is_some() && stay.attempt == 1)
@@ -262,10 +238,7 @@ pub(super) fn jobs(
     (jobs, kinds)
 }
 
-/// Largest number of tasks of an array that ran at once, by array.
-///
-/// Only arrays with a limit on running tasks are included. If the number exceeds the recorded
-/// limit, it is used instead, because the limit must have been raised in the meantime.
+/// Most tasks that ran at once, for arrays with a limit, which may have been raised.
 fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     let mut changes: Vec<(u64, Second, i32)> = Vec::new();
     for stay in stays.iter().filter(|own| own.throttle.is_some()) {
@@ -283,14 +256,12 @@ fn at_once(stays: &[JobRecord]) -> BTreeMap<u64, u32> {
     most
 }
 
-/// Sort key for the order of submission: time of submission, job number and task number.
 fn number(stay: &JobRecord) -> (Option<Second>, u64, u64) {
     let mut parts =
         stay.id.split(|c: char| !c.is_ascii_digit()).map(|own| own.parse().unwrap_or(0));
     (stay.submit, parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// Index of a job's association, followed by the indices of all associations above it.
 fn chain(rules: &SiteRules, stay: &JobRecord) -> Vec<usize> {
     let of = |own: &super::rules::Association| own.account == stay.account && own.user == stay.user;
     let mut next = rules.associations.iter().position(of);

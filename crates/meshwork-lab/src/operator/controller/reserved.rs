@@ -1,4 +1,4 @@
-//! Reservations of a site: the nodes that they withhold from other jobs, and at which times.
+//! Reservations of a site: withheld nodes and their times.
 
 use meshwork::geometry::NodeSet;
 
@@ -6,27 +6,22 @@ use super::rules::{SiteReservation, SiteRules};
 use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 
-/// Reservation with its nodes and times.
 #[derive(Clone, Debug)]
 pub(super) struct Reserved {
     name: String,
     span: (Second, Second),
-    /// Planned end; `Second::MAX` if it is unknown, because the reservation was ended early.
+    /// `Second::MAX` if unknown, because the reservation was ended early.
     planned_end: Second,
     nodes: NodeSet,
-    /// Earliest possible time at which the reservation was created.
     since: Second,
 }
 
-/// Reservations of a site. Nodes that are missing in the table are derived from the history.
-///
-/// # Complexity
-/// **O(r n)** for *r* reservations and *n* records.
+/// Reservations of a site, with nodes from the table or from the history.
 pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord]) -> Vec<Reserved> {
     let reserved = |own: &SiteReservation| {
         let nodes = own.nodes.clone().or_else(|| found(machine, own, stays))?;
         let since = since(machine, own, &nodes, stays);
-        // A reservation whose length is not a whole number of minutes was ended early.
+        // A reservation whose length is not in whole minutes was ended early.
         let is_cut = (own.span.1 - own.span.0) % 60 != 0;
         let planned_end = if is_cut { Second::MAX } else { own.span.1 };
         Some(Reserved { name: own.name.clone(), span: own.span, planned_end, nodes, since })
@@ -34,11 +29,9 @@ pub(super) fn of(machine: &SlurmMachine, rules: &SiteRules, stays: &[JobRecord])
     rules.reservations.iter().filter_map(reserved).collect()
 }
 
-/// Earliest second in which a reservation can have existed.
-///
-/// Once a reservation exists, Slurm starts no other job on the reserved nodes if the job's time
-/// limit ends after the reservation begins. So the reservation was created after the last recorded
-/// start of such a job.
+/// Earliest second in which a reservation can have existed. Slurm starts no other job on reserved
+/// nodes whose time limit ends after the reservation begins. So it was created after the last such
+/// start.
 fn since(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -57,11 +50,8 @@ fn since(
     last.map_or(Second::MIN, |start| start + 1)
 }
 
-/// Nodes of a reservation, derived from the history.
-///
-/// These are the nodes on which the reservation's own jobs ran. If they have too few processors,
-/// nodes on which no other job started during the reservation are added. The result is `None` if
-/// all these nodes together still have too few processors.
+/// Nodes on which the reservation's own jobs ran. If they have too few processors, nodes on which
+/// no other job started during the reservation are added. `None` if all of these are too few.
 fn found(
     machine: &SlurmMachine,
     reservation: &SiteReservation,
@@ -87,10 +77,9 @@ fn found(
     (left == 0 && nodes.count() > 0).then_some(nodes)
 }
 
-/// Adds to `kept` the nodes that reservations withhold from a job between two times.
-///
-/// Returns the first end of these reservations. Reservations that did not exist at `now` are
-/// ignored. A job with a reservation is restricted to the nodes of this reservation.
+/// Adds to `kept` the nodes that reservations withhold from a job between two times. Only
+/// reservations known at `now` count. A job with a reservation is restricted to its nodes. Returns
+/// their first end.
 pub(super) fn kept(
     reserved: &[Reserved],
     now: Second,
@@ -113,8 +102,7 @@ pub(super) fn kept(
     if reservation.is_empty() {
         return end;
     }
-    // A job with a reservation runs only on the reserved nodes, and only while the reservation
-    // lasts.
+    // Such a job runs only on reserved nodes, while the reservation lasts.
     let open = reserved
         .iter()
         .find(|own| own.name == reservation && own.span.0 <= from && from < own.planned_end);

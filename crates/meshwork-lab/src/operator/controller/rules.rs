@@ -10,77 +10,64 @@ use crate::slurm::conf;
 use crate::trace::megabytes;
 use meshwork::geometry::NodeSet;
 
-/// All rules of a site that determine when jobs start.
 #[derive(Clone, Debug)]
 pub struct SiteRules {
     pub partitions: Vec<PartitionRules>,
-    /// Index of the default partition.
     pub default_partition: usize,
     pub parameters: SchedulerParameters,
     pub weights: PriorityWeights,
-    /// All QOS of the site, in the order of the table of QOS.
     pub qos: Vec<QosRules>,
-    /// Associations. Each account precedes its users and its sub-accounts.
+    /// Each account precedes its users and sub-accounts.
     pub associations: Vec<Association>,
-    /// Whether limits of associations and QOS are enforced, and whether users are charged for ended
-    /// jobs.
+    /// Whether limits of associations and QOS are enforced, and ended jobs are charged.
     pub enforces_limits: bool,
-    /// Type of preemption; `None` if jobs are not preempted.
     pub preemption: Option<Preemption>,
-    /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
-    /// Outages and drains: begin, end, and nodes on which no job may start.
+    /// Outages and drains: begin, end and nodes.
     pub outages: Vec<(Second, Second, NodeSet)>,
     pub reservations: Vec<SiteReservation>,
-    /// Second in which the controller started. Priorities are computed at regular intervals from
-    /// then on.
+    /// Start of the controller, from which priorities are computed at regular intervals.
     pub started: Option<Second>,
 }
 
-/// Reservation: nodes that only certain jobs may use for some time.
+/// Nodes that only certain jobs may use for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteReservation {
     pub name: String,
-    /// Recorded begin and end of the reservation.
     pub span: (Second, Second),
-    /// Reserved nodes; `None` if the table does not name them.
     pub nodes: Option<NodeSet>,
-    /// Number of reserved processors.
     pub processors: u64,
 }
 
-/// Partition with the limits and weights that the schedulers use.
 #[derive(Clone, Debug)]
 pub struct PartitionRules {
     pub name: String,
     pub tier: u32,
     pub job_factor: f64,
-    /// Largest allowed time limit of a job, in seconds.
+    /// Largest time limit of a job, in seconds.
     pub max_time: Option<Second>,
     /// Time limit in seconds of jobs that request none.
     pub default_time: Option<Second>,
     pub least: u32,
     pub most: u32,
-    /// Index of the partition's QOS.
     pub qos: Option<usize>,
     pub is_up: bool,
-    /// Whether running jobs of the partition may be preempted, if preemption is enabled.
+    /// Whether its jobs may be preempted, if preemption is enabled.
     pub is_preemptable: bool,
 }
 
-/// Attribute that decides which jobs may preempt a running job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preemption {
-    /// A job may preempt jobs in partitions of a lower tier.
+    /// Jobs preempt those in partitions of a lower tier.
     Partitions,
-    /// A job may preempt jobs of each QOS that its own QOS lists.
+    /// Jobs preempt those of the QOS that their own QOS lists.
     Qos,
 }
 
 /// Parameters of the main and the backfill scheduler, with times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerParameters {
-    /// Interval of backfill passes; `None` if backfill never runs.
+    /// `None` if backfill never runs.
     pub bf_interval: Option<Second>,
     pub bf_window: Second,
     pub bf_resolution: Second,
@@ -91,16 +78,16 @@ pub struct SchedulerParameters {
     pub bf_min_prio_reserve: f64,
     pub default_queue_depth: usize,
     pub partition_job_depth: usize,
-    /// Interval at which the main scheduler passes over the whole queue; `None` if it never does.
+    /// Interval of main passes over the whole queue, if there are any.
     pub sched_interval: Option<Second>,
-    /// Shortest time between two passes of the main scheduler.
+    /// Shortest time between two main passes.
     pub main_delay: f64,
 }
 
-/// Weights of the multifactor priority, with times in seconds.
+/// Weights of the multifactor priority; times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorityWeights {
-    /// Whether priorities are computed from factors; otherwise jobs are ordered by submission.
+    /// Otherwise jobs are ordered by submission.
     pub is_multifactor: bool,
     pub age: f64,
     pub fair_share: f64,
@@ -113,60 +100,49 @@ pub struct PriorityWeights {
     pub favors_small: bool,
 }
 
-/// Number of limited amounts: jobs, nodes, processors, memory and GPUs.
 pub(super) const KINDS: usize = 5;
 
-/// Limits on the numbers of jobs, nodes and processors, on memory and on GPUs; `None` for no limit.
+/// Limits on jobs, nodes, processors, memory and GPUs; `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitOf {
     pub jobs: Option<u64>,
     pub nodes: Option<u64>,
     pub processors: Option<u64>,
-    /// Limit on memory in MiB.
+    /// Memory in MiB.
     pub memory: Option<u64>,
-    /// Limit on GPUs of all types together.
     pub gpus: Option<u64>,
 }
 
 impl LimitOf {
-    /// All limits, in the order of the fields.
     pub(super) fn all(&self) -> [Option<u64>; KINDS] {
         [self.jobs, self.nodes, self.processors, self.memory, self.gpus]
     }
 }
 
-/// Limits of a QOS or of an association.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitSet {
-    /// Limits on all running jobs together.
     pub group: LimitOf,
-    /// Limits on the running jobs of each user.
     pub user: LimitOf,
-    /// Limits on the running jobs of each account.
     pub account: LimitOf,
-    /// Limits on each job.
     pub job: LimitOf,
-    /// Largest allowed time limit of a job, in seconds.
+    /// Largest time limit of a job, in seconds.
     pub wall: Option<Second>,
 }
 
-/// QOS with its limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QosRules {
     pub name: String,
     pub priority: f64,
     pub limits: LimitSet,
-    /// Names of the QOS whose jobs may be preempted by jobs of this QOS.
+    /// Names of the QOS that jobs of this QOS may preempt.
     pub preempts: Vec<String>,
 }
 
-/// Association: an account, or a user in an account.
+/// Account, or user in an account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
     pub account: String,
-    /// Name of the user; empty for the account itself.
     pub user: String,
-    /// Index of the parent account.
     pub parent: Option<usize>,
     pub shares: f64,
     pub limits: LimitSet,
@@ -182,7 +158,6 @@ impl SiteRules {
         self.enforces_limits && has_table && limits::is_name(reason)
     }
 
-    /// Reads the rules from a machine's `slurm.conf` and from the tables of the site.
     #[must_use]
     pub fn of(machine: &SlurmMachine) -> SiteRules {
         let lines = machine.conf_text().map(conf::lines).unwrap_or_default();
@@ -222,9 +197,7 @@ impl SiteRules {
         rules
     }
 
-    /// Rules of the site as they were known at a second. Outages that begin later are left out.
-    ///
-    /// The end of an outage that still lasts at this second is unknown. It is assumed to last for
+    /// Rules as known at a second, without later outages. A present outage is assumed to last for
     /// as long again as it has lasted.
     #[must_use]
     pub fn known_at(&self, at: Second) -> SiteRules {
@@ -236,7 +209,7 @@ impl SiteRules {
         SiteRules { outages: outages.collect(), ..self.clone() }
     }
 
-    /// Whether a job may preempt a running job. Each job is given by its partition and QOS.
+    /// Whether a job may preempt a running one, each given by partition and QOS.
     #[must_use]
     pub fn may_preempt(
         &self,
@@ -255,7 +228,7 @@ impl SiteRules {
         }
     }
 
-    /// Adds outages, drains, and the start of the controller, from a table of events.
+    /// Adds outages, drains, and the controller's start, from a table of events.
     fn read_events(&mut self, machine: &SlurmMachine, events: &str) {
         let time = |text: &str| {
             let read = LocalClock::utc().time(text).ok().flatten();
@@ -273,9 +246,7 @@ impl SiteRules {
         }
     }
 
-    /// Adds reservations from `scontrol show res -o` or `sacctmgr show reservation -P`.
-    ///
-    /// The latter prints several rows for a reservation that was changed. The last row counts.
+    /// Adds reservations from `scontrol` or `sacctmgr`. The last of several rows counts.
     fn read_reservations(&mut self, machine: &SlurmMachine, text: &str) {
         let is_shown = text.lines().any(|line| line.starts_with("ReservationName="));
         let words = |line| str::split_whitespace(line).filter_map(|word| word.split_once('='));
@@ -300,7 +271,6 @@ impl SiteRules {
         }
     }
 
-    /// Adds QOS and associations from two tables of `sacctmgr show … -P`.
     fn read_tables(&mut self, lines: &[conf::ConfLine], qos: &str, associations: &str) {
         self.qos = rows(qos).map(|row| qos_of(&row)).collect();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -336,7 +306,7 @@ impl SiteRules {
     }
 }
 
-/// Rows of a table that `sacctmgr show … -P` has printed. Each maps column names to texts.
+/// Rows of a table of `sacctmgr show … -P`, by column.
 pub(crate) fn rows(text: &str) -> impl Iterator<Item = BTreeMap<&str, &str>> {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
@@ -388,7 +358,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
     let conf = machine.reading.conf.as_ref();
     let mut found: Vec<PartitionRules> = Vec::new();
     let mut defaults: Vec<(String, String)> = Vec::new();
-    // Lines of partitions may have this key too, but only a line that begins with it is global.
+    // Only a line that begins with this key is global.
     let is_global = |line: &&conf::ConfLine| line.pairs[0].0.eq_ignore_ascii_case("preemptmode");
     let mode = lines.iter().rfind(is_global).map_or("off", |line| line.pairs[0].1.as_str());
     for line in lines {
@@ -436,7 +406,7 @@ fn partitions(machine: &SlurmMachine, lines: &[conf::ConfLine]) -> Vec<Partition
 }
 
 impl SchedulerParameters {
-    /// Reads scheduler parameters from the lines of a `slurm.conf`, with Slurm's defaults.
+    /// Reads scheduler parameters, with Slurm's defaults.
     #[must_use]
     pub fn of(lines: &[conf::ConfLine]) -> SchedulerParameters {
         let value = |key: &str| lines.iter().rev().find_map(|line| line.get(key));

@@ -1,7 +1,6 @@
 //! Slow variants of the replay for comparison, and tests of properties of plans.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use meshwork::alloc::listed::{Wait, find};
 use meshwork::geometry::NodeSet;
@@ -23,7 +22,7 @@ const CONFS: [&str; 4] = [
     "SchedulerType=sched/builtin\n",
 ];
 
-/// Machines of 64 nodes, on a torus and on a tree, for each tested configuration of Slurm.
+/// Torus and tree of 64 nodes in each tested configuration of Slurm.
 fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
     let mut torus = "- topology: t\n  torus3d:\n    toruses:\n      - name: t\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in [[1, 1, 1], [2, 2, 1], [2, 2, 2], [4, 2, 2], [4, 4, 2], [4, 4, 4]] {
@@ -41,13 +40,12 @@ fn machines() -> impl Iterator<Item = (String, SlurmMachine)> {
                 "{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n"
             );
             let texts = [("topology.yaml", topology.clone()), ("slurm.conf", conf)];
-            let texts = texts.map(|(name, text)| (PathBuf::from(name), text));
-            (own.to_owned(), SlurmMachine::made(texts.to_vec()).unwrap())
+            (own.to_owned(), SlurmMachine::made(texts).unwrap())
         })
     })
 }
 
-/// Jobs that fill the machine. Some exceed their limits, are cancelled, or have unlisted sizes.
+/// Jobs that fill the machine. Some exceed limits, are cancelled, or have unlisted sizes.
 fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
     let mut stream = Stream::new(seed, 0, "crowd");
     let mut below = |most: u64| stream.below(most) as Second;
@@ -75,7 +73,7 @@ fn crowd(seed: u64, jobs: usize) -> Vec<JobRecord> {
         .collect()
 }
 
-/// Slow variant of a replay, which tests every waiting job in every second.
+/// Slow replay that tests every waiting job in every second.
 fn twin(
     machine: &SlurmMachine,
     rules: &SiteRules,
@@ -180,7 +178,7 @@ fn seconds_that_are_left_out_would_have_changed_nothing() {
             assert!(wait.is_none_or(|wait| wait == waited[job].all()), "job {job}");
             causes.iter_mut().zip(fast).for_each(|(all, own)| *all += own);
         }
-        // Given the starts up to some instant, a second replay makes the same later starts.
+        // Given the starts up to some instant, a second replay makes the same later ones.
         let until = 1_000_000 + 300;
         let given = Some(GivenStarts { outcomes: &outcomes, until });
         assert_eq!(replay.run_within(Second::MAX, given).unwrap().unwrap(), outcomes, "{conf}");
@@ -207,9 +205,9 @@ fn planned_jobs_do_not_share_nodes() {
     for (seed, (_, machine)) in (1..).zip(machines()) {
         let rules = SiteRules::of(&machine);
         let (mut all, now) = (crowd(seed, 60), 1_000_400);
-        // If a time limit is rounded down to 0, Slurm does not see that the job overlaps others.
+        // With a time limit of 0, Slurm would not see that the job overlaps others.
         all.iter_mut().for_each(|stay| stay.limit = stay.limit.map(|own| own.max(60)));
-        // Jobs run on the nodes that they get on the empty machine, one after the other.
+        // Jobs run one after the other on their nodes of the empty machine.
         let mut empty = Controller::new(&machine, &rules, &all[..6]);
         let mut running: Vec<(JobRecord, NodeSet)> = Vec::new();
         for (job, stay) in all[..6].iter().enumerate() {
@@ -228,7 +226,6 @@ fn planned_jobs_do_not_share_nodes() {
             .collect();
         for job in controller.order() {
             let Some((start, nodes)) = controller.planned(job, false, now) else { continue };
-            // Reservations are rounded down to a minute.
             let floor = |time: Second| time.div_euclid(60) * 60;
             let stay = &waiting[job - running.len()];
             let own = (floor(start), floor(start + limit(stay)), nodes);
@@ -239,8 +236,7 @@ fn planned_jobs_do_not_share_nodes() {
             }
             now_on += usize::from(start == now);
             later += usize::from(start > now);
-            // First in the queue, the job may even start later: ends that are close together count
-            // as one end.
+            // First in the queue, the job may even start later, because close ends count as one.
             assert!(controller.planned(job, true, now).is_some());
             held.push(own);
         }
@@ -248,15 +244,13 @@ fn planned_jobs_do_not_share_nodes() {
     assert!(later > 100 && now_on >= 8, "{later} later, {now_on} now");
 }
 
-/// Slow variant of a backfill plan, which examines every span of time anew for each job.
+/// Slow plan that examines every span of time anew for each job.
 struct SlowPlan {
     now: Second,
     horizon: Second,
     resolution: Second,
     up: NodeSet,
-    /// Running jobs in order of their ends by time limit: the end and the nodes of each.
     running: Vec<(Second, NodeSet)>,
-    /// Reservations of the plan: begin, end and nodes.
     reserved: Vec<(Second, Second, NodeSet)>,
 }
 
@@ -265,7 +259,7 @@ impl SlowPlan {
         time.div_euclid(self.resolution) * self.resolution
     }
 
-    /// Intervals between consecutive begins and ends of reservations, with the unreserved nodes.
+    /// Intervals between begins and ends of reservations, with the unreserved nodes.
     fn spans(&self) -> Vec<(Second, Second, NodeSet)> {
         let (first, last) = (self.floor(self.now), self.floor(self.horizon).max(self.now + 1));
         let cuts = self.reserved.iter().flat_map(|own| [own.0, own.1]);
@@ -282,8 +276,7 @@ impl SlowPlan {
         cuts.windows(2).map(|pair| (pair[0], pair[1], free(pair[0]))).collect()
     }
 
-    /// Start and nodes of a job. The result is `Some(None)` if the job does not start within the
-    /// window of the plan, and `None` if reservations leave too few nodes throughout the window.
+    /// Start and nodes of a job, as from [`BackfillPlan::plan`]; `Some(None)` if beyond the window.
     fn plan(
         &self,
         limit: Second,
@@ -332,8 +325,7 @@ impl SlowPlan {
         }
     }
 
-    /// First time at which running jobs have released enough nodes for a job, and the job's nodes.
-    /// Ends of jobs that are close together count as one end, at the last of these times.
+    /// First time at which enough nodes are released, and the job's nodes. Close ends count as one.
     fn released(
         &self,
         available: &NodeSet,
@@ -375,20 +367,17 @@ impl SlowPlan {
 
 #[test]
 fn plans_are_those_of_the_slow_variant() {
-    let flat = "- topology: t\n  flat: true\n".to_owned();
-    let conf = |own: &str| {
-        format!("{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t\n")
-    };
     let flat = ["", "SchedulerParameters=bf_window=60\n"].map(|own| {
-        let texts = [("topology.yaml", flat.clone()), ("slurm.conf", conf(own))];
-        let texts = texts.map(|(name, text)| (PathBuf::from(name), text));
-        (own.to_owned(), SlurmMachine::made(texts.to_vec()).unwrap())
+        let conf = format!(
+            "{own}NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t\n"
+        );
+        let texts = [("topology.yaml", "- topology: t\n  flat: true\n"), ("slurm.conf", &conf)];
+        (own.to_owned(), SlurmMachine::made(texts).unwrap())
     });
     let mut counts = [0; 4];
     for (seed, (name, machine)) in (100..).zip(machines().chain(flat)) {
         let rules = SiteRules::of(&machine);
         let (all, now) = (crowd(seed, 400), 1_010_000);
-        // Every second machine has idle nodes.
         let first = [30, 3][seed as usize % 2];
         let mut empty = Controller::new(&machine, &rules, &all[..first]);
         let mut running: Vec<(JobRecord, NodeSet)> = Vec::new();

@@ -1,6 +1,4 @@
-//! Estimates the clean-up time of a site from recorded times in whole seconds.
-//!
-//! The clean-up time is the time from the end of a job until its nodes can be allocated again.
+//! Estimates the clean-up time of a site: from a job's end until its nodes can be allocated.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +9,14 @@ use crate::operator::folder::SlurmMachine;
 use crate::slurm::conf;
 use meshwork::geometry::NodeSet;
 
-/// Largest clean-up time that is considered, in seconds.
+/// Largest considered clean-up time, in seconds.
 const LONGEST: Second = 3_600;
 
-/// Smallest share of all gaps that must be equally long for their length to count as the shortest.
+/// Smallest share of all gaps that may count as the shortest gap.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Gaps in seconds from the end of a job to the start of another job that waited for the nodes.
-///
-/// Each job that waited counts once. Its gap begins at the last end among the jobs that held its
-/// nodes before. `by` restricts the starts to those of one scheduler.
+/// Gaps in seconds from the end of a job to the start of another job that waited for its nodes.
+/// Each waiting job has one gap. `by` restricts the starts to those of one scheduler.
 fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -> Vec<Second> {
     // Last end of a job on each node so far.
     let mut last: BTreeMap<u32, Second> = BTreeMap::new();
@@ -50,17 +46,13 @@ fn gaps(stays: &[JobRecord], nodes: &[Option<NodeSet>], by: Option<StartedBy>) -
     gaps
 }
 
-/// Estimates the clean-up time from gaps between ends and starts.
-///
-/// Ends and starts are truncated to whole seconds. So a clean-up time of *g* + *f* seconds, with
-/// *f* below 1, gives gaps of *g*, *g* + 1 and *g* + 2 seconds. The fraction of gaps of *g* seconds
-/// is (1 − *f*)² / 2, as for the difference of two uniform random numbers. If the scheduler runs
-/// only every two seconds or less often (`is_polled`), the three gaps occur in the ratio (1 − *f*)²
-/// / 2 : 1 − *f*² / 2 : 1.
-///
-/// If a scheduler is late for other reasons, some gaps are longer. The estimate is then too large,
-/// by less than 1 second. If at least half of the gaps near the shortest one are equal to it, times
-/// were not truncated, and this gap is the clean-up time itself.
+/// Estimates the clean-up time from gaps between ends and starts. Times are truncated to whole
+/// seconds. So a clean-up time of *g* + *f* seconds, with *f* below 1, gives gaps of *g* to *g* + 2
+/// seconds. The fraction of gaps of *g* is (1 − *f*)² / 2, as for the difference of two uniform
+/// random numbers. If the scheduler runs at most every two seconds (`is_polled`), the gaps occur in
+/// the ratio (1 − *f*)² / 2 : 1 − *f*² / 2 : 1. Other delays of the scheduler make the estimate too
+/// large, by less than 1 second. If at least half of these gaps equal the shortest, times were not
+/// truncated, and it is the clean-up time.
 fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     let with = |gap: Second| gaps.iter().filter(|&&own| own == gap).count() as f64;
     let shortest =
@@ -74,12 +66,7 @@ fn of_gaps(gaps: &[Second], is_polled: bool) -> Option<f64> {
     Some(shortest as f64 + if share >= 0.5 { 0.0 } else { fraction.max(0.0) })
 }
 
-/// Clean-up time of a history in seconds, rounded to hundredths.
-///
-/// It is `None` if no job waited for nodes of another job.
-///
-/// # Complexity
-/// **O(n m)** for *n* records of *m* nodes.
+/// Clean-up time in hundredths of seconds, if a job waited for another one's nodes.
 pub(super) fn of(
     machine: &SlurmMachine,
     stays: &[JobRecord],

@@ -1,8 +1,8 @@
 //! Starts that the controller model predicts from the recorded past.
 //!
-//! The state of the model follows the recording. In each scheduler cycle the model predicts starts,
-//! but then the recorded starts are made. A cycle runs when the scheduler parameters say so, and
-//! whenever a recorded start shows that a cycle ran.
+//! In each scheduler cycle the model predicts starts, but then the recorded starts are made. A
+//! cycle runs when the scheduler parameters say so, and whenever a recorded start shows that a
+//! cycle ran.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,24 +18,21 @@ use crate::operator::history::{JobRecord, Second, StartedBy};
 /// Recorded start of a job, with the start that the model predicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedStart {
-    /// Index of the job's record in the history.
     pub stay: usize,
-    /// Scheduler that is assumed to have started the job.
     pub by: StartedBy,
-    /// Predicted start; `None` if the model would let the job wait longer.
+    /// `None` if the model would let the job wait longer.
     pub predicted: Option<Second>,
-    /// Nodes that the placement rule chooses at the recorded start; `None` if it finds none.
+    /// Choice of the placement rule at the recorded start.
     pub nodes: Option<NodeSet>,
-    /// Whether the placement rule gives the job its recorded nodes if the job is the next to start.
+    /// Whether the rule chooses the recorded nodes if the job is the next to start.
     pub is_alone: bool,
-    /// Whether the job can never start according to the placement rule.
+    /// Whether the rule can never start the job.
     pub is_never: bool,
 }
 
 /// Largest distance in seconds between two starts that count as starts in the same cycle.
 pub const SAME_CYCLE: Second = 3;
 
-/// Event of the recording other than a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
@@ -43,73 +40,55 @@ enum Event {
     Queue(usize),
 }
 
-/// Time in seconds after the end of a job in which its nodes may still be unavailable.
+/// Seconds after a job's end in which its nodes may be unavailable.
 const COMPLETING: Second = 1;
 
-/// All combinations of a truth value for the first cycle in a clock second and one for the second.
-///
-/// A clock second can have two cycles, one of the main scheduler and one of backfill.
+/// Combinations of flags for the two cycles that a clock second can have.
 const WAYS: [[bool; 2]; 4] = [[false; 2], [true; 2], [false, true], [true, false]];
 
-/// Maximum number of changes to the order of events that are tried for one clock second.
+/// Maximum number of changed orders tried for one clock second.
 const MOST_MOVES: usize = 64;
 
-/// Points that an order of events scores for each predicted start that was also recorded.
-///
-/// The points count twice if the predicted nodes are the recorded ones.
+/// Points of an order for each predicted start that was recorded; twice on the recorded nodes.
 const FOUND: usize = 8;
-/// Points that an order of events scores if all its predicted starts were recorded.
-///
-/// Each predicted start that was not recorded costs one of these points, until none is left.
+/// Points of an order without unrecorded starts. Each such start costs one of them.
 const UNWANTED: usize = 7;
 
 /// Possible order of the events and scheduler cycles within one clock second.
 #[derive(Clone, Debug)]
 struct Order {
     main_first: bool,
-    /// Whether priorities are computed before the scheduler cycles of this clock second, not after
-    /// them.
+    /// Whether priorities are computed before the cycles, not after them.
     ticked: bool,
-    /// Whether the main scheduler runs twice: before and after killed jobs have released their
-    /// nodes.
+    /// Whether the main scheduler runs before and after killed jobs release their nodes.
     split: bool,
-    /// For each of the two cycles of a second, whether all events of the second come before it.
+    /// For each cycle, whether all events of the second come before it.
     all: [bool; 2],
-    /// For the first and the second cycle, whether all nodes of ended jobs are available in it.
+    /// For each cycle, whether all nodes of ended jobs are available.
     all_back: [bool; 2],
-    /// Exceptions from the field `all`, as pairs of the indices of a cycle and an event.
-    ///
-    /// The other rules say whether the event comes before or after this cycle and all later ones.
-    /// An exception reverses this.
+    /// Pairs of a cycle and an event that moves to the other side of it and of all later cycles.
     moved: Vec<(usize, usize)>,
-    /// Repeated submissions of earlier jobs, which change the node weights ([`NearGpus`]).
-    ///
-    /// An element is the index of the cycle that follows the repeated submission, and a flag that
-    /// tells which job is submitted again. The flag is true for the last submitted job with GPUs,
-    /// and false for the last one without.
+    /// Repeated submissions, which change the node weights ([`NearGpus`]). The number is the index
+    /// of the next cycle. The flag tells whether the last job with GPUs is submitted again, or the
+    /// last one without.
     last_submitted: Vec<(usize, bool)>,
 }
 
-/// Scheduling decisions in one second, for one assumed order of its submissions, ends and cycles.
+/// Decisions in one second for one [`Order`].
 struct Tried {
     decided: Vec<(StartedBy, Start)>,
-    /// Node weights ([`NearGpus`]) after the cycles.
     near: Option<NearGpus>,
 }
 
-/// One cycle of a scheduler.
 #[derive(Clone)]
 struct Cycle {
     by: StartedBy,
-    /// Whether the cycle goes through the whole queue.
     is_full: bool,
-    /// Indices of the jobs whose recorded starts belong to the cycle.
     starts: Vec<usize>,
-    /// Nodes of killed jobs that become available only after the cycle.
+    /// Nodes of killed jobs that become available after the cycle.
     held: NodeSet,
 }
 
-/// Recording that is replayed with the controller model.
 pub(super) struct Given<'a> {
     stays: &'a [JobRecord],
     nodes: &'a [Option<NodeSet>],
@@ -118,14 +97,11 @@ pub(super) struct Given<'a> {
     starts: BTreeMap<Second, Vec<usize>>,
     predicted: Vec<Option<Second>>,
     found: BTreeMap<usize, (StartedBy, Option<NodeSet>)>,
-    /// Indices of the jobs that the placement rule puts on their recorded nodes if they start next.
+    /// Jobs that the rule puts on their recorded nodes if they start next.
     alone: BTreeSet<usize>,
     cycles: Cycles,
-    /// Jobs that have just ended, with their ends and nodes.
-    ///
-    /// Each of their nodes becomes available separately.
+    /// Jobs that have just ended, with ends and nodes. Each node becomes available separately.
     completing: Vec<(Second, usize, NodeSet)>,
-    /// Time of the next computation of priorities.
     tick: Second,
 }
 
@@ -183,7 +159,6 @@ impl<'a> Given<'a> {
         let (mut next, mut happened) = (0, BTreeSet::new());
         let mut at = first;
         while next < self.events.len() || self.starts.range(at..).next().is_some() {
-            // Apply the events of earlier seconds.
             while let Some((_, event)) = self.events.get(next).filter(|own| own.0 < at).copied() {
                 if !happened.remove(&next) {
                     self.happen(event, at);
@@ -238,16 +213,13 @@ impl<'a> Given<'a> {
         found.into_iter().map(one).collect()
     }
 
-    /// Whether a job was started by its submission and not by a scheduler.
+    /// Whether the submission, not a scheduler, started the job.
     fn is_at_once(&self, job: usize) -> bool {
         let stay = &self.stays[job];
         stay.by == StartedBy::Unknown && stay.start == stay.queued()
     }
 
-    /// Starts a job at its submission if the placement rule gives it the recorded nodes.
-    ///
-    /// If `is_last`, no later attempt in this second is possible, so that the job starts in any
-    /// case. Returns whether the job starts.
+    /// Starts a job at its submission if it gets its recorded nodes, or if `is_last`.
     fn start_at_once(&mut self, job: usize, at: Second, is_last: bool) -> bool {
         let partition = self.controller.partition_of(job);
         let nodes = self.controller.place(job, partition, at);
@@ -298,7 +270,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Clock second of the main scheduler's next cycle after an event; `None` without an event.
+    /// Clock second of the main scheduler's next cycle; `None` without an event.
     fn main_at(&self) -> Option<Second> {
         self.cycles.main_at(&self.controller.rules.parameters).map(full_second)
     }
@@ -313,11 +285,7 @@ impl<'a> Given<'a> {
         at.filter(|_| self.controller.waiting() > 0)
     }
 
-    /// Runs the scheduler cycles of one clock second.
-    ///
-    /// Events of this second may come before or after its cycles, and nodes of jobs that just ended
-    /// may be available or not. Several orders are tried. The order is used that agrees best with
-    /// the recorded starts.
+    /// Runs the cycles of one clock second, in the order that fits the recorded starts best.
     fn second(
         &mut self,
         at: Second,
@@ -379,8 +347,7 @@ impl<'a> Given<'a> {
                 break;
             }
         }
-        // Starts that are not recorded were not made by Slurm. Without them, the model may predict
-        // the recorded starts.
+        // Slurm did not make unrecorded starts. Without them, the recorded ones may be predicted.
         if let Some((score, order, tried)) = &best
             && tried.decided.iter().any(|own| !recorded.contains(&own.1.job))
         {
@@ -422,10 +389,7 @@ impl<'a> Given<'a> {
         self.cycles.change(!recorded.is_empty());
     }
 
-    /// Cycles of the main scheduler in a second in which killed jobs release their nodes one by
-    /// one.
-    ///
-    /// The scheduler runs after each release. Only cycles with recorded starts are returned.
+    /// Main cycles with recorded starts, between which killed jobs release their nodes.
     fn split(&self, main: &[usize], is_full: bool, unclear: &[usize]) -> Vec<Cycle> {
         let ends = unclear.iter().filter_map(|own| match self.events[*own].1 {
             Event::End(job) => Some(job),
@@ -458,8 +422,7 @@ impl<'a> Given<'a> {
         cycles
     }
 
-    /// Frees the nodes of running jobs that were once suspended, if recorded starts need these
-    /// nodes.
+    /// Frees nodes of once suspended running jobs if recorded starts need them.
     fn give_up(&mut self, at: Second, recorded: &[usize]) {
         let is_suspended = |&job: &usize| {
             let stay = &self.stays[job];
@@ -472,10 +435,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Possible orders of the scheduler cycles and the events within one clock second.
-    ///
-    /// If the second has no recorded starts (`is_quiet`), there is one order, in which no event
-    /// comes before the cycles.
+    /// Possible orders within one clock second. A quiet second has one without early events.
     fn orders(&self, at: Second, unclear: &[usize], are_two: bool, is_quiet: bool) -> Vec<Order> {
         let (no, split) = ([false; 2], false);
         let first = Order {
@@ -508,10 +468,7 @@ impl<'a> Given<'a> {
         orders
     }
 
-    /// Events of a clock second that precede the scheduler cycle with the index `cycle`.
-    ///
-    /// Depending on the order, these are all events of the second, or only the events that the
-    /// recorded starts of this cycle and of earlier ones require.
+    /// Events before a cycle: all, or those that its recorded starts and earlier ones require.
     fn before(
         &self,
         cycle: usize,
@@ -526,7 +483,7 @@ impl<'a> Given<'a> {
             Event::Cancel(_) => false,
         };
         let all = order.all[..=cycle.min(1)].contains(&true);
-        // A job can only end while it runs, so not before its start in this second.
+        // A job cannot end before its start in this second.
         let is_possible = |own: &usize| match self.events[*own].1 {
             Event::End(job) => self.controller.running.contains_key(&job),
             _ => true,
@@ -539,11 +496,9 @@ impl<'a> Given<'a> {
         may_be.filter(|own| (all || is_needed(own)) != is_moved(own)).collect()
     }
 
-    /// Improves an order of events by moving single events to the other side of a cycle.
-    ///
-    /// Events are moved as long as this increases the number of predictions that agree with the
-    /// recorded starts. Such moves are needed on shared nodes, where a job may start although
-    /// another job on its nodes has not ended.
+    /// Improves an order by moving single events to the other side of a cycle. Events are moved as
+    /// long as more predictions agree. On shared nodes, a job may start although another job on its
+    /// nodes runs.
     fn move_events(
         &mut self,
         at: Second,
@@ -586,9 +541,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Decisions of the scheduler cycles of one second, if the events come in a given order.
-    ///
-    /// The model's state is unchanged after the call.
+    /// Decisions of the cycles of one second in a given order. The model's state stays unchanged.
     fn try_order(
         &mut self,
         at: Second,
@@ -664,7 +617,7 @@ impl<'a> Given<'a> {
         Tried { decided, near: left }
     }
 
-    /// Score of decisions in a second: the higher, the better they agree with the recorded starts.
+    /// Score of decisions: the higher, the better they agree with the recorded starts.
     fn score(&self, recorded: &[usize], decided: &[(StartedBy, Start)]) -> usize {
         let (mut score, mut unwanted) = (UNWANTED, 0);
         for (by, start) in decided.iter().filter(|own| own.1.nodes.is_some()) {
@@ -679,7 +632,6 @@ impl<'a> Given<'a> {
         score - unwanted.min(UNWANTED)
     }
 
-    /// Stores the decisions of a second, and makes its recorded starts.
     fn settle(&mut self, at: Second, recorded: &[usize], decided: &[(StartedBy, Start)]) {
         for (by, own) in decided {
             let is_found = own.nodes.is_some();
@@ -692,8 +644,7 @@ impl<'a> Given<'a> {
                 self.found.insert(own.job, (*by, nodes));
             }
         }
-        // The order of the recorded starts is unknown, so starts that agree with the rule come
-        // first.
+        // Their order is unknown, so starts that agree with the rule come first.
         let mut left: Vec<usize> = Vec::new();
         for job in decided.iter().map(|own| own.1.job).chain(recorded.iter().copied()) {
             if recorded.contains(&job) && !left.contains(&job) {
@@ -719,11 +670,9 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether the placement rule gives a job its recorded nodes if the job is the next to start.
-    ///
-    /// One of three cases suffices: the job gets these nodes in its cycle, as the first job of the
-    /// queue, or after the planned starts of all jobs before it. In the second case, nodes of jobs
-    /// that have just ended may be available or not.
+    /// Whether the placement rule gives a job its recorded nodes. One of three cases suffices: in
+    /// its cycle, as the first of the queue, or after the planned starts of all jobs before it. In
+    /// the second case, nodes of jobs that just ended may be available or not.
     fn agrees(&mut self, job: usize, at: Second) -> bool {
         let recorded = self.nodes[job].clone();
         if self.found.get(&job).is_some_and(|found| found.1 == recorded) {
@@ -747,7 +696,6 @@ impl<'a> Given<'a> {
     }
 }
 
-/// First full second at or after a time.
 fn full_second(time: f64) -> Second {
     time.ceil() as Second
 }

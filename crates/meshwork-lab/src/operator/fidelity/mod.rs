@@ -1,8 +1,8 @@
 //! Compares the model of a machine with the machine's recorded decisions.
 //!
 //! Each recorded start is compared with the start that the controller model predicts in the
-//! recorded state of the machine. So a decision that differs does not affect later ones. Waits are
-//! predicted by a replay of all jobs ([`ControllerReplay`]), in which errors accumulate.
+//! recorded state, so earlier differences do not affect later ones. Waits are predicted by a replay
+//! of all jobs ([`ControllerReplay`]), in which errors accumulate.
 
 mod cleanup;
 mod given;
@@ -28,46 +28,35 @@ use crate::slurm::topology::Structure;
 use given::Given;
 use meshwork::geometry::NodeSet;
 
-/// Smallest fraction of decisions that agree with the recorded ones, for a site to count as
-/// modelled.
+/// Smallest fraction of agreeing decisions for a site to count as modelled.
 pub const ENOUGH_DECISIONS: f64 = 0.85;
 
-/// Smallest fraction of starts predicted in the right cycle, for a site to count as modelled.
+/// Smallest fraction of starts in the right cycle for a site to count as modelled.
 pub const ENOUGH_CYCLES: f64 = 0.9;
 
-/// Smallest fraction of node lists that are listed places, for a site to count as modelled.
-///
-/// A listed place is a set of nodes that the topology names, such as a box or a block.
+/// Smallest fraction of node lists that are listed places for a site to count as modelled.
 pub const ENOUGH_PLACES: f64 = 0.95;
 
-/// Agreement of the model with a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fidelity {
-    /// Number of jobs. A requeued job counts once.
+    /// A requeued job counts once.
     pub jobs: usize,
-    /// Number of records with a list of nodes.
     pub placed: usize,
-    /// Number of records whose nodes form one place that the topology allows, or one for each
-    /// segment.
+    /// Records whose nodes form one place of the topology, or one for each segment.
     pub placements: usize,
     /// Whether a table that is needed to compute priorities is missing.
     pub lacks_priorities: bool,
-    /// For each scheduler, number of compared decisions, and number of those that equal the
-    /// recorded ones.
+    /// For each scheduler, number of compared decisions, and of those equal to the recorded ones.
     pub decisions: BTreeMap<&'static str, (usize, usize)>,
-    /// Decisions in which the model and the record differ.
     pub differing: Vec<DifferingDecision>,
     /// Estimated clean-up time in seconds; `None` if the history does not show it.
     pub cleanup: Option<f64>,
-    /// Recorded and predicted waits by job size, partition, user and week.
     pub waits: Vec<PredictedWaits>,
-    /// Number of records that start in the same second as another record.
+    /// Records that start in the same second as another record.
     pub simultaneous: usize,
-    /// Every recorded start with the predicted start, in the order of the history.
     pub starts: Vec<StartBeside>,
-    /// Recorded and predicted mean wait in seconds. The prediction is a replay of all jobs.
+    /// Recorded and predicted mean wait in seconds, from a replay of all jobs.
     pub wait: Option<(f64, f64)>,
-    /// Features of the site that the model ignores.
     pub unmodelled: Vec<Unmodelled>,
 }
 
@@ -76,79 +65,62 @@ pub struct Fidelity {
 pub struct StartBeside {
     pub id: String,
     pub start: Second,
-    /// Predicted start; `None` if the model would let the job wait longer.
+    /// `None` if the model would let the job wait longer.
     pub predicted: Option<Second>,
-    /// Recorded nodes as a host list.
     pub nodes: String,
-    /// Nodes that the placement rule chooses; empty if it finds none.
+    /// Nodes that the placement rule chooses; empty for none.
     pub predicted_nodes: String,
-    /// Whether the predicted nodes are the recorded ones.
     pub is_same_place: bool,
 }
 
-/// Numbers of starts for which the model predicts the nodes or the time correctly.
+/// Numbers of starts whose nodes or time the model predicts correctly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StartCounts {
     pub total: usize,
-    /// Number of starts that the model predicts on the recorded nodes.
+    /// Starts on the recorded nodes.
     pub place: usize,
-    /// Number of starts that the model predicts within [`SAME_CYCLE`] seconds of the recorded
-    /// start.
+    /// Starts within [`SAME_CYCLE`] seconds of the recorded one.
     pub cycle: usize,
-    /// Number of jobs that the model starts while Slurm lets them wait.
+    /// Jobs that the model starts while Slurm lets them wait.
     pub early: usize,
-    /// Number of jobs that Slurm starts while the model lets them wait.
+    /// Jobs that Slurm starts while the model lets them wait.
     pub late: usize,
 }
 
-/// Recorded decision that differs from the decision of the placement rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferingDecision {
     pub id: String,
-    /// Line of the job's record in the imported file.
+    /// Line in the imported file.
     pub line: usize,
     pub start: Second,
-    /// Scheduler that is assumed to have started the job.
     pub by: StartedBy,
-    /// Recorded nodes as a host list.
     pub nodes: String,
-    /// Decision of the placement rule: a host list, `wait` or `never`.
     pub rule: String,
 }
 
 /// Keys by which jobs are grouped for the comparison of waits.
 pub const WAIT_GROUPS: [&str; 4] = ["nodes", "partition", "user", "week"];
 
-/// Recorded and predicted waits of one group of jobs.
+/// Recorded and predicted mean waits of a group of jobs, in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedWaits {
-    /// Key by which jobs are grouped, one of [`WAIT_GROUPS`].
     pub by: &'static str,
-    /// Name of the group of jobs: a range of node counts, a name, or the Monday of a week in UTC.
     pub name: String,
-    /// Smallest and largest number of nodes of the group's jobs.
     pub nodes: (u32, u32),
-    /// Number of jobs in the group.
     pub count: usize,
-    /// Recorded mean wait in seconds.
     pub real: f64,
-    /// Predicted mean wait in seconds.
     pub predicted: f64,
-    /// Half width of the 95 % interval of the difference between recorded and predicted mean wait.
-    /// It is `None` if there are too few jobs.
+    /// Half width of the 95 % interval of the difference; `None` with too few jobs.
     pub half_width: Option<f64>,
 }
 
 impl Fidelity {
-    /// Number of compared decisions, and number of those that equal the recorded ones.
-    ///
-    /// Both are sums over all schedulers.
+    /// Number of compared decisions of all schedulers, and of those equal to the recorded ones.
     #[must_use]
     pub fn all(&self) -> (usize, usize) {
         self.decisions.values().fold((0, 0), |(all, same), own| (all + own.0, same + own.1))
     }
 
-    /// Numbers of starts for which the model predicts the nodes or the time correctly.
     #[must_use]
     pub fn start_counts(&self) -> StartCounts {
         let mut counts = StartCounts { total: self.starts.len(), ..StartCounts::default() };
@@ -163,7 +135,6 @@ impl Fidelity {
         counts
     }
 
-    /// Whether the model predicts nodes and start times well enough to be relied on.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.doubts().is_empty()
@@ -185,7 +156,6 @@ impl Fidelity {
         text
     }
 
-    /// Reasons not to rely on the model, one sentence each; empty if the model is good enough.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let (all, same) = self.all();
@@ -193,11 +163,9 @@ impl Fidelity {
             |part: usize, all: usize| format!("{:.1} %", 100.0 * part as f64 / all as f64);
         let mut doubts = Vec::new();
         if all == 0 {
-            doubts.push(
-                "no job has both a start and a list of nodes, so no decision can be looked at"
-                    .to_owned(),
-            );
-            return doubts;
+            let says =
+                "no job has both a start and a list of nodes, so no decision can be looked at";
+            return vec![says.to_owned()];
         }
         let counts = self.start_counts();
         if (same as f64) < ENOUGH_DECISIONS * all as f64 {
@@ -228,7 +196,6 @@ impl Fidelity {
         doubts
     }
 
-    /// Agreement of the model with the history, as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let doubts = self.doubts();
@@ -238,16 +205,13 @@ impl Fidelity {
             .iter()
             .map(|(by, (all, same))| ((*by).to_owned(), json!({ "decisions": all, "match": same })))
             .collect();
-        let differing: Vec<Json> = self
-            .differing
-            .iter()
-            .map(|own| {
-                json!({
-                    "job": own.id, "line": own.line, "start": own.start, "by": own.by.word(),
-                    "nodes": own.nodes, "rule": own.rule
-                })
+        let differs = |own: &DifferingDecision| {
+            json!({
+                "job": own.id, "line": own.line, "start": own.start, "by": own.by.word(),
+                "nodes": own.nodes, "rule": own.rule
             })
-            .collect();
+        };
+        let differing: Vec<Json> = self.differing.iter().map(differs).collect();
         let shown = |own: &PredictedWaits| {
             json!({
                 "name": own.name, "nodes": [own.nodes.0, own.nodes.1], "count": own.count, "real": own.real,
@@ -261,11 +225,8 @@ impl Fidelity {
         let groups: serde_json::Map<String, Json> = groups.collect();
         let counts = self.start_counts();
         let wait = self.wait.unzip();
-        let left_out: Vec<Json> = self
-            .unmodelled
-            .iter()
-            .map(|own| json!({ "what": own.what, "share": own.share }))
-            .collect();
+        let left_out = |own: &Unmodelled| json!({ "what": own.what, "share": own.share });
+        let left_out: Vec<Json> = self.unmodelled.iter().map(left_out).collect();
         json!({
             "starts": {
                 "total": counts.total, "place": counts.place, "cycle": counts.cycle,
@@ -283,14 +244,11 @@ impl Fidelity {
 /// Function that is called with the number of decisions or starts so far, and with their total.
 pub type ProgressCallback<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Compares the decisions, the starts and the waits of a history with the model.
-///
-/// Decisions come first, then a replay yields the waits. `report` gets a single count over both:
-/// its total is twice the number of job records.
+/// Compares the decisions, the starts and the waits of a history with the model. `report` gets one
+/// count over decisions and replay: its total is twice the number of job records.
 ///
 /// # Complexity
-/// The time of [`verdict`], plus the time of [`ControllerReplay::run`] for each copy
-/// of the history.
+/// The time of [`verdict`], plus that of [`ControllerReplay::run`] for each copy of the history.
 #[must_use]
 pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     let all = folder.history.stays.len();
@@ -308,14 +266,13 @@ pub fn of(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
 /// Compares the decisions and the starts of a history with the model, but not the waits.
 ///
 /// # Complexity
-/// The time of both schedulers in each of their cycles, once for each order of a second's events
-/// that is tried.
+/// The time of both schedulers in each cycle, for each tried order of a second's events.
 #[must_use]
 pub fn verdict(folder: &Folder, report: ProgressCallback<'_>) -> Fidelity {
     judged(folder, report).0
 }
 
-/// Result of [`verdict`], and the machine with the better placement rule for single-node jobs.
+/// Result of [`verdict`], and the machine with the placement rule of [`given`].
 fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMachine) {
     let stays = &folder.history.stays;
     let nodes = |stay: &JobRecord| {
@@ -384,10 +341,8 @@ fn judged(folder: &Folder, report: ProgressCallback<'_>) -> (Fidelity, SlurmMach
     (found, machine)
 }
 
-/// Starts predicted from the recorded past, and the machine with which they were predicted.
-///
-/// The placement rule for single-node jobs differs between versions of Slurm. The rule that fits
-/// the history better is used.
+/// Starts predicted from the recorded past, and the machine that predicted them. Versions of Slurm
+/// place single-node jobs differently: the rule that fits the history better is used.
 fn given(
     folder: &Folder,
     nodes: &[Option<NodeSet>],
@@ -412,18 +367,14 @@ fn given(
     (machine, found)
 }
 
-/// Recorded and predicted wait of one job, in seconds.
 struct JobWait<'a> {
     stay: &'a JobRecord,
-    /// Time from which the job could start if nodes were free.
     queued: Second,
     real: f64,
     predicted: f64,
 }
 
-/// Recorded and predicted waits of all jobs.
-///
-/// The prediction is the mean over several replays of all jobs.
+/// Recorded waits of all jobs, and mean predicted waits over several replays.
 fn predicted_waits<'a>(
     machine: &SlurmMachine,
     stays: &'a [JobRecord],
@@ -451,7 +402,6 @@ fn predicted_waits<'a>(
     stays.iter().enumerate().filter_map(one).collect()
 }
 
-/// Monday of the week that contains a second, in UTC.
 fn monday(second: Second) -> String {
     // The first day of 1970 was a Thursday.
     let day = second.div_euclid(86_400);
@@ -459,9 +409,7 @@ fn monday(second: Second) -> String {
     date::written(monday * 86_400).chars().take(10).collect()
 }
 
-/// Recorded and predicted waits of all jobs, and of groups by size, partition, user and week.
-///
-/// There are no groups by size if all jobs request equally many nodes.
+/// Waits of all jobs, and of groups by size (if sizes differ), partition, user and week.
 fn waits(mut all: Vec<JobWait<'_>>) -> Vec<PredictedWaits> {
     all.sort_by_key(|own| own.queued);
     let mut sizes: Vec<u32> = all.iter().map(|own| own.stay.nodes).collect();

@@ -13,40 +13,32 @@ use super::Instant;
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use crate::operator::defrag::Cost;
 
-/// Move of one job to other nodes of the same site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantMove {
-    /// Index of the moved job among the running jobs.
     pub job: usize,
     pub from: Placement,
-    /// New placement of the job. Its nodes are free after the earlier moves, and the job holds none
-    /// of them before the move.
+    /// New placement, on nodes that are free after the earlier moves and not held by the job.
     pub to: Placement,
 }
 
-/// Sequence of moves after which a request fits.
+/// Moves after which a request fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantPlan {
-    /// Placement of the request after the moves.
     pub placement: Placement,
     pub steps: Vec<InstantMove>,
-    /// Total cost of the moves, by the chosen measure.
     pub cost: i64,
 }
 
-/// Request that fits after the moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantTarget {
-    /// Index of the site on which the request is placed.
     pub site: usize,
     pub job: Job,
-    /// Names of jobs that must not be moved.
     pub exempt: BTreeSet<String>,
     pub cost: Cost,
 }
 
 impl InstantTarget {
-    /// Creates a target for a job on the first site. All running jobs may be moved.
+    /// Target on the first site, for which all running jobs may be moved.
     #[must_use]
     pub fn of(job: Job) -> InstantTarget {
         InstantTarget { site: 0, job, exempt: BTreeSet::new(), cost: Cost::default() }
@@ -58,20 +50,16 @@ impl Instant {
     /// plans.
     ///
     /// For a possible placement of this job, the running jobs on its nodes are moved, the largest
-    /// first. The allocator chooses the new nodes of each moved job. These are free after the
-    /// earlier moves, and outside of the placement. Nodes that a move frees are not used before the
-    /// next move.
+    /// first. The allocator chooses their new nodes among those that are free after the earlier
+    /// moves, outside of the placement. Nodes that a move frees are not used before the next move.
     ///
     /// If all placements of the allocator are single blocks, all blocks are considered. If the job
-    /// of `target` needs only a number of free nodes, regardless of which they are, no move helps.
-    /// Otherwise at most 2,000 sets of running jobs are tried, in order of their costs.
+    /// needs only a number of free nodes, no move helps. Otherwise at most 2,000 sets of running
+    /// jobs are tried, in order of their costs.
     ///
     /// # Errors
-    /// One sentence: the job of `target` would not fit the empty site, or it does not fit now and
-    /// no job on the site may be moved.
-    ///
-    /// # Complexity
-    /// A check of every block, and a few queries to the allocator for each tried block.
+    /// The job of `target` would not fit the empty site, or it does not fit now and no job on the
+    /// site may be moved.
     pub fn defrag(&self, target: &InstantTarget, most: usize) -> Result<Vec<InstantPlan>, String> {
         let (job, site) = (&target.job, target.site);
         if self.empty[site].fork().propose(job, self.now).is_none() {
@@ -93,10 +81,7 @@ impl Instant {
     }
 }
 
-/// Finds plans as [`Instant::defrag`] does, with a limit on the tried blocks or sets of jobs.
-///
-/// The limit is `tries`. `ways` are the blocks that the job of `target` may get, as found by
-/// [`blocks`].
+/// Plans of [`Instant::defrag`] from at most `tries` blocks (of `ways`) or sets of jobs.
 pub(super) fn cheapest(
     instant: &Instant,
     target: &InstantTarget,
@@ -162,7 +147,7 @@ fn cost(instant: &Instant, cost: Cost, place: usize) -> i64 {
     }
 }
 
-/// Moves jobs off a place so that the job of `target` can start; `None` if this is impossible.
+/// Moves jobs off a place so that the job of `target` can start, if possible.
 fn clear(
     instant: &Instant,
     target: &InstantTarget,
@@ -174,7 +159,7 @@ fn clear(
     let grid = instant.sites[*site].site().grid();
     let mut jobs = jobs.to_vec();
     jobs.sort_by_key(|&job| (Reverse(instant.running[job].placement.len()), job));
-    // The largest job moves first, and needs as many free nodes outside of the place as it holds.
+    // The largest job moves first, and needs as many free nodes outside of the place.
     let outside = instant.sites[*site].site().free_nodes()
         - place.part_in(instant.sites[*site].site().free(), grid).len();
     let largest = jobs.first().map_or(0, |&job| instant.running[job].placement.len());
@@ -198,9 +183,7 @@ fn clear(
     Some(InstantPlan { placement, steps, cost })
 }
 
-/// Occupies the free nodes of the place `rest`, so that moved jobs do not get them.
-///
-/// If jobs share nodes, the occupied amounts are subtracted from `rest`.
+/// Occupies the free nodes or parts of `rest`, so that moved jobs do not get them.
 fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     let Some(amounts) = ahead.site().amounts().filter(|_| rest.parts.is_some()) else {
         // Whole nodes that were taken before are no longer free.
@@ -208,7 +191,7 @@ fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     };
     let mut taken = rest.clone();
     if let (Some(rest), Some(taken)) = (&mut rest.parts, &mut taken.parts) {
-        // Several parts of one node may share the node's free amounts.
+        // Several parts of one node may share its free amounts.
         let mut used: BTreeMap<(u32, u16), u32> = BTreeMap::new();
         for (rest, taken) in rest.parts.iter_mut().zip(&mut taken.parts) {
             let free = amounts.of(rest.node).cells;
@@ -223,7 +206,7 @@ fn keep(ahead: &mut SiteAhead, rest: &mut Placement, now: Time) -> Option<()> {
     ahead.take_what_is_free_of(&taken, now).ok()
 }
 
-/// Copy of the site after the given moves; `None` if a move goes to nodes that are not free.
+/// Copy of the site after moves; `None` if a move goes to nodes that are not free.
 fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<SiteAhead> {
     let mut ahead = instant.sites[site].fork();
     for step in steps {
@@ -236,7 +219,6 @@ fn carried_out(instant: &Instant, site: usize, steps: &[InstantMove]) -> Option<
     Some(ahead)
 }
 
-/// Converts plans to JSON. Each plan frees a place, and has its moves of jobs.
 #[must_use]
 pub fn json(instant: &Instant, site: usize, plans: &[InstantPlan]) -> Json {
     let text = |placement: &Placement| instant.text(site, placement);

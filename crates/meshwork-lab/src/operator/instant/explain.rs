@@ -12,25 +12,22 @@ use super::defrag::{InstantMove, InstantPlan, InstantTarget, cheapest};
 use super::ways::{CandidateBlock, CandidateSets, MOST_SETS, blocks};
 use super::{Instant, WaitingJob};
 
-/// Maximum number of possible placements that are reported for a waiting job.
+/// Most possible placements that are reported for a waiting job.
 const NEAREST: usize = 3;
 
-/// Largest number of blocks, or of sets of jobs, that are tried in the search for moves.
+/// Most blocks, or sets of jobs, that are tried in the search for moves.
 const MOST_MOVES: usize = 100;
 
-/// Reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstantReason {
-    /// The job would not fit the empty machine. The text is the violated rule, if there is one.
+    /// The job would not fit the empty machine; the text is the violated rule, if any.
     Never(Option<String>),
-    /// The job waits for this reason, such as a lack of nodes.
     WaitsFor(Cause),
     /// The job could start: the state has no scheduler that could delay it.
     Nothing,
 }
 
 impl InstantReason {
-    /// Key of the reason in JSON output.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -44,61 +41,48 @@ impl InstantReason {
 /// Possible placement of a job, with the running jobs that must end first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestPlacement {
-    /// Index of the site of the placement.
     pub site: usize,
-    /// Placement that the allocator chooses after the jobs `jobs` have ended.
     pub placement: Placement,
-    /// Indices of the running jobs that must end before the placement is possible.
     pub jobs: Vec<usize>,
-    /// Latest estimated end of the jobs that must end; `None` if unknown.
     pub until: Option<Time>,
 }
 
-/// Planned start of a job, with its site and placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedStart {
     pub at: Time,
-    /// Index of the site on which the job starts.
     pub site: usize,
     pub placement: Placement,
 }
 
-/// Explanation why a job waits, with events after which it could start.
+/// Reasons why a job waits, with events after which it could start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstantExplanation {
     pub job: WaitingJob,
-    /// Most important reason why the job waits.
     pub reason: InstantReason,
-    /// Description of the cores, memory or GPUs that the job lacks, if jobs share nodes.
+    /// Cores, memory or GPUs that the job lacks, if jobs share nodes.
     pub short: Option<String>,
-    /// Number of free nodes of each site.
     pub free: Vec<u32>,
-    /// Site and placement with which the job could start at the instant.
     pub now: Option<(usize, Placement)>,
-    /// Possible placements. Those for which the fewest jobs must end come first, then the earliest.
+    /// Possible placements: first those for which the fewest jobs must end, then the earliest.
     pub nearest: Vec<NearestPlacement>,
-    /// Earliest start if the job were first in the queue. Jobs end at their estimated ends.
+    /// Earliest start as the first of the queue. Jobs end at their estimated ends.
     pub alone: Option<PlannedStart>,
-    /// Earliest start if waiting jobs start in order of arrival. Jobs end at their estimated ends.
+    /// Earliest start in order of arrival. Jobs end at their estimated ends.
     pub in_order: Option<PlannedStart>,
-    /// Indices of running jobs. If any one of them ended, the waiting job could start.
+    /// Running jobs, each of whose ends alone would let the job start.
     pub ends: Vec<usize>,
-    /// Free block of the job's shape, in any orientation, that the allocator fails to find. It is
-    /// given with its site.
+    /// Free block of the job's shape, in any orientation, that the allocator fails to find.
     pub overlooked: Option<(usize, Placement)>,
-    /// Plan with the fewest moves of running jobs after which the job could start, with its site.
+    /// Plan with the fewest moves after which the job could start.
     pub moves: Option<(usize, InstantPlan)>,
 }
 
 impl Instant {
     /// Explains why the job with this name waits.
     ///
-    /// # Errors
-    /// One sentence, if no such job waits.
-    ///
     /// # Complexity
     /// Up to one query to the allocator for each running job and for each waiting job ahead of this
-    /// one. If the job requests a shape, every block is also checked.
+    /// one, and a check of every block if the job requests a shape.
     pub fn explain(&self, name: &str) -> Result<InstantExplanation, String> {
         let Some(place) = self.waiting.iter().position(|waiter| waiter.name == name) else {
             let runs = self.running.iter().any(|holder| holder.name == name);
@@ -114,7 +98,7 @@ impl Instant {
         Ok(self.explain_waiter(&self.waiting[place], place))
     }
 
-    /// Explains why a new job, after all waiting jobs, could not start at the instant.
+    /// Explains why a new job at the end of the queue could not start.
     #[must_use]
     pub fn explain_request(&self, request: Request) -> InstantExplanation {
         let job = self.job(request);
@@ -173,7 +157,7 @@ impl Instant {
         self.empty.iter().map(SiteAhead::fork).collect()
     }
 
-    /// Reason why a job can start on none of the sites; `None` if it can start on one of them.
+    /// Reason why a job can start on none of the sites.
     fn lacks(&self, job: &Job) -> Option<Cause> {
         let mut lacks = Cause::Nodes;
         for site in &self.sites {
@@ -182,10 +166,7 @@ impl Instant {
         Some(lacks)
     }
 
-    /// Indices of running jobs. If any one of them ended, the waiting job could start.
-    ///
-    /// If the job can run on any free nodes, provided that there are enough, the running jobs are
-    /// found by counting nodes. Otherwise they are found by queries to the allocator.
+    /// Running jobs, each of whose ends alone would let the waiting job start.
     fn ends(&self, job: &Job) -> Vec<usize> {
         let would_do = |&place: &usize| {
             let holder = &self.running[place];
@@ -199,14 +180,14 @@ impl Instant {
         (0..self.running.len()).filter(would_do).collect()
     }
 
-    /// Sort key of possible placements: number of jobs that must end, then the last of their ends.
+    /// Sort key of possible placements: number of jobs that must end, then their last end.
     fn rank(&self, jobs: &[usize]) -> (usize, Time) {
         const NEVER: f64 = f64::MAX;
         let until = |&job: &usize| self.running[job].until.unwrap_or(Time::new(NEVER));
         (jobs.len(), jobs.iter().map(until).max().unwrap_or(self.now))
     }
 
-    /// Indices of the running jobs of a site, in order of their estimated ends.
+    /// Running jobs of a site, in order of their estimated ends.
     fn by_end(&self, site: usize) -> Vec<usize> {
         let here = |&place: &usize| self.running[place].site == site;
         let mut by_end: Vec<usize> = (0..self.running.len()).filter(here).collect();
@@ -216,15 +197,14 @@ impl Instant {
 
     fn near(&self, site: usize, jobs: &[usize], job: &Job) -> Option<NearestPlacement> {
         let proposal = self.without(site, jobs).propose(job, self.now)?;
-        let until = jobs.iter().map(|&job| self.running[job].until).min_by_key(|end| {
-            // A job without an estimated end counts as the last.
-            std::cmp::Reverse(end.unwrap_or(Time::new(f64::MAX)))
-        });
+        let until = jobs
+            .iter()
+            .map(|&job| self.running[job].until)
+            .min_by_key(|end| std::cmp::Reverse(end.unwrap_or(Time::new(f64::MAX))));
         let (placement, jobs) = (proposal.placement, jobs.to_vec());
         Some(NearestPlacement { site, placement, jobs, until: until.flatten() })
     }
 
-    /// Placements, on any site, that the job could get after the ends of the fewest running jobs.
     fn nearest(&self, job: &Job, ways: &[Option<Vec<CandidateBlock>>]) -> Vec<NearestPlacement> {
         let mut all: Vec<NearestPlacement> = Vec::new();
         for site in 0..self.sites.len() {
@@ -245,9 +225,7 @@ impl Instant {
         all
     }
 
-    /// Placements that a waiting job could get after other jobs have ended, the nearest first.
-    ///
-    /// Each set of `sets` has the jobs that must end to free one block of nodes.
+    /// Placements after the ends of one of `sets` of jobs, the nearest first.
     fn nearest_of(
         &self,
         site: usize,
@@ -267,17 +245,13 @@ impl Instant {
             }
         }
         if found.is_empty() {
-            // An allocator that misses some blocks may need the ends of more jobs than are on any
-            // block.
+            // An allocator that misses some blocks may need the ends of more jobs.
             found.extend(self.soonest(site, job));
         }
         found
     }
 
-    /// Placements of a job that needs only a number of free nodes, regardless of which they are.
-    ///
-    /// For one placement, the fewest running jobs must end. The other is possible at the earliest
-    /// instant. Both may be the same.
+    /// Placements on any free nodes: after the fewest ends of jobs, and the earliest one.
     fn by_count(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let held = |place: usize| u64::from(self.running[place].placement.len());
@@ -307,10 +281,7 @@ impl Instant {
         sets.iter().filter_map(|jobs| self.near(site, jobs, job)).collect()
     }
 
-    /// Placements of a job whose nodes must meet a constraint, but need not be a single block.
-    ///
-    /// The first placements are those for which the fewest running jobs must end. The last one is
-    /// possible at the earliest instant.
+    /// Placements under a constraint: after the fewest ends of jobs, and last the earliest one.
     fn by_sets(&self, site: usize, job: &Job) -> Vec<NearestPlacement> {
         let by_end = self.by_end(site);
         let free = u64::from(self.sites[site].site().free_nodes());
@@ -338,9 +309,7 @@ impl Instant {
         found
     }
 
-    /// Placement at the earliest instant by which enough jobs have ended.
-    ///
-    /// Of the jobs that have ended, only the necessary ones are listed.
+    /// Earliest placement as jobs end, with the jobs whose ends are necessary.
     fn soonest(&self, site: usize, job: &Job) -> Option<NearestPlacement> {
         let by_end = self.by_end(site);
         let mut ahead = self.sites[site].fork();
@@ -359,15 +328,13 @@ impl Instant {
         self.near(site, &jobs, job)
     }
 
-    /// Earliest start of a job if no other waiting job started, and jobs end at their estimated
-    /// ends.
+    /// Earliest start if no other waiting job starts, and jobs end at their estimated ends.
     fn starts_alone(&self, job: &Job) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         machine.start(job, self.now)
     }
 
-    /// Earliest start of a job if all jobs ahead of it in the queue start in order, as early as
-    /// possible. Jobs end at their estimated ends.
+    /// Earliest start after all jobs ahead in the queue, which start in order.
     fn starts_in_order(&self, job: &Job, place: usize) -> Option<PlannedStart> {
         let mut machine = SimulatedMachine::of(self);
         let mut now = self.now;
@@ -377,7 +344,6 @@ impl Instant {
         machine.start(job, now)
     }
 
-    /// Free block of a job's shape that the allocator fails to find, with the block's site.
     fn overlooked(&self, job: &Job) -> Option<(usize, Placement)> {
         (0..self.sites.len()).find_map(|site| {
             let proposal = self.empty[site].fork().propose(job, self.now)?;
@@ -388,7 +354,6 @@ impl Instant {
             let grid = self.sites[site].site().grid();
             let free = self.sites[site].site().free();
             let mut orders = super::ways::orders(&block.sides);
-            // Try the requested orientation first.
             orders.sort_by_key(|sides| *sides != block.sides);
             orders.into_iter().find_map(|sides| {
                 let mut bases = meshwork::geometry::FreeBases::new(grid);
@@ -399,7 +364,7 @@ impl Instant {
     }
 }
 
-/// Placement of a job on the first site where it fits at the instant.
+/// Placement on the first site where a job fits at the instant.
 fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Placement)> {
     let find =
         |(index, site): (usize, &mut SiteAhead)| Some((index, site.propose(job, now)?.placement));
@@ -409,7 +374,6 @@ fn start_on(sites: &mut [SiteAhead], job: &Job, now: Time) -> Option<(usize, Pla
 /// Copy of the machine on which running jobs end at their estimated ends.
 struct SimulatedMachine {
     sites: Vec<SiteAhead>,
-    /// Ends of jobs with their sites and placements. The latest end comes first.
     ends: Vec<(Time, usize, Placement)>,
 }
 
@@ -428,7 +392,7 @@ impl SimulatedMachine {
         self.ends.sort_by_key(|(end, ..)| std::cmp::Reverse(*end));
     }
 
-    /// Starts a job as early as possible from `now` on, as running jobs end.
+    /// Starts a job as early as possible from `now` on.
     fn start(&mut self, job: &Job, now: Time) -> Option<PlannedStart> {
         let mut at = now;
         loop {
@@ -451,7 +415,6 @@ impl SimulatedMachine {
 }
 
 impl InstantExplanation {
-    /// Explanation why a job waits, as JSON.
     #[must_use]
     pub fn json(&self, instant: &Instant) -> Json {
         let name = |place: &usize| instant.running[*place].name.clone();

@@ -1,10 +1,9 @@
 //! State of a machine with any allocator at one instant: running jobs with their ends, and queue.
 //!
-//! The module `stored` reads the state from a stored run, and `saved` reads it from a saved state
-//! of `meshwork place`. All results come from the allocator itself, which is queried on copies of
-//! the machine. On a copy, some jobs have ended or have been moved. The module `ways` selects the
-//! sets of jobs for which such a copy is worth a query. [`explain`] finds why a job waits, and
-//! [`defrag`] finds moves of jobs that would let it start.
+//! `stored` reads the state from a stored run, and `saved` from a saved state of `meshwork place`.
+//! All results come from the allocator itself, queried on copies of the machine on which jobs have
+//! ended or moved. `ways` selects the sets of jobs for which a copy is worth a query. [`explain`]
+//! finds why a job waits, and [`defrag`] finds moves that would let it start.
 
 pub mod defrag;
 pub mod explain;
@@ -23,53 +22,41 @@ use crate::findings::number::plural;
 pub use saved::is_saved;
 pub use stored::RunName;
 
-/// Running job with its placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedJob {
     pub name: String,
-    /// Running job in the form in which it could be submitted again.
     pub job: Job,
-    /// Index of the job's site.
     pub site: usize,
     pub placement: Placement,
-    /// Time of the job's start.
     pub since: Time,
-    /// Estimated end, which is not before `now`; `None` if unknown.
+    /// Estimated end, not before `now`.
     pub until: Option<Time>,
 }
 
-/// Waiting job with its request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingJob {
     pub name: String,
     pub job: Job,
-    /// Promised start, if the job has a reservation.
     pub promised: Option<Time>,
 }
 
-/// State of a machine at one instant.
 pub struct Instant {
-    /// Sites with the running jobs on them.
     pub sites: Vec<SiteAhead>,
-    /// Copies of the sites on which no jobs run.
     pub empty: Vec<SiteAhead>,
     pub now: Time,
-    /// Running jobs with their placements.
     pub running: Vec<PlacedJob>,
-    /// Waiting jobs, in order of arrival.
     pub waiting: Vec<WaitingJob>,
     /// Reason why a job waits although it could start; `None` without a scheduler.
     pub held_up: Option<Cause>,
 }
 
 impl Instant {
-    /// Creates a job with this request that is submitted at the instant. Its run time is unknown.
+    /// Job with this request and unknown run time, submitted at the instant.
     #[must_use]
     pub fn job(&self, request: Request) -> Job {
         Job::new(0, self.now, request, 1.0)
     }
 
-    /// Whether the end of at least one running job is known.
     #[must_use]
     pub fn knows_ends(&self) -> bool {
         self.running.iter().any(|holder| holder.until.is_some())
@@ -83,7 +70,7 @@ impl Instant {
         ahead
     }
 
-    /// Text of a placement. If there are several sites, the text has the number of the site.
+    /// Text of a placement, with the site's number if there are several.
     #[must_use]
     pub fn text(&self, site: usize, placement: &Placement) -> String {
         const MOST: usize = 6;
@@ -101,7 +88,7 @@ impl Instant {
 }
 
 impl Instant {
-    /// Text of the cores, memory and GPUs that a placement holds; `None` if it holds whole nodes.
+    /// Cores, memory and GPUs of a placement; `None` if it holds whole nodes.
     fn parts_text(&self, site: usize, placement: &Placement) -> Option<String> {
         let types = self.sites[site].site().topology().types()?;
         let parts = placement.parts.as_ref()?;
@@ -121,11 +108,7 @@ impl Instant {
 
 /// Parses a request: sides as in `8x8x4`, a number of nodes, a subcube as in `2^5`, or pieces.
 ///
-/// Pieces are equal parts of nodes. They are given by the columns of a table of jobs, such as
-/// `pieces=4 gpu=1`.
-///
-/// # Errors
-/// One sentence, if the text is none of these.
+/// Pieces are equal parts of nodes, as columns of a table of jobs: `pieces=4 gpu=1`.
 pub fn request(text: &str) -> Result<Request, String> {
     let wrong = || {
         format!(
@@ -149,7 +132,7 @@ pub fn request(text: &str) -> Result<Request, String> {
     Ok(if let [nodes] = sides[..] { Request::Nodes(nodes) } else { Request::block(&sides) })
 }
 
-/// Request derived from a placement, for saved states, which contain no requests.
+/// Request derived from a placement, because saved states contain none.
 fn as_held(placement: &Placement, site: &SiteAhead) -> Request {
     if let (Some(types), Some(parts)) = (site.site().topology().types(), &placement.parts) {
         return Request::pieces(parts.as_pieces(types));

@@ -12,21 +12,18 @@ use super::{Instant, PlacedJob, as_held};
 use crate::operator::{FileProblem, read_text};
 use crate::run::seal::unseal;
 
-/// Version of the format of the saved state.
 const FORMAT: u64 = 1;
 
-/// Keys that the JSON object of a saved state may have.
 const KEYS: [&str; 3] = ["format", "letters", "state"];
 
 impl Instant {
-    /// Reads a saved state of `meshwork place`: the nodes of a machine, and the jobs on them.
+    /// Reads a saved state of `meshwork place`: the last one of the file.
     ///
-    /// If the file has several answers of the command, the last one counts. The state has no queue
-    /// and no ends of jobs. The placement of a job is used as its request. `fits` returns an error
-    /// if the machine would take too much memory.
+    /// It has no queue and no ends, and requests are derived from placements. `fits` returns an
+    /// error if the machine would take too much memory.
     ///
     /// # Errors
-    /// One sentence with the file: it has no snapshot, one of another version, or a damaged one.
+    /// The file has no snapshot, one of another version, or a damaged one.
     pub fn of_pool(
         catalogue: &Catalogue,
         file: &Path,
@@ -64,9 +61,7 @@ impl Instant {
         Ok(Instant::of_desk(&desk))
     }
 
-    /// State of a machine with named holders of nodes.
-    ///
-    /// A job without a name gets a name from the position of its nodes.
+    /// State of a machine with named holders of nodes. Others get a name from their nodes.
     #[must_use]
     pub fn of_desk(desk: &NamedPool) -> Instant {
         let pool = desk.pool();
@@ -74,7 +69,7 @@ impl Instant {
         let mut holdings = desk.holdings();
         let now = pool.now();
         let running = pool.held().map(|placement| {
-            // Jobs may have equal placements, so each holding gives its name to only one job.
+            // Placements may be equal, so each holding names only one job.
             let own = holdings.iter().position(|own| own.placement == *placement);
             let own = own.map(|own| holdings.swap_remove(own));
             let name = match own.as_ref().map(|own| &own.name) {
@@ -105,8 +100,7 @@ impl Instant {
     }
 }
 
-/// Checks and removes the digest that seals a saved state. A text without a digest is returned
-/// unchanged.
+/// Checks and removes the digest of a saved state, if it has one.
 fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let damaged = "this state is damaged, or was changed by hand: its digest is another";
     Ok(match unseal(text.as_bytes()).ok_or(damaged)? {
@@ -115,8 +109,7 @@ fn opened(text: &str) -> Result<Cow<'_, str>, &'static str> {
     })
 }
 
-/// Possible snapshots in a text, each with its line. Each line may be an answer with a snapshot,
-/// and the whole text may be a saved state.
+/// Possible snapshots with their lines: each line, as an answer, and the whole text.
 fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     let answers = (1..).zip(text.lines()).filter_map(|(line, answer)| {
         let mut answer: Json = serde_json::from_str(answer).ok()?;
@@ -131,7 +124,7 @@ fn snapshots(text: &str) -> impl Iterator<Item = (usize, Json)> + '_ {
     answers.chain(whole.filter(|(_, whole)| whole.get("state").is_some()))
 }
 
-/// Whether a text contains a saved state of `meshwork place`, and not only answers to `show`.
+/// Whether a text contains a saved state, not only answers to `show`.
 #[must_use]
 pub fn is_saved(text: &str) -> bool {
     text.trim_start().starts_with('{') && snapshots(text).next().is_some()

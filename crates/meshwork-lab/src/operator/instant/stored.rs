@@ -16,7 +16,7 @@ use crate::run::caught;
 use crate::run::check::{RepeatError, scenario_of};
 use crate::run::inputs::Files;
 
-/// Name of a run of a study: numbers of its scenario and of its replication, both from 1.
+/// Numbers of a run's scenario and replication, both from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunName {
     pub scenario: u64,
@@ -26,7 +26,7 @@ pub struct RunName {
 impl FromStr for RunName {
     type Err = String;
 
-    /// Parses a text such as `3` (scenario) or `3/2` (scenario and replication).
+    /// Parses `3` (scenario) or `3/2` (scenario and replication).
     fn from_str(text: &str) -> Result<RunName, String> {
         let (scenario, replication) = text.split_once('/').unwrap_or((text, "1"));
         match (scenario.parse(), replication.parse()) {
@@ -40,12 +40,10 @@ impl FromStr for RunName {
 }
 
 impl Instant {
-    /// State of a run in a results folder, after all events up to `at`.
-    ///
-    /// The run is repeated up to this instant, so that no states need to be stored.
+    /// State of a run after all events up to `at`, for which the run is repeated.
     ///
     /// # Errors
-    /// One sentence, if there is no such run, it cannot be repeated, or it ended before `at`.
+    /// There is no such run, it cannot be repeated, or it ended before `at`.
     pub fn of_run(
         catalogue: &Catalogue,
         folder: &Path,
@@ -80,7 +78,6 @@ impl Instant {
     }
 }
 
-/// State of a run after all events up to `at`.
 fn instant(
     scenario: &Scenario,
     replication: u64,
@@ -122,11 +119,10 @@ fn instant(
     })
 }
 
-/// Waiting jobs as they were submitted, with their promised starts.
 #[derive(Default)]
 struct Queue(BTreeMap<JobId, (Job, Option<Time>)>);
 
-/// Number of a job in the workload, or its position in order of arrival if it has no number.
+/// Number of a job in the workload, or else its position by arrival.
 fn name(id: JobId, job: &Job) -> String {
     if job.number > 0 { job.number.to_string() } else { (id.0 + 1).to_string() }
 }

@@ -11,28 +11,21 @@ use meshwork::topology::{Grid, Node};
 
 use super::Instant;
 
-/// Largest sum of the sizes of all possible blocks, in nodes, for which every block is checked. For
-/// larger sums, sets of jobs are tried instead.
+/// Largest sum of the sizes of all possible blocks for which every block is checked.
 const MOST_CELLS: u64 = 200_000_000;
 
-/// Largest number of sets of jobs that are tried if placements need not be blocks.
+/// Most sets of jobs that are tried if placements need not be blocks.
 pub(super) const MOST_SETS: usize = 2_000;
 
-/// Value that stands for "no job" where a node is free.
 const FREE: u32 = u32::MAX;
 
-/// Block that an allocator may select, with the running jobs on it.
 #[derive(Clone, Debug)]
 pub(super) struct CandidateBlock {
     pub(super) block: Block,
-    /// Indices of the running jobs that hold nodes of the block, in ascending order.
     pub(super) jobs: Vec<usize>,
 }
 
-/// All blocks of a site that a job may get, if the allocator gives it a single block of its shape.
-///
-/// # Complexity
-/// **O(n · a · o)** for *n* nodes, blocks of *a* nodes, and *o* orders of sides.
+/// All blocks that a job may get, if the allocator gives it a single block of its shape.
 pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<CandidateBlock>> {
     let empty = &instant.empty[site];
     if !empty.gives_blocks() {
@@ -46,7 +39,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     let corners = |sides: &[u32]| {
         let corner = |node: &Node| {
             let at = grid.coordinates(*node);
-            // A block that covers a whole ring is the same block at every corner along the ring.
+            // A block around a whole ring is the same at every corner along it.
             let begins = |d: usize| sides[d] < grid.sides()[d] || at[d] == 0;
             (0..sides.len()).all(begins) && grid.holds(*node, sides)
         };
@@ -81,9 +74,7 @@ pub(super) fn blocks(instant: &Instant, site: usize, job: &Job) -> Option<Vec<Ca
     Some(ways)
 }
 
-/// Whether the allocator tries blocks whose sides have the order of `sides`.
-///
-/// This is tested with a copy of the site on which only one such block is free.
+/// Whether the allocator finds a block with these sides if it is the only free one.
 fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool {
     let grid = empty.site().grid();
     let Some(base) = (0..grid.nodes()).find(|&node| grid.holds(node, sides)) else { return false };
@@ -93,12 +84,10 @@ fn is_looked_for(empty: &SiteAhead, sides: &Dims, job: &Job, now: Time) -> bool 
     let single = |node| Block { base: node, sides: Dims::from_elem(1, grid.dimensions()) };
     let rest = Placement { blocks: rest.iter().map(single).collect(), parts: None };
     let mut ahead = empty.fork();
-    // If the block is the whole machine, there are no other nodes to occupy.
     let is_taken = rest.is_empty() || ahead.take_what_is_free_of(&rest, now).is_ok();
     is_taken && ahead.propose(job, now).is_some()
 }
 
-/// Index of the running job that holds each node of a site; `FREE` for a free node.
 fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     let grid: &Grid = instant.sites[site].site().grid();
     let mut owners = vec![FREE; grid.nodes() as usize];
@@ -110,7 +99,6 @@ fn owners(instant: &Instant, site: usize) -> Vec<u32> {
     owners
 }
 
-/// Sides of a block in every order, without repetition.
 pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     let mut own = sides.to_vec();
     own.sort_unstable();
@@ -124,18 +112,14 @@ pub(super) fn orders(sides: &Dims) -> Vec<Dims> {
     }
 }
 
-/// Iterator over all nonempty sets of some jobs, in ascending order of the total cost of a set.
-///
-/// # Complexity
-/// **O(log k)** comparisons of sets for the *k*-th set, and the time to copy the set.
+/// Nonempty sets of jobs, in ascending order of their total costs.
 pub(super) struct CandidateSets {
     jobs: Vec<(i64, usize)>,
     heap: BinaryHeap<Reverse<(i64, Vec<usize>)>>,
 }
 
 impl CandidateSets {
-    /// Creates an iterator over the sets of the given jobs. Each job is given by its cost, which is
-    /// not negative, and its index.
+    /// Sets of the given jobs. Each has a cost, which is not negative, and its index.
     pub(super) fn new(mut jobs: Vec<(i64, usize)>) -> CandidateSets {
         jobs.sort_unstable();
         let first = jobs.first().map(|&(cost, _)| Reverse((cost, vec![0])));
@@ -146,10 +130,8 @@ impl CandidateSets {
 impl Iterator for CandidateSets {
     type Item = (i64, Vec<usize>);
 
-    /// Returns the next set of jobs with its total cost.
-    ///
-    /// A set is represented by indices into the list of jobs, in ascending order. It has two
-    /// successors: one advances the last index by one, the other appends the next index. So every
+    /// Next set of jobs with its total cost. A set has ascending indices into the list of jobs. It
+    /// has two successors: one advances the last index, the other appends the next one. So every
     /// set occurs once, after its predecessor.
     fn next(&mut self) -> Option<(i64, Vec<usize>)> {
         let Reverse((cost, places)) = self.heap.pop()?;

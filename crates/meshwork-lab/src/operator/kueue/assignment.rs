@@ -6,14 +6,9 @@ use serde_json::Value as Json;
 
 use super::HOST;
 
-/// Number of pods on each node, from a topology assignment.
-///
-/// It is `None` if the lowest level of the topology is above the nodes, or if the workload
-/// requested no topology. Two formats are read: `domains` of `v1beta1`, and `slices` of `v1beta2`.
-/// The names in a slice may be given in full, or with a common beginning and end.
-///
-/// # Errors
-/// The problem, in words that follow "the topology assignment of …".
+/// Number of pods on each node, from a topology assignment. It is `None` if the lowest level is
+/// above the nodes, or if no topology was requested. Two formats are read: `domains` of `v1beta1`,
+/// and `slices` of `v1beta2`, whose names may be given in full, or with a common beginning and end.
 pub(super) fn hosts(assignment: &Json) -> Result<Option<BTreeMap<String, u64>>, String> {
     let levels: Vec<&str> = list(assignment, "levels").filter_map(Json::as_str).collect();
     let Some(level) = levels.iter().position(|&level| level == HOST) else { return Ok(None) };
@@ -50,10 +45,8 @@ fn count(value: Option<&Json>) -> Result<u64, String> {
     value.and_then(Json::as_u64).ok_or_else(|| "has a count that is no whole number".to_owned())
 }
 
-/// Label values of the domains in a slice of an assignment, for one topology level.
-///
-/// A slice gives either one value for all domains, or a varying part for each domain, to which a
-/// common prefix and suffix are added.
+/// Label values of the domains in a slice. There is one for all, or a varying part between a common
+/// prefix and suffix.
 fn values_of(values: &Json, domains: usize) -> Vec<String> {
     let universal = values.get("universalValue").or_else(|| values.get("universal"));
     if let Some(one) = universal.and_then(Json::as_str) {

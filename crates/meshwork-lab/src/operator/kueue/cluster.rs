@@ -9,24 +9,22 @@ use serde_json::Value as Json;
 use super::{HOST, text};
 use crate::slurm::hostlist;
 
-/// Name of the topology and of the partition of the generated machine.
+/// Name of the generated topology and partition.
 pub(in crate::operator) const NAME: &str = "kueue";
 
 #[derive(Clone, Debug, Default)]
 struct Node {
     labels: BTreeMap<String, String>,
-    /// Amount of each resource that pods can use on the node.
     allocatable: BTreeMap<String, f64>,
     is_open: bool,
 }
 
-/// Nodes of all snapshots in their latest state, and the labels that are topology levels.
+/// Nodes of all snapshots in their latest state, and their topology levels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cluster {
     nodes: BTreeMap<String, Node>,
-    /// Labels that are topology levels above the node, from the top.
+    /// Labels that are levels above the node, from the top.
     levels: Vec<String>,
-    /// Resource, such as GPUs, whose amount on a node is used as the node's number of processors.
     resource: String,
 }
 
@@ -49,9 +47,7 @@ impl Cluster {
         cluster
     }
 
-    /// Labels among `named` that nodes have. The label with the fewest values comes first.
-    ///
-    /// For example, a label for blocks has fewer values than one for racks.
+    /// Labels among `named` that nodes have, fewest values (such as blocks before racks) first.
     fn levels_among(&self, named: &BTreeSet<String>) -> Vec<String> {
         let values = |label: &String| {
             let values = self.nodes.values().filter_map(|node| node.labels.get(label));
@@ -64,10 +60,7 @@ impl Cluster {
         levels.into_iter().map(|(_, label)| label).collect()
     }
 
-    /// Resource whose amount on a node is used as the node's number of processors.
-    ///
-    /// Of the resources with a vendor's name, such as `nvidia.com/gpu`, it is the one that most
-    /// sets of pods request. If there is none, processors are counted.
+    /// Resource with a vendor's name that most sets of pods request, or else processors.
     fn most_asked<'a>(&self, workloads: impl Iterator<Item = &'a Json>) -> String {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for object in workloads {
@@ -83,21 +76,18 @@ impl Cluster {
         most.map_or_else(|| "cpu".to_owned(), |(name, _)| name)
     }
 
-    /// Amount of the resource that counts as processors, on one node; at least 1.
+    /// Amount that counts as processors, on one node; at least 1.
     pub(super) fn processors(&self, node: &str) -> u32 {
         let found = self.nodes.get(node).and_then(|node| node.allocatable.get(&self.resource));
         found.map_or(1, |&count| (count.floor() as u32).max(1))
     }
 
-    /// Amount of the resource counted as processors that each pod of a pod set requests.
+    /// Amount that counts as processors, for each pod of a set.
     pub(super) fn asked(&self, set: &Json) -> f64 {
         per_pod(set).get(&self.resource).copied().unwrap_or(0.0)
     }
 
-    /// Resources that each pod of a set requests, in the notation of the column `roles` of tables
-    /// of jobs.
-    ///
-    /// The resource that counts as processors is written as GPUs if its name has a vendor's prefix.
+    /// Resources of each pod of a set, as in the column `roles` of tables of jobs.
     pub(super) fn pod(&self, set: &Json) -> String {
         let asked = per_pod(set);
         let of = |name: &str| asked.get(name).copied().unwrap_or(0.0);
@@ -111,17 +101,16 @@ impl Cluster {
         role
     }
 
-    /// Largest amount that a node has of the resource that counts as processors.
+    /// Largest amount on a node that counts as processors.
     pub(super) fn largest(&self) -> u32 {
         self.nodes.keys().map(|name| self.processors(name)).max().unwrap_or(1)
     }
 
-    /// Whether a label is the lowest topology level above the nodes.
+    /// Whether a label is the lowest level above the nodes.
     pub(super) fn is_leaf(&self, label: &str) -> bool {
         self.levels.last().is_some_and(|leaf| leaf == label)
     }
 
-    /// Warnings about the nodes, one sentence each.
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut said = Vec::new();
         let lacking = self.nodes.values().filter(|node| !node.has(&self.levels)).count();
@@ -143,7 +132,7 @@ impl Cluster {
         said
     }
 
-    /// Texts of `topology.yaml` and `slurm.conf`; `None` if there are no nodes.
+    /// Texts of `topology.yaml` and `slurm.conf`; `None` without nodes.
     pub(super) fn files(&self) -> Option<Vec<(PathBuf, String)>> {
         if self.nodes.is_empty() {
             return None;
@@ -171,10 +160,7 @@ impl Cluster {
         Some(vec![(PathBuf::from("topology.yaml"), topology), (PathBuf::from("slurm.conf"), conf)])
     }
 
-    /// Writes the switches of the tree, those with nodes first.
-    ///
-    /// The name of a switch consists of the values of all labels from the top level down to the
-    /// level of the switch.
+    /// Writes the switches of the tree, named by the values of all labels from the top down.
     fn switches(&self, out: &mut String) {
         let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (name, node) in &self.nodes {
@@ -189,7 +175,6 @@ impl Cluster {
         let is_leaf = |children: &BTreeSet<String>| {
             children.iter().next().is_some_and(|child| self.nodes.contains_key(child))
         };
-        // Slurm needs no order, but for readers leaves come first, then the switches above them.
         let mut rows: Vec<(&String, &BTreeSet<String>)> = below.iter().collect();
         rows.sort_by_key(|(name, children)| (!is_leaf(children), name.as_str() == "top"));
         for (name, children) in rows {
@@ -220,7 +205,6 @@ impl Node {
         levels.iter().all(|level| self.labels.contains_key(level))
     }
 
-    /// Name of a node's switch, from the values of the given levels.
     fn switch(&self, levels: &[String]) -> String {
         let values =
             levels.iter().map(|level| self.labels.get(level).map_or("none", String::as_str));
@@ -233,7 +217,6 @@ pub(super) fn pod_sets(workload: &Json) -> impl Iterator<Item = &Json> {
     sets.and_then(Json::as_array).into_iter().flatten()
 }
 
-/// Labels that requests and assignments of workloads use as topology levels.
 fn named_levels<'a>(workloads: impl Iterator<Item = &'a Json>) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     for object in workloads {
@@ -251,14 +234,14 @@ fn named_levels<'a>(workloads: impl Iterator<Item = &'a Json>) -> BTreeSet<Strin
     named
 }
 
-/// Resources that one pod of a set requests, summed over its containers.
+/// Resources that one pod requests, summed over its containers.
 fn per_pod(set: &Json) -> BTreeMap<String, f64> {
     let mut asked = BTreeMap::new();
     let containers = set.pointer("/template/spec/containers").and_then(Json::as_array);
     for container in containers.into_iter().flatten() {
         let resources = container.get("resources");
         let own = |key: &str| resources.and_then(|own| own.get(key)).and_then(Json::as_object);
-        // For a resource with a limit but no request, Kubernetes requests the limit.
+        // Kubernetes requests the limit if there is no request.
         let (requests, limits) = (own("requests"), own("limits"));
         let limits = limits.into_iter().flatten();
         let rest = limits.filter(|(name, _)| requests.is_none_or(|own| !own.contains_key(*name)));
@@ -271,7 +254,7 @@ fn per_pod(set: &Json) -> BTreeMap<String, f64> {
     asked
 }
 
-/// Parses a Kubernetes quantity: a number with an optional decimal or binary suffix.
+/// Parses a number with an optional decimal or binary suffix.
 fn quantity(value: &Json) -> Option<f64> {
     if let Some(number) = value.as_f64() {
         return Some(number);

@@ -1,8 +1,8 @@
 //! Reads Kueue workloads from several snapshots of `kubectl get workloads,nodes -A -o json`.
 //!
-//! The server forgets ended workloads, so one snapshot shows little. Several snapshots are merged,
-//! workload by workload. `cluster` makes a machine from the labels of the nodes, `assignment` reads
-//! the nodes of the pods, and `workload` makes job records from the snapshots of one workload.
+//! The server forgets ended workloads, so snapshots are merged, workload by workload. `cluster`
+//! makes a machine from the labels of the nodes, `assignment` reads the nodes of the pods, and
+//! `workload` makes the job records of one workload.
 
 mod assignment;
 mod cluster;
@@ -19,10 +19,8 @@ use super::FileProblem;
 use super::history::History;
 use super::sacct::{Imported, LOSSES, TimeFormat};
 
-/// Label with the name of a node.
 const HOST: &str = "kubernetes.io/hostname";
 
-/// Objects in one snapshot file.
 struct Snapshot<'a> {
     file: &'a str,
     text: &'a str,
@@ -30,16 +28,14 @@ struct Snapshot<'a> {
     nodes: Vec<Json>,
 }
 
-/// Workloads and nodes at several instants, from one file for each instant.
+/// Workloads and nodes at several instants, from one file for each instant, in this order.
 ///
-/// The files are in chronological order, each with its name and its text. Events are ordered by
-/// their times. The last file shows whether a node accepts pods, and whether a workload is active.
+/// The last file shows whether a node accepts pods, and whether a workload is active.
 pub struct Snapshots<'a> {
     all: Vec<Snapshot<'a>>,
     cluster: Cluster,
 }
 
-/// Text at a path of keys in a JSON object.
 fn text<'a>(object: &'a Json, path: &[&str]) -> Option<&'a str> {
     path.iter().try_fold(object, |inner, key| inner.get(key))?.as_str()
 }
@@ -82,12 +78,8 @@ impl<'a> Snapshots<'a> {
 
     /// The cluster as texts of Slurm files, with their file names in a site folder.
     ///
-    /// The machine is a tree of the labels that workloads use as topology levels. The label with
-    /// the fewest values is at the top. The number of processors of a node is its amount of one
-    /// counted resource, such as GPUs.
-    ///
-    /// # Errors
-    /// One sentence, if no snapshot has a node.
+    /// The machine is a tree of the levels that workloads use. The number of processors of a node
+    /// is its amount of one counted resource, such as GPUs.
     pub fn machine(&self) -> Result<Vec<(PathBuf, String)>, FileProblem> {
         self.cluster.files().ok_or_else(|| {
             let says = "no snapshot has an object of the kind Node: ask for workloads,nodes, or say --topology";
@@ -95,18 +87,16 @@ impl<'a> Snapshots<'a> {
         })
     }
 
-    /// Name of the first file, for messages about all files.
+    /// First file, for messages about all files.
     fn file(&self) -> &str {
         self.all.first().map_or("", |snapshot| snapshot.file)
     }
 
     /// Requests of all workloads, by the workload's ID in the history.
     ///
-    /// A request has two parts. The first is the resources of the workload's pods in the notation
-    /// of the column `roles` of tables of jobs. The second is `node` or `leaf` (the lowest level
-    /// above the nodes) if all pods must lie in one such domain. The second part is `None` if the
-    /// pods may be anywhere, if only a higher level is required, or if there are several sets of
-    /// pods.
+    /// They have two parts: the resources of the pods, as in the column `roles` of tables of jobs,
+    /// and `node` or `leaf` (the lowest level above the nodes) if all pods must lie in one such
+    /// domain. The second part is `None` otherwise, or if there are several sets of pods.
     #[must_use]
     pub fn pods(&self) -> Vec<(String, (String, Option<&'static str>))> {
         let all = self.all.iter().flat_map(|own| own.workloads.iter().map(|one| (own.file, one)));
@@ -115,12 +105,6 @@ impl<'a> Snapshots<'a> {
     }
 
     /// History that is merged from all snapshots.
-    ///
-    /// # Errors
-    /// One sentence: a time is invalid, or a topology assignment cannot be read.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* workloads in all snapshots.
     pub fn history(&self) -> Result<Imported, FileProblem> {
         let mut read = Imported::default();
         let mut merged: BTreeMap<&str, Vec<workload::Seen<'_>>> = BTreeMap::new();
@@ -182,7 +166,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// First line on which each value of `uid` or `name` occurs, for messages about workloads.
+    /// First line of each value of `uid` or `name`, for messages.
     fn lines(&self) -> BTreeMap<&'a str, usize> {
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(self.text.lines()) {

@@ -12,29 +12,25 @@ use crate::operator::FileProblem;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::hostlist;
 
-/// Workload as one snapshot shows it.
 pub(super) struct Seen<'a> {
     pub(super) file: &'a str,
     pub(super) line: usize,
     pub(super) object: &'a Json,
 }
 
-/// Counts over all workloads, from which warnings are made. An attempt is a run of a workload from
-/// its admission to its eviction or end.
+/// Counts for warnings. An attempt lasts from an admission to an eviction or end.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Number of attempts whose end is unknown because it was between two snapshots.
+    /// Attempts with an unknown end, between two snapshots.
     unseen_ends: usize,
-    /// Number of evictions that ended an attempt which no snapshot shows.
+    /// Evictions from an attempt that no snapshot shows.
     unseen_starts: usize,
-    /// Number of attempts that ran on unknown nodes.
     nowhere: usize,
-    /// Number of workloads that require a topology level above the lowest.
+    /// Workloads that require a level above the lowest.
     higher: usize,
 }
 
 impl Notes {
-    /// Warnings, one sentence for each count above 0.
     pub(super) fn sentences(&self) -> Vec<String> {
         let count = |count: usize, what: &str| match count {
             1 => format!("1 {what}"),
@@ -77,36 +73,26 @@ struct Condition<'a> {
     reason: &'a str,
 }
 
-/// Admission of a workload, with the number of pods on each node.
-#[derive(Default)]
-struct Admitted {
-    hosts: Option<BTreeMap<String, u64>>,
-}
-
-/// Job records of one workload: one for each run, and one for a last wait that led to no run.
-///
-/// A run lasts from an admission to the next eviction or the end.
-///
-/// # Errors
-/// One sentence with the line: a time is invalid, or a topology assignment cannot be read.
+/// Job records: one for each run, and one for a last wait that led to no run. A run lasts from an
+/// admission to the next eviction or the end.
 pub(super) fn stays(
     seen: &[Seen<'_>],
     cluster: &Cluster,
     notes: &mut Notes,
 ) -> Result<Vec<JobRecord>, FileProblem> {
-    let mut admitted: BTreeMap<Second, Admitted> = BTreeMap::new();
+    let mut admitted: BTreeMap<Second, Option<BTreeMap<String, u64>>> = BTreeMap::new();
     let mut evicted: BTreeMap<Second, &str> = BTreeMap::new();
     let mut finished: Option<(Second, &str)> = None;
     for one in seen {
         let condition = |kind: &str| one.condition(kind);
-        // A cluster without admission checks may report only that quota is reserved.
+        // Without admission checks, a cluster may report only that quota is reserved.
         let start = match condition("Admitted")? {
             Some(own) => Some(own),
             None => condition("QuotaReserved")?,
         };
         if let Some(start) = start.filter(|own| own.is_true) {
             let entry = admitted.entry(start.since).or_default();
-            entry.hosts = one.hosts()?.or(entry.hosts.take());
+            *entry = one.hosts()?.or(entry.take());
         }
         if let Some(eviction) = condition("Evicted")?.filter(|own| own.is_true) {
             evicted.insert(eviction.since, eviction.reason);
@@ -115,14 +101,13 @@ pub(super) fn stays(
             finished = Some((end.since, end.reason));
         }
     }
-    // The request never changes, so the request of the last snapshot is used.
     let Some(last) = seen.last() else { return Ok(Vec::new()) };
     let template = last.wanted(cluster, notes)?;
     let starts: Vec<Second> = admitted.keys().copied().collect();
     let mut ends_seen = BTreeSet::new();
     let mut stays = Vec::new();
     let mut queued = template.submit;
-    for (place, (&start, was)) in admitted.iter().enumerate() {
+    for (place, (&start, hosts)) in admitted.iter().enumerate() {
         let next = starts.get(place + 1).copied();
         let eviction = evicted.range(start..next.unwrap_or(Second::MAX)).next();
         let (end, state) = match (eviction, next, finished) {
@@ -139,7 +124,7 @@ pub(super) fn stays(
             }
             (None, None, None) => (None, "RUNNING"),
         };
-        notes.nowhere += usize::from(was.hosts.is_none());
+        notes.nowhere += usize::from(hosts.is_none());
         let mut stay = JobRecord {
             attempt: stays.len() as u32 + 1,
             state: state.to_owned(),
@@ -148,7 +133,7 @@ pub(super) fn stays(
             end,
             ..template.clone()
         };
-        if let Some(hosts) = &was.hosts {
+        if let Some(hosts) = hosts {
             last.lie_on(&mut stay, hosts, cluster);
         }
         queued = end.or(queued);
@@ -201,7 +186,6 @@ impl Seen<'_> {
         Ok(Some(Condition { is_true, since, reason: text(found, &["reason"]).unwrap_or_default() }))
     }
 
-    /// Number of pods on each node, over all sets of pods.
     fn hosts(&self) -> Result<Option<BTreeMap<String, u64>>, FileProblem> {
         let sets = self.object.pointer("/status/admission/podSetAssignments");
         let mut all: Option<BTreeMap<String, u64>> = None;
@@ -219,12 +203,9 @@ impl Seen<'_> {
         Ok(all)
     }
 
-    /// Name of the workload, resources of its pods, and the topology level in which they must be
-    /// together.
-    ///
-    /// The level is `node` or `leaf` if all pods must lie in one node, or in one domain of the
-    /// lowest level above the nodes, such as a rack. It is `None` if the workload requires no level
-    /// or a higher one, or if it has several sets of pods.
+    /// Name, resources of the pods, and the level at which they must be together. The level is
+    /// `node`, or `leaf` for one domain of the lowest level above the nodes, such as a rack. It is
+    /// `None` for no level, a higher one, or several sets of pods.
     pub(super) fn pods(&self, cluster: &Cluster) -> (String, (String, Option<&'static str>)) {
         let sets: Vec<&Json> = pod_sets(self.object).collect();
         let role = |set: &&Json| {
@@ -232,7 +213,6 @@ impl Seen<'_> {
             format!("{count}*{}", cluster.pod(set))
         };
         let roles: Vec<String> = sets.iter().map(role).collect();
-        // Each set of pods may be in a different domain.
         let required = match sets[..] {
             [only] => text(only, &["topologyRequest", "required"]),
             _ => None,
@@ -245,7 +225,7 @@ impl Seen<'_> {
         (self.name(), (roles.join("+"), inside))
     }
 
-    /// Request of the workload as a job record without times.
+    /// Request as a job record without times.
     fn wanted(&self, cluster: &Cluster, notes: &mut Notes) -> Result<JobRecord, FileProblem> {
         let own = |path: &[&str]| text(self.object, path).unwrap_or_default().to_owned();
         let created = text(self.object, &["metadata", "creationTimestamp"]);
@@ -267,8 +247,7 @@ impl Seen<'_> {
             sets += 1;
             asked += count as f64 * cluster.asked(set);
             let wants = |key: &str| text(set, &["topologyRequest", key]);
-            // Each set of pods counts separately: *n* sets in one leaf domain each need *n*
-            // switches.
+            // Each of *n* sets in one leaf domain needs a switch.
             match wants("required") {
                 Some(label) if cluster.is_leaf(label) => below += 1,
                 Some(label) if label != HOST => is_higher = true,
@@ -285,12 +264,11 @@ impl Seen<'_> {
         stay.nodes = u32::try_from(nodes.max(1)).unwrap_or(u32::MAX);
         stay.processors = asked.ceil() as u32;
         stay.exclusive = asked <= 0.0 || asked >= nodes as f64 * f64::from(cluster.largest());
-        // Segments are counted in nodes, so they only apply with one pod per node.
+        // Segments are counted in nodes: they need one pod per node.
         stay.segment = stay.segment.filter(|_| pods == nodes);
         Ok(stay)
     }
 
-    /// Sets the allocated nodes of a job record.
     fn lie_on(&self, stay: &mut JobRecord, hosts: &BTreeMap<String, u64>, cluster: &Cluster) {
         let pods: u64 = hosts.values().sum();
         let each = f64::from(stay.processors) / pods.max(1) as f64;

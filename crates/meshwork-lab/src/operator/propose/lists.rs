@@ -1,5 +1,4 @@
-//! Search space of `propose`: the placement lists of a topology, and changes from one list to
-//! another.
+//! Search space of `propose`: placement lists of a topology, and changes of them.
 
 use meshwork::rng::Stream;
 
@@ -11,7 +10,6 @@ pub struct Box3 {
     pub dims: Xyz,
     /// Distance between neighbouring positions along each axis; never 0.
     pub spacing: Xyz,
-    /// First position of the box's corner along each axis.
     pub seed: Xyz,
 }
 
@@ -20,41 +18,35 @@ impl Box3 {
         self.dims.iter().product()
     }
 
-    /// Box with the sides `dims` that may begin at every multiple of its sides.
+    /// Box that may begin at every multiple of its sides.
     fn aligned(dims: Xyz) -> Box3 {
         Box3 { dims, spacing: dims, seed: [0; 3] }
     }
 }
 
-/// Placement lists of a topology: the boxes or the block sizes that jobs may get.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopologyLists {
-    /// Boxes that jobs may get on each torus. Tori with equal sides and equal boxes keep equal
-    /// boxes in all lists that are tried.
+    /// For each torus. Tori with equal sides and boxes stay equal in all tried lists.
     Boxes(Vec<Vec<Box3>>),
-    /// Sizes of aggregated blocks, in ascending order.
+    /// Sizes of aggregated blocks, ascending.
     Blocks(Vec<u32>),
 }
 
-/// Space of possible placement lists of a topology.
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
-    /// Sides of each torus.
     sides: Vec<Xyz>,
-    /// For each torus, index of the first torus with equal sides and boxes.
+    /// First torus with equal sides and boxes, for each torus.
     alike: Vec<usize>,
-    /// Possible sizes of aggregated blocks, in ascending order.
+    /// Possible sizes of aggregated blocks, ascending.
     sizes: Vec<u32>,
 }
 
-/// Maximum number of random changes by which a new list differs from the list that it is based on.
 const MOST_CHANGES: u64 = 3;
 
-/// Maximum number of boxes of one size that a torus may list.
 const MOST_OF_A_SIZE: usize = 6;
 
 impl TopologyLists {
-    /// Placement lists of a topology; `None` if it has no lists that could change.
+    /// Lists of a topology, if it has any that could change.
     #[must_use]
     pub fn of(topology: &SlurmTopology) -> Option<TopologyLists> {
         match &topology.kind {
@@ -77,7 +69,6 @@ impl TopologyLists {
         }
     }
 
-    /// Job sizes, in nodes, for which the lists have a placement, ascending and without repetition.
     #[must_use]
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = match self {
@@ -97,7 +88,7 @@ impl TopologyLists {
         }
     }
 
-    /// Copy in which the entries of one size are replaced by the entries of this size in `other`.
+    /// Copy in which the entries of one size come from `other`.
     #[must_use]
     pub fn with_size_of(&self, size: u32, other: &TopologyLists) -> TopologyLists {
         match (self, other) {
@@ -106,8 +97,7 @@ impl TopologyLists {
                     let of_size = |list: &[Box3]| -> Vec<Box3> {
                         list.iter().copied().filter(|one| one.size() == size).collect()
                     };
-                    // The new entries take the place of the first old entry. The order only matters
-                    // within a size.
+                    // Order only matters within a size.
                     let at = own.iter().position(|one| one.size() == size).unwrap_or(own.len());
                     let mut list: Vec<Box3> =
                         own.iter().copied().filter(|one| one.size() != size).collect();
@@ -126,7 +116,6 @@ impl TopologyLists {
         }
     }
 
-    /// Copy of a topology whose placement lists are replaced by these lists.
     #[must_use]
     pub fn put_into(&self, topology: &SlurmTopology) -> SlurmTopology {
         let mut other = topology.clone();
@@ -134,11 +123,11 @@ impl TopologyLists {
             (TopologyKind::Torus3d(toruses), TopologyLists::Boxes(lists)) => {
                 for (torus, list) in toruses.iter_mut().zip(lists) {
                     let line = torus.line;
-                    let placement = |own: &Box3| ListedPlacement {
+                    let placement = |&Box3 { dims, spacing, seed }: &Box3| ListedPlacement {
                         line,
-                        dims: own.dims,
-                        spacing: own.spacing,
-                        seed: own.seed,
+                        dims,
+                        spacing,
+                        seed,
                     };
                     torus.placements = list.iter().map(placement).collect();
                 }
@@ -153,7 +142,6 @@ impl TopologyLists {
 }
 
 impl SearchSpace {
-    /// Space of the possible placement lists of a topology.
     #[must_use]
     pub fn of(topology: &SlurmTopology, lists: &TopologyLists) -> SearchSpace {
         let (mut sides, mut alike) = (Vec::new(), Vec::new());
@@ -182,15 +170,14 @@ impl SearchSpace {
         SearchSpace { sides, alike, sizes }
     }
 
-    /// Lists that are tried first, before random changes.
+    /// Lists that are tried before random changes.
     ///
-    /// For boxes, these are common changes of all boxes at once, and changes of a single box to
-    /// every shape of its size. For blocks, these are all choices among the ten smallest sizes
-    /// above the base blocks.
+    /// For boxes, these are common changes of all boxes, and changes of a single box to every shape
+    /// of its size. For blocks, these are all choices among the ten smallest sizes above the base
+    /// blocks.
     #[must_use]
     pub fn first(&self, from: &TopologyLists) -> Vec<TopologyLists> {
         let TopologyLists::Boxes(lists) = from else {
-            // Try every choice among the ten smallest sizes above the size of the base blocks.
             let (base, above) = self.sizes.split_at(1.min(self.sizes.len()));
             let choices = 0..1_u32 << above.len().min(10);
             let choose = |choice: u32| {
@@ -203,13 +190,7 @@ impl SearchSpace {
         };
         let each = |change: &dyn Fn(Xyz, &Box3) -> Vec<Box3>| {
             let list = |(sides, list): (&Xyz, &Vec<Box3>)| {
-                let mut changed: Vec<Box3> = Vec::new();
-                for own in list.iter().flat_map(|own| change(*sides, own)) {
-                    if !changed.contains(&own) {
-                        changed.push(own);
-                    }
-                }
-                changed
+                distinct(list.iter().flat_map(|own| change(*sides, own)))
             };
             TopologyLists::Boxes(self.sides.iter().zip(lists).map(list).collect())
         };
@@ -228,7 +209,6 @@ impl SearchSpace {
                 vec![Box3 { dims, spacing: [1; 3], seed: [0; 3] }]
             }),
         ];
-        // Try each box in each shape of the box's size.
         for (torus, list) in
             lists.iter().enumerate().filter(|(torus, _)| self.alike[*torus] == *torus)
         {
@@ -243,7 +223,6 @@ impl SearchSpace {
         first
     }
 
-    /// Random placement lists that differ from the lists `from` in a few changes.
     #[must_use]
     pub fn near(&self, from: &TopologyLists, stream: &mut Stream) -> TopologyLists {
         let mut lists = from.clone();
@@ -267,9 +246,7 @@ impl SearchSpace {
         lists
     }
 
-    /// Copy of the lists without boxes that are not in `own`, as long as `is_needless` agrees.
-    ///
-    /// `is_needless` is called with the lists without one box. Each size keeps a box.
+    /// Copy without needless boxes outside of `own`. Each size keeps a box.
     pub(super) fn shortened(
         &self,
         lists: &TopologyLists,
@@ -299,7 +276,7 @@ impl SearchSpace {
         TopologyLists::Boxes(now)
     }
 
-    /// Copy of the lists with other boxes for one torus, and for all tori that are equal to it.
+    /// Copy with other boxes for one torus and all equal tori.
     fn with(&self, lists: &[Vec<Box3>], torus: usize, changed: &[Box3]) -> TopologyLists {
         let one = |(own, list): (usize, &Vec<Box3>)| {
             if self.alike[own] == self.alike[torus] { changed.to_vec() } else { list.clone() }
@@ -317,34 +294,29 @@ impl SearchSpace {
         let axis = stream.below(3) as usize;
         let of_the_size = list.iter().filter(|other| other.size() == own.size()).count();
         match stream.below(6) {
-            // Use another shape of the size, or a rotation.
             0 => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list[place] = Box3::aligned(dims);
             }
-            // Add a box of the size, before or after this box.
             1 if of_the_size < MOST_OF_A_SIZE => {
                 let shapes = shapes(sides, own.size());
                 let dims = shapes[stream.below(shapes.len() as u64) as usize];
                 list.insert(place + stream.below(2) as usize, Box3::aligned(dims));
             }
-            // Remove the box, if the size stays listed.
+            // Without the box, if the size stays listed.
             2 if of_the_size > 1 => {
                 list.remove(place);
             }
-            // Change the order of the boxes of the size.
             3 if of_the_size > 1 => {
                 let other = |other: &usize| *other != place && list[*other].size() == own.size();
                 let others: Vec<usize> = (0..list.len()).filter(other).collect();
                 list.swap(place, others[stream.below(others.len() as u64) as usize]);
             }
-            // Change the first position.
             4 if own.spacing[axis] > 1 => {
                 list[place].seed[axis] =
                     stream.below(u64::from(own.spacing[axis].min(sides[axis]))) as u32;
             }
-            // Change the spacing.
             _ => {
                 let side = own.dims[axis];
                 let steps: Vec<u32> = (1..=side)
@@ -354,17 +326,21 @@ impl SearchSpace {
                 list[place].seed[axis] %= list[place].spacing[axis];
             }
         }
-        let mut unlike: Vec<Box3> = Vec::new();
-        for own in list {
-            if !unlike.contains(&own) {
-                unlike.push(own);
-            }
-        }
-        self.with(lists, torus, &unlike)
+        self.with(lists, torus, &distinct(list))
     }
 }
 
-/// Rotations of a box that fit into a torus. Each may begin at every multiple of its sides.
+fn distinct(list: impl IntoIterator<Item = Box3>) -> Vec<Box3> {
+    let mut unlike: Vec<Box3> = Vec::new();
+    for own in list {
+        if !unlike.contains(&own) {
+            unlike.push(own);
+        }
+    }
+    unlike
+}
+
+/// Rotations of a box that fit into a torus, at multiples of their sides.
 fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
     let ways = [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
     ways.into_iter()
@@ -373,7 +349,7 @@ fn turned(sides: Xyz, [a, b, c]: Xyz) -> Vec<Box3> {
         .collect()
 }
 
-/// Sides of all boxes of a size that fit into a torus, in ascending order of surface.
+/// Sides of all boxes of a size that fit into a torus, by ascending surface.
 fn shapes(sides: Xyz, size: u32) -> Vec<Xyz> {
     let mut all = Vec::new();
     for x in (1..=sides[0]).filter(|&x| size.is_multiple_of(x)) {
@@ -410,7 +386,6 @@ mod tests {
             spaced([4, 2, 1], 2),
         ];
         let lists = TopologyLists::Boxes(vec![list.clone(); 2]);
-        // The box of four in a row is needed.
         let has_row = |lists: &TopologyLists| match lists {
             TopologyLists::Boxes(lists) => lists.iter().all(|own| own.contains(&list[2])),
             TopologyLists::Blocks(_) => false,

@@ -1,5 +1,4 @@
-//! Searches for better placement lists on a history's first half, and tests them on the second
-//! half.
+//! Searches for better placement lists on a history's first half, and tests them on the second.
 
 mod lists;
 mod race;
@@ -27,77 +26,53 @@ use crate::run::threads::pool;
 use crate::slurm::topology::SlurmTopology;
 use search::{SearchEnd, Trial, Tried, search};
 
-/// Confidence with which lists must be better than the site's own before they are proposed.
+/// Confidence with which proposed lists must be better than the site's own.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// Fraction of the time budget that the search gets.
-///
-/// The rest is for the race, in which the best lists are compared on resampled histories.
+/// Fraction of the budget for the search; the rest is for the race on resampled histories.
 const SEARCH_PART: f64 = 0.6;
 
-/// Smallest share of a proposal's benefit that must remain if one of its changes is undone.
-///
-/// The benefit is the reduction of waits. If at least this share remains, the change is undone, so
-/// that only changes that matter are proposed.
+/// A change is undone if at least this share of the reduction of waits remains without it.
 const WORTH: f64 = 0.98;
 
-/// Smallest number of jobs that each half of the history must have.
 pub const FEWEST: usize = 40;
 
-/// Limits of a search for better placement lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// Longest duration, including the test on the history's second half; `None` for no limit.
+    /// Longest duration, including the test on the second half; `None` for no limit.
     pub budget: Option<Duration>,
-    /// Largest number of placement lists that are tried.
     pub most: usize,
-    /// Seed of the random choices.
     pub seed: u64,
-    /// Number of threads; 0 stands for one per processor.
+    /// 0 stands for one per processor.
     pub threads: usize,
 }
 
-/// Result of a search for better placement lists.
 #[derive(Clone, Debug)]
 pub struct ListProposal {
-    /// Topology for which lists were searched. It has the site's own lists.
     pub topology: SlurmTopology,
-    /// Best lists on the history's first half. It is `None` if the search or the race found no
-    /// lists better than the site's own.
+    /// Best lists on the first half; `None` if none are better than the site's own.
     pub best: Option<TopologyLists>,
-    /// Number of placement lists that were tried.
     pub tried: usize,
-    /// Number of jobs that ran in the first and in the second half of the history.
     pub jobs: (usize, usize),
-    /// Race of the best placement lists; `None` if the search found no lists better than the site's
-    /// own.
+    /// Race of the best lists, if any are better than the site's own.
     pub race: Option<ListRace>,
-    /// Reduction of the mean wait on the history's first half, on which the lists were chosen.
+    /// Reduction of the mean wait on the first half, on which the lists were chosen.
     pub chosen_on: Option<Interval>,
-    /// Reduction of the mean wait on the history's second half, by which the lists are judged.
+    /// Reduction of the mean wait on the second half, by which the lists are judged.
     pub held_against: Option<Interval>,
-    /// Mean waits in seconds on the second half of the history.
-    ///
-    /// The first mean is under the site's own placement lists, the second under the best lists
-    /// found.
+    /// Mean waits in seconds on the second half, under the site's own lists and under the best.
     pub waits: Option<(f64, f64)>,
-    /// Mean spans of jobs (how far a job's nodes are spread) and their unit, on the second half.
-    ///
-    /// The first mean is under the site's own placement lists, the second under the best lists
-    /// found.
+    /// Mean spans on the second half under the site's own lists and under the best, and their unit.
     pub spans: Option<(f64, f64, &'static str)>,
 }
 
 impl ListProposal {
-    /// Whether the proposed placement lists reduce waits on the history's second half
-    /// significantly.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.held_against
             .is_some_and(|gain| gain.excludes_zero() && gain.mean.is_some_and(|gain| gain > 0.0))
     }
 
-    /// Result of the search as JSON.
     #[must_use]
     pub fn json(&self) -> Json {
         let gain = |gain: &Option<Interval>| {
@@ -132,8 +107,8 @@ impl ListProposal {
 /// Once `stop` returns `true`, the search ends, and the best lists so far are judged.
 ///
 /// # Errors
-/// One sentence: the topology has no lists that could change, there are too few jobs, or threads
-/// cannot be started.
+/// The topology has no lists that could change, there are too few jobs, or threads cannot be
+/// started.
 ///
 /// # Complexity
 /// The time that `effort` allows, and the memory of one history for each thread.
@@ -149,7 +124,7 @@ pub fn propose(
     let (topology, own) = searched(folder)?;
     let stays = submitted(machine, &folder.history.stays, terms.unlisted);
     let site = |stay: &JobRecord| machine.site(&stay.partition).topology == topology.name;
-    // A job that never ran still takes part in the queue until it is cancelled.
+    // A job that never ran still queues until it is cancelled.
     let happens = |stay: &&JobRecord| {
         stay.queued().is_some() && stay.nodes > 0 && stay.end.is_some() && site(stay)
     };
@@ -161,7 +136,7 @@ pub fn propose(
     let pool = pool(effort.threads).map_err(|error| error.to_string())?;
     let topology = &topology;
     let chosen = Trial { machine, topology, rules, cleanup, stays: first, given: None };
-    // Reserve time for the steps after the search, as a multiple of one trial on the first half.
+    // Reserve time for the later steps, as a multiple of one trial on the first half.
     let one = Instant::now();
     let _ = chosen.waits(&own, 0..first.len(), f64::MAX);
     let one = one.elapsed();
@@ -212,8 +187,7 @@ pub fn propose(
     let lists = &lists;
     proposal.chosen_on = waits.map(|waits| gain(&own_tried.waits, &waits));
     proposal.best = Some(lists.clone());
-    // Both replays of the second half begin with the jobs that run and wait at the cut under the
-    // site's own lists.
+    // Both replays begin with the jobs at the cut under the site's own lists.
     let until = second.first().and_then(JobRecord::queued).unwrap_or_default();
     let before = ControllerReplay {
         machine,
@@ -237,10 +211,7 @@ pub fn propose(
     Ok(proposal)
 }
 
-/// Undoes changes of little effect, size by size, and drops new boxes that shorten no wait.
-///
-/// Returns the lists, and the waits under these lists. Operators have to understand each change, so
-/// a proposal should only contain changes that matter.
+/// Undoes changes of little effect, and drops boxes that shorten no wait.
 fn simplified(
     trial: &Trial<'_>,
     own: &Tried,
@@ -279,7 +250,7 @@ fn simplified(
     (lists, waits)
 }
 
-/// Mean reduction of waits from `own` to `other`, with its interval at the level [`CONFIDENCE`].
+/// Mean reduction of waits from `own` to `other`, at the level [`CONFIDENCE`].
 fn gain(own: &[f64], other: &[f64]) -> Interval {
     let gains: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
     let half_width = half_width_of_batches_at(&paired::batches(&gains), CONFIDENCE);
@@ -288,9 +259,6 @@ fn gain(own: &[f64], other: &[f64]) -> Interval {
 }
 
 /// Topology whose partitions have the most job records, with its placement lists.
-///
-/// # Errors
-/// One sentence: the topology has no lists that could change, or there are too few jobs.
 pub fn searched(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
     let (topology, lists) = listing(folder)?;
     let count = jobs_that_ran(folder)?.len();
@@ -313,7 +281,7 @@ fn listing(folder: &Folder) -> Result<(SlurmTopology, TopologyLists), String> {
         folder.history.stays.iter().filter(of_this).count()
     };
     let topologies = machine.reading.topologies.iter().map(|(topology, _)| topology);
-    // If several topologies have equally many jobs, the first of them is used.
+    // The first of equal topologies is used.
     let topology = topologies.rev().max_by_key(|topology| uses(topology));
     let topology = topology.ok_or_else(|| format!("{file}: this file lists no topology"))?;
     match TopologyLists::of(topology) {

@@ -1,9 +1,7 @@
 //! Race of the best placement lists by the method of `meshwork choose`, on resampled histories.
 //!
-//! A single history is one observation, and the best lists were chosen on its first half. So the
-//! best lists and the site's own list race on other histories that could have been recorded. These
-//! consist of stretches of the first half in random order, with repetition. All lists are tried on
-//! the same histories.
+//! The best lists were chosen on the first half of a single history. So they and the site's own
+//! lists race on histories that consist of stretches of this half in random order, with repetition.
 
 use meshwork::rng::Stream;
 use rayon::prelude::*;
@@ -14,43 +12,32 @@ use crate::choose::race::{Field, NoValue, Race, RaceRules};
 use crate::findings::statistics::mean;
 use crate::operator::history::{JobRecord, Second};
 
-/// Indifference zone: lists whose mean waits differ by no more than this fraction count as equal.
+/// Indifference zone: lists count as equal if their mean waits differ by at most this fraction.
 pub const WITHIN: f64 = 0.05;
 
-/// Number of histories on which both of two lists must be tried before one of them may be dropped.
+/// Histories on which two lists must be tried before one of them may be dropped.
 const LEAST_PAIRS: u64 = 20;
 
-/// Largest number of resampled histories. Lists that are still equal after them differ by little.
+/// Most resampled histories. Lists that are still equal then differ by little.
 pub(super) const MOST_PAIRS: u64 = 100;
 
-/// Factor by which resampled histories are shorter than the first half of the recorded history.
-/// The factor is smaller if a resampled history would have too few jobs.
+/// Factor by which resampled histories are shorter than the first half, if jobs suffice.
 const SHORTER: usize = 4;
 
-/// Smallest number of stretches into which the first half of the history is cut.
 const STRETCHES: Second = 8;
 
-/// Lengths of stretches in seconds: a week, a day or an hour.
-///
-/// With such a length, every job of a resampled history keeps its position in the week, day or
-/// hour.
+/// Lengths of stretches in seconds, by which jobs keep their positions in the week, day or hour.
 const CALENDAR: [Second; 3] = [604_800, 86_400, 3_600];
 
-/// Outcome of a race of placement lists.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListRace {
-    /// Number of lists in the race, including the site's own list.
+    /// Lists in the race, with the site's own.
     pub finalists: usize,
-    /// Number of lists in the race until the end, since no other list was certainly better.
     pub survivors: usize,
-    /// Number of resampled histories on which the placement lists were compared.
     pub histories: u64,
-    /// Length in seconds of the stretches into which the history is cut.
     pub stretch: Second,
-    /// Upper bound on how much longer the mean wait is under the chosen list than under the best.
-    ///
-    /// It is a fraction of the mean wait under the best list, and holds with the confidence
-    /// [`CONFIDENCE`]. It is `None` if nothing is certain yet.
+    /// Upper bound of the excess wait under the chosen list, with the confidence [`CONFIDENCE`]. It
+    /// is a fraction of the mean wait under the best list; `None` if nothing is certain.
     pub bound: Option<f64>,
 }
 
@@ -59,13 +46,11 @@ struct Stretches<'a> {
     of: Vec<Vec<&'a JobRecord>>,
     first: Second,
     length: Second,
-    /// Number of stretches in a resampled history.
     wanted: usize,
 }
 
 impl<'a> Stretches<'a> {
-    /// Cuts jobs, given in order, into stretches. The jobs after the last whole stretch are
-    /// dropped.
+    /// Cuts jobs, given in order, into whole stretches. Later jobs are dropped.
     fn of(stays: &'a [JobRecord]) -> Option<Stretches<'a>> {
         let queued = |stay: &JobRecord| stay.queued().unwrap_or_default();
         let (first, last) = (queued(stays.first()?), queued(stays.last()?));
@@ -84,7 +69,7 @@ impl<'a> Stretches<'a> {
         Some(Stretches { of, first, length, wanted })
     }
 
-    /// Makes one of the resampled histories. The result depends only on the seed and on `number`.
+    /// Resampled history, a function of the seed and of `number`.
     fn history(&self, seed: u64, number: u64) -> Vec<JobRecord> {
         let mut stream = Stream::new(seed, number, "propose race");
         let mut stays = Vec::new();
@@ -105,9 +90,7 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Logarithms of mean waits, by resampled history and then by list.
-///
-/// An entry is `None` if a job never starts, or if the list was dropped before.
+/// Logarithms of mean waits by history and list; `None` if unknown.
 struct WaitsByHistory(Vec<Vec<Option<f64>>>);
 
 impl Field for WaitsByHistory {
@@ -125,10 +108,8 @@ impl Field for WaitsByHistory {
     }
 }
 
-/// Races lists, and returns the index of the list to choose. The first is the site's own list.
-///
-/// Values are logarithms of the mean wait plus one second, because waits may be 0. The result is
-/// `None` if time ran out before the lists were compared.
+/// Races lists, of which the first is the site's own, and returns the index of the list to choose.
+/// Values are logarithms of the mean wait plus one second. `None` if time ran out before.
 pub(super) fn race(
     trial: &Trial<'_>,
     lists: &[&TopologyLists],
@@ -165,7 +146,6 @@ pub(super) fn race(
         stretch: stretches.length,
         bound: Some(last.bound).filter(|bound| bound.is_finite()).map(libm::expm1),
     };
-    // If the site's own list is as good as the best, choose it, because it needs no change.
     Some((if race.equals().contains(&0) { 0 } else { last.leader }, outcome))
 }
 
@@ -181,7 +161,7 @@ mod tests {
             end: Some(1_000 + 1_800 * number + 7),
             ..JobRecord::default()
         };
-        // The history has twenty whole hours with two jobs in each, and one later job.
+        // Twenty whole hours with two jobs each, and one later job.
         let stays: Vec<JobRecord> = (0..41).map(stay).collect();
         let own = Stretches::of(&stays).unwrap();
         assert_eq!((own.of.len(), own.length), (20, 3_600));

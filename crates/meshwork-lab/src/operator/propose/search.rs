@@ -1,5 +1,4 @@
-//! Successive halving: many placement lists are tried on few jobs, and the better ones on more
-//! jobs.
+//! Successive halving: many placement lists are tried on few jobs, the better ones on more.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -19,55 +18,44 @@ use crate::operator::folder::SlurmMachine;
 use crate::operator::history::{JobRecord, Second};
 use crate::slurm::topology::SlurmTopology;
 
-/// Number of new placement lists in a round. The first stage of the round tries all of them.
 const LISTS_OF_A_ROUND: usize = 64;
 
-/// Factor by which the number of lists falls from one stage of a round to the next.
+/// Factor by which the number of lists falls from stage to stage.
 const ONE_OF: usize = 4;
 
-/// For each stage of a round, the *n* such that lists are tried on about one *n*-th of the jobs.
+/// For each stage, the divisor of the number of jobs on which lists are tried.
 const FEWER: [usize; 3] = [16, 4, 1];
 
-/// Smallest number of jobs on which placement lists are compared.
 pub(super) const FEWEST_JOBS: usize = 100;
 
-/// Number of best lists from which new lists are made.
 const PARENTS: usize = 8;
 
-/// Factor by which waits in a trial may exceed the waits under the site's own list.
-///
-/// The trial is aborted if its waits exceed this multiple, plus ten minutes for each job.
+/// Multiple of the waits under the site's own lists above which a trial is aborted.
 const PATIENCE: f64 = 1.5;
 
-/// Jobs and rules with which placement lists are tried.
 pub(super) struct Trial<'a> {
     pub(super) machine: &'a SlurmMachine,
     pub(super) topology: &'a SlurmTopology,
     pub(super) rules: &'a SiteRules,
     /// Seconds from the end of a job until its nodes can be allocated again.
     pub(super) cleanup: Second,
-    /// Jobs in order of submission.
     pub(super) stays: &'a [JobRecord],
-    /// Starts that a trial repeats without deciding them again. Only the waits of later jobs count.
+    /// Starts that a trial repeats. Only the waits of later jobs count.
     pub(super) given: Option<GivenStarts<'a>>,
 }
 
-/// Wait of each job, in order of the records. `None` if a job never starts or the trial was
-/// aborted.
+/// In order of the records; `None` if a job never starts or the trial was aborted.
 pub(super) type Waits = Option<Vec<f64>>;
 
 impl Trial<'_> {
-    /// Waits of the jobs in the range `jobs` that ran, in a replay of only the jobs in this range.
-    ///
-    /// The trial is aborted if the sum of waits exceeds `most`.
+    /// Waits in a replay of the jobs `jobs` only, unless their sum exceeds `most`.
     pub(super) fn waits(&self, lists: &TopologyLists, jobs: Range<usize>, most: f64) -> Waits {
         self.outcomes(lists, jobs, most, |stay, outcome| {
             Some((outcome.start? - stay.queued()?) as f64)
         })
     }
 
-    /// Waits and spans of all jobs that ran, in a replay. Spans are computed by
-    /// [`Structure::span`](crate::slurm::topology::Structure::span).
+    /// Waits and spans of all jobs that ran, in a replay.
     pub(super) fn costs(&self, lists: &TopologyLists) -> Option<(Vec<f64>, Vec<f64>)> {
         let of = |stay: &JobRecord, outcome: &JobOutcome| {
             let structure = &self.machine.site(&stay.partition).structure;
@@ -78,10 +66,7 @@ impl Trial<'_> {
         Some(all.into_iter().unzip())
     }
 
-    /// Replays the jobs in the range `jobs`, and collects a value of each of these jobs that ran.
-    ///
-    /// The function `of` computes the value. The result is `None` if it returns `None` for some
-    /// job, or if the replay is aborted.
+    /// Values of the jobs `jobs` that ran, in a replay; `None` if one is missing.
     fn outcomes<T>(
         &self,
         lists: &TopologyLists,
@@ -102,7 +87,6 @@ impl Trial<'_> {
     }
 }
 
-/// Placement lists with the waits of all jobs under them, and the mean of these waits.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tried {
     pub(super) lists: TopologyLists,
@@ -116,7 +100,6 @@ impl Tried {
         Tried { lists, waits, wait }
     }
 
-    /// Order of preference: shorter mean wait first, then fewer entries.
     fn is_before(&self, other: &Tried) -> Ordering {
         let by_wait = self.wait.total_cmp(&other.wait);
         let by_length = || self.lists.entries().cmp(&other.lists.entries());
@@ -124,25 +107,19 @@ impl Tried {
     }
 }
 
-/// Progress of a search for better placement lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchProgress {
-    /// Number of placement lists that were tried.
     pub tried: usize,
-    /// Mean wait under the site's own list, in seconds.
+    /// Mean wait under the site's own lists, in seconds.
     pub own: f64,
-    /// Mean wait under the best list so far, in seconds.
+    /// Mean wait under the best lists so far, in seconds.
     pub best: f64,
 }
 
-/// Conditions under which a search for better placement lists ends.
 #[derive(Clone, Copy)]
 pub(super) struct SearchEnd<'a> {
-    /// Time at which the search ends; `None` for no deadline.
     pub(super) at: Option<Instant>,
-    /// Number of tried lists after which the search ends.
     pub(super) after: usize,
-    /// Function whose result `true` ends the search.
     pub(super) stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -152,14 +129,10 @@ impl SearchEnd<'_> {
     }
 }
 
-/// Searches for better placement lists in rounds.
-///
-/// A round makes new lists from the best lists so far, and tries them on some of the jobs. A
-/// quarter of the new lists is tried on more jobs, and a quarter of these on all jobs. The result
-/// has the site's own list, the best lists in order, and the number of tried lists.
-///
-/// # Complexity
-/// For a round of 64 lists about twelve times the time of a replay of all jobs.
+/// Searches for better placement lists in rounds. A round makes new lists from the best lists so
+/// far, and tries them on some of the jobs, a quarter of them on more jobs, and a quarter of these
+/// on all jobs. The result has the site's own lists, the best lists in order, and the number of
+/// tried lists.
 pub(super) fn search(
     trial: &Trial<'_>,
     own: &TopologyLists,
@@ -205,15 +178,13 @@ pub(super) fn search(
                 |end: usize| trial.stays[..end].iter().filter(|stay| stay.start.is_some());
             let (skip, take) = (ran_before(window.start).count(), ran_before(window.end).count());
             let own_sum: f64 = own_tried.waits[skip..take].iter().sum();
-            // Waits in a replay of some of the jobs may differ from the waits in a replay of all
-            // jobs.
+            // Waits may differ in a replay of only some of the jobs.
             let most = PATIENCE * own_sum + 600.0 * (take - skip) as f64;
             let mut scored: Vec<Tried> = lists
                 .into_par_iter()
                 .filter(|_| !ends.is_over())
                 .filter_map(|lists| {
-                    // A list counts as tried in its first stage only, and only if there was time to
-                    // try it.
+                    // Lists count in their first stage, if there was time to try them.
                     begun.fetch_add(usize::from(fewer == FEWER[0]), Relaxed);
                     let waits = trial.waits(&lists, window.clone(), most)?;
                     Some(Tried::new(lists, waits))

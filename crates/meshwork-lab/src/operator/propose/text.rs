@@ -7,13 +7,12 @@ use super::{Box3, TopologyLists};
 use crate::slurm::finding::LintFindings;
 use crate::slurm::topology::{SlurmTopology, SlurmTorus, TopologyKind, Xyz, from_yaml};
 
-/// Number of context lines around a change in a diff.
 const AROUND: usize = 3;
 
 /// Text of a `topology.yaml` with other placement lists in one of its topologies.
 ///
-/// Everything else stays as written. The result is `None` if boxes are not on lines of their own,
-/// or if the list of block sizes is not on one line.
+/// The rest stays as written. `None` if boxes are not on lines of their own, or the list of block
+/// sizes is not on one line.
 #[must_use]
 pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -41,16 +40,14 @@ pub fn rewritten(text: &str, topology: &SlurmTopology, lists: &TopologyLists) ->
     if text.ends_with('\n') {
         whole.push('\n');
     }
-    // Parse the result again to make sure that it has the lists that were tried.
+    // Check that the result has the lists that were tried.
     let read = from_yaml::read(&whole, &mut LintFindings::default()).ok()?;
     let own = read.iter().find(|own| own.name == topology.name)?;
     (TopologyLists::of(own).as_ref() == Some(lists)).then_some(whole)
 }
 
-/// Range of lines of a torus's placement list, with the lines that replace them.
-///
-/// The inner result is `None` if the list does not change. The outer one is `None` if the boxes of
-/// the list are not on lines of their own.
+/// Lines of a torus's placement list, with the lines that replace them. The inner result is `None`
+/// if the list does not change, the outer one if its boxes are not on lines of their own.
 fn change_of(
     lines: &[String],
     torus: &SlurmTorus,
@@ -85,7 +82,6 @@ fn change_of(
     let margin = " ".repeat(dash);
     let mut changed = Vec::new();
     for one in boxes {
-        // Keep the lines of boxes that do not change.
         match own[0].iter().position(|other| other == one) {
             Some(place) => {
                 let until = starts.get(place + 1).copied().unwrap_or(end);
@@ -97,7 +93,6 @@ fn change_of(
     Some(Some((begin..end, changed)))
 }
 
-/// Lines of YAML that describe one box of a placement list.
 fn written(own: &Box3) -> Vec<String> {
     let three = |[x, y, z]: Xyz| format!("{{x: {x}, y: {y}, z: {z}}}");
     let mut lines = vec![format!("- dims: {}", three(own.dims))];
@@ -110,7 +105,7 @@ fn written(own: &Box3) -> Vec<String> {
     lines
 }
 
-/// Writes placement lists in the standard form, for files that have them in another form.
+/// Placement lists in the standard form, for files that have them in another form.
 #[must_use]
 pub fn listed(topology: &SlurmTopology, lists: &TopologyLists) -> String {
     let mut text = String::new();

@@ -1,13 +1,11 @@
-//! Columns of `sacct` that are read, and the consequences of missing columns.
+//! Columns of `sacct` that are read, and the consequences of missing ones.
 
-/// Column that is missing in a file, with the consequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Names of alternative columns, one of which suffices.
     pub columns: &'static [&'static str],
-    /// Consequence if none of the columns is present.
+    /// Consequence if all are missing.
     pub question: &'static str,
-    /// Whether the file is useless without the column.
+    /// Whether the file is then useless.
     pub is_fatal: bool,
 }
 
@@ -15,7 +13,6 @@ const fn loss(columns: &'static [&'static str], question: &'static str) -> Loss 
     Loss { columns, question, is_fatal: false }
 }
 
-/// Consequences of all columns that may be missing.
 pub const LOSSES: [Loss; 13] = [
     Loss {
         columns: &["JobIDRaw", "JobID"],
@@ -50,7 +47,6 @@ pub const LOSSES: [Loss; 13] = [
 ];
 
 impl Loss {
-    /// Sentence about the file: the columns that are missing, and the consequence.
     pub(super) fn sentence(&self) -> String {
         let columns = match self.columns {
             [one] => format!("the column {one} is missing"),

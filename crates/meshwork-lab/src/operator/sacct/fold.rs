@@ -12,7 +12,6 @@ use crate::operator::history::{History, JobRecord, Second, StartedBy};
 use crate::operator::unmodelled::Beyond;
 use crate::slurm::hostlist;
 
-/// Positions of the columns that are read for each record.
 struct Columns {
     raw: Option<usize>,
     id: Option<usize>,
@@ -65,7 +64,6 @@ impl Columns {
         }
     }
 
-    /// ID of the job that a record describes; `None` if the record describes a step.
     fn job<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
         let id = row.field(self.id.or(self.raw));
         (!id.contains('.')).then_some(id)
@@ -137,13 +135,13 @@ struct Folder<'t, 'a> {
     table: &'t Table<'a>,
     columns: Columns,
     clock: LocalClock,
-    /// Formats of times that occur, each with the first line that uses it.
+    /// Formats of times, each with the first line that uses it.
     forms: BTreeMap<u8, (TimeFormat, usize)>,
     /// Number of hosts in each host list, cached because host lists recur.
     lengths: HashMap<&'a str, u32>,
 }
 
-/// Adds warnings about skipped records. The first few of them are named.
+/// Warns of skipped records, and names the first few.
 fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
     torn.sort_by_key(|trouble| trouble.line);
     read.tally.skipped = torn.len();
@@ -159,11 +157,9 @@ fn leave_out(mut torn: Vec<FileProblem>, read: &mut Imported) {
     }
 }
 
-/// Largest number of skipped records that are named.
 const MOST_NAMED: usize = 5;
 
 impl<'a> Folder<'_, 'a> {
-    /// Attempt that a record describes, with the ID of its job; `None` if it describes a step.
     fn record(&mut self, row: &Row<'a>) -> Result<Option<(&'a str, JobRecord)>, FileProblem> {
         let Some(id) = self.columns.job(row) else { return Ok(None) };
         Ok(Some((id, self.stay(row, id)?)))
@@ -294,7 +290,7 @@ impl<'a> Folder<'_, 'a> {
                 reservation.to_owned()
             },
             throttle: submitted.throttle,
-            // If another column says that the job had whole nodes, no options for parts are needed.
+            // Jobs with whole nodes need no options for parts.
             options: match exclusive {
                 "NODE" | "TOPO" if !submitted.is_exclusive => String::new(),
                 _ => submitted.options,
@@ -305,21 +301,20 @@ impl<'a> Folder<'_, 'a> {
     }
 }
 
-/// Number of processors of a job, from `AllocTRES` or else from the column of processors.
+/// Processors from `AllocTRES`, or else from their own column.
 fn processors(tres: &str, cpus: &str) -> u32 {
     let listed = tres.split(',').find_map(|part| part.strip_prefix("cpu="));
     listed.unwrap_or(cpus).parse().unwrap_or(0)
 }
 
-/// Options of `salloc` for parts of nodes (cores, memory, GPUs) that correspond to `ReqTRES`. The
-/// job had `had` nodes.
+/// Options of `salloc` for parts of nodes that correspond to the `ReqTRES` of a job on `had` nodes.
 fn parts(tres: &str, had: u32) -> String {
     let of = |kind: &str| tres.split(',').find_map(|part| part.strip_prefix(kind));
     let count = |kind: &str| of(kind).and_then(|text| text.parse::<u64>().ok());
     let (Some(cpus), Some(nodes)) = (count("cpu="), count("node=").filter(|own| *own > 0)) else {
         return String::new();
     };
-    // The number of tasks is not recorded, so each task is assumed to have one processor.
+    // The number of tasks is not recorded: each is assumed to have one processor.
     let is_open = u64::from(had) > nodes;
     let mut options = match (is_open, nodes) {
         (true, _) => format!("-n{cpus}"),
@@ -364,9 +359,7 @@ fn number_the_stays(stays: &mut [(&str, JobRecord)], tally: &mut Tally) {
     }
 }
 
-/// Warns of jobs that end before they start, or start before they are submitted.
-///
-/// Such jobs are not replayed.
+/// Warns of jobs whose times are in the wrong order. They are not replayed.
 fn look_for_backward_times(table: &Table<'_>, stays: &mut [JobRecord], read: &mut Imported) {
     let mut first: Option<(usize, String)> = None;
     for stay in stays {
@@ -420,10 +413,8 @@ fn look_at_the_clock(table: &Table<'_>, folder: &Folder<'_, '_>, read: &mut Impo
     }
 }
 
-/// Warns of jobs with a run time longer than the period from which all shorter jobs come.
-///
-/// If the longest jobs run longer than this period, the jobs that waited for their ends are missing
-/// from the history.
+/// Warns of jobs that run longer than the period from which all shorter jobs come. The jobs that
+/// waited for their ends are then missing from the history.
 fn warn_of_long_jobs(table: &Table<'_>, read: &mut Imported) {
     let mut ran: Vec<(Second, &JobRecord)> = read
         .history

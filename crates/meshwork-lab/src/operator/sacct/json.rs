@@ -6,36 +6,11 @@ use serde_json::Value as Json;
 
 use crate::operator::FileProblem;
 
-/// Names of the columns in the table that `sacct -P` prints.
-const COLUMNS: [&str; 23] = [
-    "JobIDRaw",
-    "JobID",
-    "User",
-    "Account",
-    "Partition",
-    "QOS",
-    "Submit",
-    "Eligible",
-    "Start",
-    "End",
-    "State",
-    "TimelimitRaw",
-    "NNodes",
-    "ReqNodes",
-    "NodeList",
-    "Reason",
-    "AllocTRES",
-    "ReqTRES",
-    "Priority",
-    "Flags",
-    "Suspended",
-    "Constraints",
-    "SubmitLine",
-];
+const COLUMNS: &str = "JobIDRaw|JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|\
+    State|TimelimitRaw|NNodes|ReqNodes|NodeList|Reason|AllocTRES|ReqTRES|Priority|Flags|\
+    Suspended|Constraints|SubmitLine";
 
-/// Text of the field at a path of keys; empty if there is none.
-///
-/// Newer versions of Slurm write a number as an object that also states whether the number is set.
+/// Text of the field at a path of keys. Newer versions of Slurm write numbers as objects.
 pub(in crate::operator) fn field(own: &Json, path: &[&str]) -> String {
     let own = path.iter().try_fold(own, |own, key| own.get(key));
     match own {
@@ -54,10 +29,7 @@ pub(in crate::operator) fn field(own: &Json, path: &[&str]) -> String {
     }
 }
 
-/// Records in a JSON text, from the list with the key `jobs`.
-///
-/// # Errors
-/// One sentence: the text is not JSON, or has no list of jobs.
+/// Records in the list `jobs` of a JSON text.
 pub(in crate::operator) fn jobs(file: &str, text: &str) -> Result<Vec<Json>, FileProblem> {
     let whole: Json = serde_json::from_str(text).map_err(|error| {
         FileProblem::at(file, error.line(), format!("this is no JSON: {error}"))
@@ -71,23 +43,20 @@ pub(in crate::operator) fn jobs(file: &str, text: &str) -> Result<Vec<Json>, Fil
     }
 }
 
-/// Text of a time or a count. It is empty if the number is 0, which stands for no value.
+/// Text of a time or a count; empty for 0, which stands for no value.
 fn positive(text: &str) -> &str {
     if text == "0" { "" } else { text }
 }
 
-/// Formats seconds as `sacct -P` does, because a plain number would stand for minutes.
+/// Formats seconds as `sacct -P` does, because a plain number would mean minutes.
 fn suspended(seconds: &str) -> String {
     let own: u64 = seconds.parse().unwrap_or(0);
     format!("{:02}:{:02}:{:02}", own / 3_600, own / 60 % 60, own % 60)
 }
 
-/// Table with one line for each record, in the order of the records.
-///
-/// # Errors
-/// The errors of [`jobs`].
+/// Table with one line for each record, in their order.
 pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
-    let mut table = COLUMNS.join("|");
+    let mut table = COLUMNS.to_owned();
     for job in jobs(file, text)? {
         let get = |path: &[&str]| field(&job, path);
         let id = get(&["job_id"]);
@@ -142,7 +111,7 @@ pub(super) fn table(file: &str, text: &str) -> Result<String, FileProblem> {
             get(&["constraints"]),
             get(&["submit_line"]),
         ];
-        // A bar or a line break within a text would end the field.
+        // A bar or a line break would end the field.
         let values = values.map(|value| value.replace(['|', '\n'], " "));
         let _ = write!(table, "\n{}", values.join("|"));
     }

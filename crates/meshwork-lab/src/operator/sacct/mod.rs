@@ -1,6 +1,4 @@
-//! Reads Slurm's accounting records from the output of `sacct -P` or `sacct --json`.
-//!
-//! The columns may have any order.
+//! Reads Slurm's accounting records from `sacct -P` or `sacct --json`, with columns in any order.
 
 mod columns;
 mod fold;
@@ -16,38 +14,30 @@ pub use when::{LocalClock, TimeFormat};
 use super::FileProblem;
 use super::history::History;
 
-/// History of jobs that was imported, with warnings and counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
     pub history: History,
-    /// Warnings about the file, one sentence each.
     pub warnings: Vec<FileProblem>,
     pub tally: Tally,
 }
 
-/// Counts that are made while a history is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Number of lines with a record.
     pub rows: usize,
-    /// Number of records that were skipped because they could not be parsed.
     pub skipped: usize,
-    /// Number of records that could be parsed although one of their texts contains a bar, the
-    /// separator.
+    /// Parsed records with the separator, a bar, in one of their texts.
     pub repaired: usize,
-    /// Number of records of steps, which are merged into their jobs.
+    /// Records of steps, which are merged into their jobs.
     pub steps: usize,
-    /// Number of records of requeued jobs, apart from the last attempt of each job.
+    /// Records of requeued jobs, without each last attempt.
     pub requeued: usize,
     pub array_tasks: usize,
     pub arrays: usize,
-    /// Number of records with times in the wrong order, which are not replayed.
+    /// Records with times in the wrong order, which are not replayed.
     pub backwards: usize,
-    /// Format of the times in the file.
     pub form: Option<TimeFormat>,
-    /// Whether the time zone is assumed, because dates have none and the user gave none.
+    /// Whether dates have no time zone and the user gave none.
     pub zone_is_assumed: bool,
-    /// Missing columns with their consequences.
     pub losses: Vec<Loss>,
 }
 

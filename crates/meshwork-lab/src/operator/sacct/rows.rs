@@ -2,25 +2,24 @@
 
 use crate::operator::FileProblem;
 
-/// Columns with free text of users, which may contain any character.
+/// Columns with free text of users.
 const FREE: [&str; 5] = ["SubmitLine", "JobName", "Comment", "AdminComment", "SystemComment"];
 
-/// Maximum number of ways to parse a record whose texts contain bars, the separators of fields.
+/// Most ways to parse a record whose texts contain bars.
 const MOST_WAYS: usize = 64;
 
 pub(super) struct Table<'a> {
     pub(super) file: &'a str,
     columns: Vec<&'a str>,
     pub(super) rows: Vec<Row<'a>>,
-    /// Records whose number of fields differs from the header, which are skipped.
+    /// Skipped records, whose number of fields differs from the header.
     pub(super) torn: Vec<FileProblem>,
 }
 
-/// Record with the number of its line.
 pub(super) struct Row<'a> {
     pub(super) line: usize,
     fields: Vec<&'a str>,
-    /// Other ways to split the record into fields, if some of its texts contain the separator `|`.
+    /// Other ways to split the record, if some of its texts contain bars.
     pub(super) others: Vec<Row<'a>>,
 }
 
@@ -41,7 +40,7 @@ impl<'a> Table<'a> {
             );
             return Err(FileProblem::at(file, first, says));
         }
-        // Texts of users may contain line breaks and bars, which are harmless in the last column.
+        // Line breaks and bars in texts are harmless in the last column.
         let free: Vec<usize> =
             (0..columns.len()).filter(|&own| FREE.contains(&columns[own])).collect();
         let ends_free = free.last() == Some(&(columns.len() - 1));
@@ -70,23 +69,18 @@ impl<'a> Table<'a> {
         Ok(Table { file, columns, rows, torn })
     }
 
-    /// Index of the column with this name.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|own| own.eq_ignore_ascii_case(name))
     }
 }
 
 impl<'a> Row<'a> {
-    /// Text of a field; empty if there is no such column.
     pub(super) fn field(&self, column: Option<usize>) -> &'a str {
         column.and_then(|column| self.fields.get(column)).map_or("", |field| field.trim())
     }
 }
 
-/// All ways to split a record with more bars (`|`) than separators into fields.
-///
-/// The surplus bars are assumed to be part of the record's free texts. In the first way, all of
-/// them are in the last text.
+/// All ways to split a record whose surplus bars are part of free texts.
 fn ways<'a>(
     line: &'a str,
     whole: &[&'a str],

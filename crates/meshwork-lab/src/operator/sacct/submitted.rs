@@ -2,7 +2,6 @@
 
 use crate::operator::unmodelled::Beyond;
 
-/// Options of a command line that constrain the placement of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Submitted {
     pub(super) require: Option<String>,
@@ -10,14 +9,12 @@ pub(super) struct Submitted {
     pub(super) segment: Option<u32>,
     pub(super) switches: Option<u32>,
     pub(super) nodes: Option<u32>,
-    /// Whether a range of node counts is requested.
     pub(super) is_range: bool,
-    /// Names of the partitions, separated by commas, if there are several.
+    /// Names of partitions, separated by commas, if there are several.
     pub(super) partitions: String,
     pub(super) nice: i64,
-    /// Name of the reservation; empty for none.
     pub(super) reservation: String,
-    /// Largest number of tasks of an array that may run at once.
+    /// Most tasks of an array that may run at once.
     pub(super) throttle: Option<u32>,
     pub(super) is_exclusive: bool,
     pub(super) whole_blocks: bool,
@@ -25,81 +22,24 @@ pub(super) struct Submitted {
     pub(super) spread: bool,
     pub(super) consolidate: bool,
     pub(super) beyond: Vec<Beyond>,
-    /// Options of the command line for cores, memory and GPUs, in the order in which they were
-    /// given.
+    /// Options for cores, memory and GPUs, in their order.
     pub(super) options: String,
 }
 
-/// Names of the options for parts of nodes (cores, memory, GPUs).
-const PARTS: [&str; 36] = [
-    "n",
-    "ntasks",
-    "N",
-    "nodes",
-    "c",
-    "cpus-per-task",
-    "ntasks-per-node",
-    "mem",
-    "mem-per-cpu",
-    "mem-per-gpu",
-    "gres",
-    "G",
-    "gpus",
-    "gpus-per-node",
-    "gpus-per-task",
-    "cpus-per-gpu",
-    "exclusive",
-    "C",
-    "constraint",
-    "x",
-    "exclude",
-    "m",
-    "distribution",
-    "gres-flags",
-    "ntasks-per-core",
-    "ntasks-per-socket",
-    "ntasks-per-gpu",
-    "gpus-per-socket",
-    "threads-per-core",
-    "cores-per-socket",
-    "sockets-per-node",
-    "B",
-    "extra-node-info",
-    "mincpus",
-    "S",
-    "core-spec",
-];
+/// Options for parts of nodes (cores, memory, GPUs).
+const PARTS: &str = "\
+    n ntasks N nodes c cpus-per-task ntasks-per-node mem mem-per-cpu mem-per-gpu gres G gpus \
+    gpus-per-node gpus-per-task cpus-per-gpu exclusive C constraint x exclude m distribution \
+    gres-flags ntasks-per-core ntasks-per-socket ntasks-per-gpu gpus-per-socket threads-per-core \
+    cores-per-socket sockets-per-node B extra-node-info mincpus S core-spec";
 
-/// Short options that have no value.
 const SHORT_FLAGS: &str = "hHIkOQsvVWX";
 
-/// Long options without a separate value. An optional value follows after `=`.
-const LONG_FLAGS: [&str; 24] = [
-    "parsable",
-    "exclusive",
-    "contiguous",
-    "hold",
-    "requeue",
-    "no-requeue",
-    "overcommit",
-    "oversubscribe",
-    "quiet",
-    "reboot",
-    "spread-job",
-    "spread-segments",
-    "consolidate-segments",
-    "test-only",
-    "use-min-nodes",
-    "verbose",
-    "wait",
-    "ignore-pbs",
-    "nice",
-    "propagate",
-    "get-user-env",
-    "no-shell",
-    "pty",
-    "no-kill",
-];
+/// Long options without a separate value; an optional one follows after `=`.
+const LONG_FLAGS: &str = "\
+    parsable exclusive contiguous hold requeue no-requeue overcommit oversubscribe quiet reboot \
+    spread-job spread-segments consolidate-segments test-only use-min-nodes verbose wait \
+    ignore-pbs nice propagate get-user-env no-shell pty no-kill";
 
 impl Submitted {
     /// Parses a line up to the script or program, because later options are not Slurm's.
@@ -113,7 +53,7 @@ impl Submitted {
             let (name, value) = match option.strip_prefix('-') {
                 Some(long) => match long.split_once('=') {
                     Some((name, value)) => (name, Some(value)),
-                    None if LONG_FLAGS.contains(&long) => (long, None),
+                    None if is_in(LONG_FLAGS, long) => (long, None),
                     None => (long, words.next()),
                 },
                 None => {
@@ -127,8 +67,7 @@ impl Submitted {
                 }
             };
             let value = value.unwrap_or_default();
-            // The end of a wrapped command without quotes is unknown, and options in it are not
-            // Slurm's.
+            // Without quotes, the end of a wrapped command is unknown.
             if name == "wrap" && !value.starts_with(['"', '\'']) {
                 break;
             }
@@ -139,7 +78,7 @@ impl Submitted {
 
     fn take(&mut self, name: &str, value: &str) {
         let value = value.trim_matches(['"', '\'']);
-        if PARTS.contains(&name) && !value.contains(char::is_whitespace) {
+        if is_in(PARTS, name) && !value.contains(char::is_whitespace) {
             let (dashes, equals) = if name.len() > 1 { ("--", "=") } else { ("-", "") };
             let equals = if value.is_empty() { "" } else { equals };
             let space = if self.options.is_empty() { "" } else { " " };
@@ -149,7 +88,7 @@ impl Submitted {
             let digits = value.bytes().take_while(u8::is_ascii_digit).count();
             value[..digits].parse::<u32>().ok().filter(|&number| number > 0)
         };
-        // A list with a slash is the name of a file, whose contents are not available here.
+        // A list with a slash is the name of a file, which is not available here.
         let list = || Some(value.to_owned()).filter(|list| !list.is_empty() && !list.contains('/'));
         match name {
             "w" | "nodelist" => self.require = list(),
@@ -177,7 +116,6 @@ impl Submitted {
                 self.partitions = value.to_owned();
                 self.beyond.push(Beyond::Partitions);
             }
-            // Without a number, the option has Slurm's default value.
             "nice" => self.nice = if value.is_empty() { 100 } else { value.parse().unwrap_or(0) },
             "a" | "array" => {
                 self.throttle = value.split_once('%').and_then(|(_, most)| most.parse().ok());
@@ -189,6 +127,10 @@ impl Submitted {
             _ => {}
         }
     }
+}
+
+fn is_in(words: &str, name: &str) -> bool {
+    words.split(' ').any(|own| own == name)
 }
 
 /// Words of a line. A quoted part belongs to one word.

@@ -6,19 +6,16 @@ use jiff::tz::{Offset, TimeZone};
 use crate::date;
 use crate::operator::history::Second;
 
-/// Format in which Slurm wrote the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeFormat {
-    /// The times are seconds since 1970.
+    /// Seconds since 1970.
     Epoch,
-    /// The times are dates with an offset from UTC.
     Zoned,
-    /// The times are dates in local time, without an offset from UTC.
+    /// Dates in local time, without an offset.
     Local,
 }
 
 impl TimeFormat {
-    /// Text that describes the format of the times.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -29,10 +26,8 @@ impl TimeFormat {
     }
 }
 
-/// Clock for dates that have no time zone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalClock {
-    /// Time zone; `None` if it is unknown.
     zone: Option<TimeZone>,
 }
 
@@ -97,16 +92,13 @@ impl LocalClock {
         self.zone.is_some()
     }
 
-    /// Offset from UTC at a time, in seconds; 0 if the time zone is unknown.
+    /// Offset from UTC in seconds; 0 if the time zone is unknown.
     fn ahead(&self, second: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(second).ok());
         zone.map_or(0, |(zone, at)| zone.to_offset(at).seconds().into())
     }
 
-    /// Converts local time, given as seconds, to seconds since 1970.
-    ///
-    /// In an hour that occurs twice, the first occurrence is used. A time in an hour that is
-    /// skipped is moved by one hour.
+    /// Converts local time. Of an hour that occurs twice, the first occurrence is meant.
     fn second(&self, shown: Second) -> Second {
         let zone = self.zone.as_ref().zip(Timestamp::from_second(shown).ok());
         let at =
@@ -114,13 +106,12 @@ impl LocalClock {
         at.map_or(shown, Timestamp::as_second)
     }
 
-    /// Local date and time of a second since 1970.
     #[must_use]
     pub fn date(&self, second: Second) -> String {
         date::written(second + self.ahead(second))
     }
 
-    /// Local date and time with the time zone, or with `local time` if the zone is unknown.
+    /// Local date and time with the time zone, or with `local time` if it is unknown.
     #[must_use]
     pub fn shown(&self, second: Second) -> String {
         let zone = match &self.zone {
@@ -136,14 +127,13 @@ impl LocalClock {
         format!("{} {zone}", self.date(second))
     }
 
-    /// Parses a local date, or seconds since 1970; `None` if the text is neither.
+    /// Parses a local date, or seconds since 1970.
     #[must_use]
     pub fn read_time(&self, text: &str) -> Option<Second> {
         self.time(text).ok().flatten().map(|(second, _)| second)
     }
 
-    /// Parses a time, and returns its format too; `None` if the text is empty or stands for no
-    /// time.
+    /// Parses a time with its format; `None` for no time.
     pub(in crate::operator) fn time(&self, text: &str) -> Result<Option<(Second, TimeFormat)>, ()> {
         if is_none(text) {
             return Ok(None);
@@ -160,12 +150,11 @@ impl LocalClock {
     }
 }
 
-/// Whether a field has no value.
 pub(super) fn is_none(text: &str) -> bool {
     matches!(text, "" | "None" | "Unknown" | "N/A" | "NONE" | "(null)" | "None assigned")
 }
 
-/// Converts a limit in minutes, as in `TimelimitRaw`, to seconds; `None` if there is no limit.
+/// Converts a limit in minutes, as in `TimelimitRaw`, to seconds; `None` for no limit.
 pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")
@@ -176,8 +165,7 @@ pub(super) fn minutes(text: &str) -> Result<Option<Second>, ()> {
     text.parse::<Second>().map(|minutes| Some(minutes.saturating_mul(60))).map_err(|_| ())
 }
 
-/// Parses a duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes; the result is in
-/// seconds.
+/// Parses a duration such as `1-02:03:04`, `02:03:04`, `03:04` or minutes, in seconds.
 pub(crate) fn span(text: &str) -> Result<Option<Second>, ()> {
     if is_none(text)
         || text.eq_ignore_ascii_case("unlimited")

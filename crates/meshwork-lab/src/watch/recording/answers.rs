@@ -1,8 +1,7 @@
 //! Reasons why jobs wait over the course of a run, from the answers of the allocators.
 //!
-//! An allocator is asked whether it could start a job that waits. The answer depends only on the
-//! request of the job, and often stays the same for a while. So a recording has the changes of the
-//! answer for each distinct request.
+//! The answer to a waiting job depends only on its request, and often stays the same for a while.
+//! So a recording has the changes of the answer for each distinct request.
 
 use std::collections::BTreeMap;
 
@@ -15,38 +14,31 @@ use meshwork::topology::Node;
 
 use crate::watch::{EventKind, RunEvent, single};
 
-/// Largest number of questions that a recording asks allocators. With more, making a page would
-/// take longer than the run.
+/// Most questions to allocators. With more, making a page would take longer than the run.
 const MOST_QUESTIONS: u32 = 200_000;
 
-/// Answer whether a waiting request could start. 0 means that there are too few free nodes, 1 that
-/// there are enough but not in the required shape, 2 that the request could start.
+/// Answer to a waiting request: 0 too few free nodes, 1 enough but not in the required shape, 2
+/// could start.
 pub(super) type Answer = u8;
 
-/// A copy of the machine of a run, which is asked whether waiting jobs could start. It follows the
-/// run by applying its events.
+/// Copy of the machine of a run, which follows its events and answers for waiting jobs.
 pub(super) struct Answers {
     facility: Facility,
     held_up: Cause,
     running: BTreeMap<JobId, (usize, Placement)>,
-    /// Running jobs. An interrupted job joins the waiting jobs again.
+    /// Running jobs, which an interruption returns to the queue.
     jobs: BTreeMap<JobId, Job>,
-    /// Sites and new placements of moved jobs, until all moves of an instant are known.
-    ///
-    /// Only then do the jobs take the new nodes, since a job may move to nodes that another job
-    /// leaves.
+    /// New placements of moved jobs, which take effect when all moves of an instant are known.
     moved: BTreeMap<JobId, (usize, Placement)>,
     waiting: BTreeMap<JobId, Job>,
-    /// Distinct requests of waiting jobs, each with the number of its jobs and with one of these
-    /// jobs.
+    /// Distinct waiting requests, each with the number of its jobs and one of them.
     alike: BTreeMap<Request, (u32, Job)>,
     told: BTreeMap<Request, Answer>,
     questions_left: u32,
 }
 
 impl Answers {
-    /// Copy of the machine at the beginning of a run of this scenario. `None` if the scenario's
-    /// machine cannot be built.
+    /// Copy of a scenario's machine before the run, if it can be built.
     pub(super) fn of(scenario: &Scenario, replication: u64) -> Option<Answers> {
         let setup = scenario.setup_ideal(replication).ok()?;
         Some(Answers {
@@ -62,17 +54,14 @@ impl Answers {
         })
     }
 
-    /// Reason why a waiting job does not start although the allocator could start it.
     pub(super) fn held_up(&self) -> Cause {
         self.held_up
     }
 
-    /// Whether no more questions may be asked, because their limit has been reached.
     pub(super) fn is_silent(&self) -> bool {
         self.questions_left == 0
     }
 
-    /// Applies an event of the run to the copy.
     pub(super) fn apply(&mut self, happening: &RunEvent) {
         let RunEvent { at, id, what } = happening;
         if !matches!(what, EventKind::Moved { .. }) {
@@ -89,7 +78,7 @@ impl Answers {
                 if let Some(job) = self.leaves_queue(*id) {
                     self.jobs.insert(*id, job);
                 }
-                // Nodes that the run claims are free in this copy too.
+                // Claimed nodes are free in this copy too.
                 drop(self.facility.claim(*site, placement, *at));
                 self.running.insert(*id, (*site, placement.clone()));
             }
@@ -121,7 +110,6 @@ impl Answers {
         self.facility.counts.waiting = self.waiting.len() as u64;
     }
 
-    /// Placement of a single node.
     fn alone(&self, site: usize, node: Node) -> Placement {
         single(self.facility.sites()[site].site().grid(), node)
     }
@@ -148,13 +136,8 @@ impl Answers {
         }
     }
 
-    /// Requests of waiting jobs whose answers have changed since the last call, with the new
-    /// answers.
-    ///
-    /// When the limit on the number of questions is reached, some requests are left out.
-    ///
-    /// # Complexity
-    /// One question to the allocators for each distinct request of waiting jobs.
+    /// Waiting requests whose answers have changed since the last call. Beyond the limit of
+    /// questions, some are left out.
     pub(super) fn changes(&mut self, now: Time) -> Vec<(Request, Answer)> {
         self.have_moved(now);
         let mut changes = Vec::new();

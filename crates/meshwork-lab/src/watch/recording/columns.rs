@@ -8,87 +8,76 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// Events of a recording as columns of numbers. Each is a time, an index or a count.
+/// Events of a recording as columns of times, indices and counts.
 ///
-/// In JSON there are two fields. `columns` lists the name, type (`u8`, `u32` or `f64`) and length
-/// of every column. `data` has the columns one after the other, as a zlib stream in base64. Each
-/// column has the lowest byte of every number first, then the second byte of every number, and so
-/// on. So bytes that hardly change are adjacent and compress well.
+/// In JSON, `columns` lists the name, type (`u8`, `u32` or `f64`) and length of every column.
+/// `data` has all columns as a zlib stream in base64. Each has the lowest byte of every number
+/// first, then the second byte of every number, and so on, because adjacent equal bytes compress
+/// well.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
-    /// Every instant at which events happen, in order.
     pub at: Vec<f64>,
-    /// Number of events at each instant.
     pub count: Vec<u32>,
-    /// Kind of each event. For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5
-    /// finished, 6 interrupted and waiting again; for a node: 7 out of service, 8 back in service.
+    /// For a job: 0 arrived, 1 refused, 2 turned away, 3 started, 4 moved, 5 finished, 6
+    /// interrupted and waiting again; for a node: 7 out of service, 8 back in service.
     pub kind: Vec<u8>,
-    /// Job or node of each event: index of the job in `number`, or number of the node on its site.
+    /// For each event: index of the job in `number`, or number of the node on its site.
     pub job: Vec<u32>,
-    /// Number that the workload gives to each job; the jobs are in order of arrival.
+    /// Workload's number of each job, in order of arrival.
     pub number: Vec<f64>,
-    /// For each job, index of its request in the list of requests.
+    /// For each job, index in the list of requests.
     pub request: Vec<u32>,
-    /// For each job, index of its user in the list of users; empty if no user is known.
+    /// For each job, index in the list of users; empty if none is known.
     pub user: Vec<u32>,
-    /// For each job, index of its partition in the list of partitions; empty if none is known.
+    /// For each job, index in the list of partitions; empty if none is known.
     pub partition: Vec<u32>,
-    /// Index of the site of every start and every node event, in order. Moves have none, since a
-    /// job stays on its site.
+    /// Index of the site of every start and every node event. A move stays on its site.
     pub site: Vec<u32>,
-    /// Number of blocks in the placement of each start and each move, in order.
+    /// Blocks in the placement of each start and each move.
     pub blocks: Vec<u32>,
-    /// Base node of every block: the corner from which the block extends.
+    /// Corner from which each block extends.
     pub base: Vec<u32>,
-    /// For each block, the index of its side lengths in the list of shapes.
+    /// For each block, index in the list of shapes.
     pub shape: Vec<u32>,
-    /// Parts of nodes in each placement, if jobs share nodes; otherwise empty.
     pub parts: PartColumns,
-    /// Number of requests for which the allocators' answer has changed at each instant. Empty if
-    /// the recording has no reasons for waiting.
+    /// Number of changed answers of allocators at each instant; empty without reasons for waiting.
     pub answers: Vec<u32>,
-    /// For each changed answer, its request, as an index into the list of requests.
+    /// For each changed answer, index in the list of requests.
     pub answered: Vec<u32>,
-    /// For each changed answer, its new value. It tells whether a request could start: 0 too few
-    /// free nodes, 1 enough but not in the required shape, 2 the request could start.
+    /// New value of each changed answer: 0 too few free nodes, 1 enough but not in the required
+    /// shape, 2 could start.
     pub answer: Vec<u8>,
-    /// Intervals during which nodes slept.
     pub asleep: Spans,
 }
 
-/// Parts of nodes that jobs hold, as columns. All parts of the first placement come first, then all
-/// parts of the second placement, and so on.
+/// Held parts of nodes, placement by placement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartColumns {
-    /// Number of parts of nodes in the placement of each start and each move, in order.
+    /// Number of parts in the placement of each start and each move.
     pub count: Vec<u32>,
-    /// For each part of a node, the number of the node.
     pub node: Vec<u32>,
-    /// Number of cores that belong to each part of a node.
+    /// Cores of each part.
     pub cpu: Vec<u32>,
-    /// Memory that belongs to each part of a node, in MiB.
+    /// MiB of each part.
     pub mem: Vec<u32>,
-    /// GPUs that belong to each part of a node, in thousandths of a GPU.
+    /// Thousandths of a GPU of each part.
     pub gpu: Vec<u32>,
-    /// Amount that each part of a node has of the resource `other`, whose meaning the study
-    /// defines.
+    /// Amount of the resource `other`, which the study defines.
     pub other: Vec<u32>,
 }
 
-/// Intervals of time, each of a single node, as columns.
+/// Intervals of time of single nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
-    /// Number of the node to which each interval applies.
     pub node: Vec<u32>,
-    /// Index of the site of each interval's node.
     pub site: Vec<u32>,
     pub from: Vec<f64>,
-    /// End of each interval; infinite if it lasts until the end of the run.
+    /// Infinite for the end of the run.
     pub until: Vec<f64>,
 }
 
 impl Columns {
-    /// Packs the columns: the name, type and length of every column, and the bytes of all columns.
+    /// Name, type and length of every column, and the bytes of all columns.
     fn pack(&self) -> (Vec<(&'static str, &'static str, usize)>, Vec<u8>) {
         let mut bytes = Vec::new();
         let mut list = Vec::new();
@@ -135,8 +124,7 @@ impl Columns {
     }
 }
 
-/// Appends the first byte of every number to `bytes`, then the second byte of every number, and so
-/// on.
+/// Appends the first bytes of all numbers to `bytes`, then the second bytes, and so on.
 fn planes<T: Copy, const N: usize>(bytes: &mut Vec<u8>, numbers: &[T], split: fn(T) -> [u8; N]) {
     for byte in 0..N {
         bytes.extend(numbers.iter().map(|&number| split(number)[byte]));
@@ -170,7 +158,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Unpacks the columns like the script of a page, without the code that packed them.
+    /// Unpacks columns as the script of a page does, independently of `pack`.
     pub(crate) fn unpacked(json: &Value) -> Columns {
         let packed = STANDARD.decode(json["data"].as_str().unwrap()).unwrap();
         let mut bytes = Vec::new();

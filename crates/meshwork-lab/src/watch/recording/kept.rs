@@ -1,11 +1,10 @@
 //! Recordings of whole runs, written event by event while they run.
 //!
 //! The file `recordings/<key>.run` begins with `MAGIC` and the key of its run. Then come the events
-//! in the order of the engine. Each event is a byte for its kind, followed by numbers of variable
-//! length; a time is stored as the bytes in which it differs from the previous one. The file ends
-//! with the byte `END`, the number of events, and a digest of all preceding bytes. A file without
-//! this end, or with the key of another run, is not a valid recording. During the run the file has
-//! a temporary name.
+//! in the order of the engine: a byte for the kind, followed by numbers of variable length. Of a
+//! time, only the bytes that differ from the previous one are stored. The file ends with the byte
+//! `END`, the number of events, and a digest of all preceding bytes. Otherwise, or with the key of
+//! another run, it is invalid. During the run it has a temporary name.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -22,20 +21,16 @@ use crate::run::file::{FileError, process};
 use crate::watch::recording::RecordingError;
 use crate::watch::{EventKind, NOBODY, RunEvent};
 
-/// Name of the folder of recordings in a results folder.
 pub const RECORDINGS: &str = "recordings";
 
-/// First bytes of the file of a recording. The digit is the version of the format.
+/// First bytes of a recording, with the version of the format.
 const MAGIC: &[u8] = b"meshwork recording 1\n";
 
-/// Number of bytes that are collected before they are written to the file.
 const BUFFER: usize = 1 << 16;
 
-/// Maximum size of a recording in bytes. A run of some ten million jobs reaches it. A larger
-/// recording is dropped, and its run is simulated again to be shown.
+/// Size of a recording of some ten million jobs, in bytes. Larger ones are dropped.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Length in bytes of the digest at the end of a file.
 const DIGEST: usize = 32;
 
 const ARRIVED: u8 = 0;
@@ -44,89 +39,72 @@ const TURNED_AWAY: u8 = 2;
 const STARTED: u8 = 3;
 const MOVED: u8 = 4;
 const FINISHED: u8 = 5;
-/// Kind of an event of an outage. The bits at `REQUEST` tell which event it is.
+/// Kind of all outage events, which the bits at `REQUEST` distinguish.
 const OUTAGE: u8 = 6;
 const INTERRUPTED: u8 = 0;
 const DOWN: u8 = 1;
 const UP: u8 = 2;
-/// Byte that marks the end of the events.
 const END: u8 = 7;
 const KINDS: u8 = 7;
-/// Flag of an event that is later than the previous one. The changed bits of the time follow.
+/// Flag of an event later than the previous one. The changed bits of its time follow.
 const LATER: u8 = 8;
-/// Position of the bits in an event's first byte that say more about the event than its kind.
-///
-/// For an event with a request, they give its form: count, block, subcube or pieces. For an event
-/// with a placement, they tell whether it has parts of nodes. For an outage, they tell which event
-/// it is.
+/// Position of the bits in an event's first byte that follow the kind. They give the form of a
+/// request (count, block, subcube or pieces), parts of nodes of a placement, or the kind of an
+/// outage event.
 const REQUEST: u32 = 4;
-/// Form of a request for pieces (equal parts of nodes), which is stored as text.
+/// Form of a request for pieces (equal parts of nodes), stored as text.
 const PIECES: u8 = 3;
-/// Flag of a recorded placement with parts of nodes. The parts are stored after the placement.
+/// Flag of a placement that is followed by its parts of nodes.
 const PARTS: u8 = 1;
-/// Largest length in bytes of a request that is stored as text.
 const MAX_WORDS: u64 = 1 << 16;
 
-/// Path of the recording of the run with this key, in a results folder.
 #[must_use]
 pub fn path(folder: &Path, key: &str) -> PathBuf {
     folder.join(RECORDINGS).join(format!("{key}.run"))
 }
 
-/// Runs of a study that are recorded: the first replications of all or of some scenarios.
+/// Recorded runs of a study: first replications of all or of some scenarios.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     folder: PathBuf,
-    /// Whether all scenarios are recorded, because the study requests recordings.
+    /// Whether the study requests recordings of all scenarios.
     all: bool,
-    /// Indices of the scenarios that are recorded if not all are.
     some: Vec<usize>,
 }
 
 impl Kept {
-    /// Selects the runs of a study that are recorded in its results folder `folder`.
-    ///
-    /// `record` is the study's setting: `true` records all scenarios, `false` none (the result is
-    /// `None`). Without the setting, the scenarios with the indices `some` are recorded.
+    /// Selects all or no scenarios by the study's setting `record`, or else `some`.
     #[must_use]
     pub fn of(folder: &Path, record: Option<bool>, some: Vec<usize>) -> Option<Kept> {
         let all = record == Some(true);
         (record != Some(false)).then(|| Kept { folder: folder.to_owned(), all, some })
     }
 
-    /// Whether the run of this scenario and replication is recorded.
     #[must_use]
     pub fn has(&self, point: usize, replication: u64) -> bool {
         replication == 0 && (self.all || self.some.contains(&point))
     }
 
-    /// Whether the study requests recordings. If so, a missing recording of a stored run is made
-    /// again or reported.
+    /// Whether the study requests recordings, so that a missing one is made again or reported.
     #[must_use]
     pub fn is_asked_for(&self) -> bool {
         self.all
     }
 
-    /// Path of the recording of the run with this key.
     #[must_use]
     pub fn path(&self, key: &str) -> PathBuf {
         path(&self.folder, key)
     }
 
-    /// Begins the recording of the run with this key.
-    ///
-    /// # Errors
-    /// If the file cannot be created.
     pub fn begin(&self, key: &str) -> Result<RunRecorder, FileError> {
         RunRecorder::create(&self.folder, key)
     }
 }
 
-/// An observer that records the events of a run, except those for which [`RunEvent`] has no kind.
+/// Observer that records the events of a run, except those for which [`RunEvent`] has no kind.
 ///
-/// For a log in whole seconds, the file takes some 7 bytes for each event. The observer needs only
-/// the memory of a buffer. A recording that cannot be written, or grows beyond 256 MiB, is dropped
-/// and leaves no file; the run goes on.
+/// For a log in whole seconds, an event takes some 7 bytes. A recording that cannot be written, or
+/// grows beyond 256 MiB, is dropped and leaves no file; the run goes on.
 pub struct RunRecorder {
     path: PathBuf,
     temporary: PathBuf,
@@ -139,7 +117,6 @@ pub struct RunRecorder {
     error: Option<FileError>,
 }
 
-/// Values of the previous events, relative to which the next event is encoded.
 #[derive(Default)]
 struct Before {
     at: u64,
@@ -150,13 +127,9 @@ struct Before {
 }
 
 impl RunRecorder {
-    /// Begins the recording of a run in the folder `recordings` of a results folder. The folder is
-    /// created if it does not exist.
-    ///
-    /// # Errors
-    /// If the file cannot be created.
+    /// Begins a recording in a results folder.
     pub fn create(folder: &Path, key: &str) -> Result<RunRecorder, FileError> {
-        // Scenarios of a sweep that are identical have the same key, and may run at the same time.
+        // Identical scenarios of a sweep have the same key, and may run at the same time.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let home = folder.join(RECORDINGS);
         fs::create_dir_all(&home).map_err(|error| FileError::making(&home, &error))?;
@@ -183,8 +156,8 @@ impl RunRecorder {
         })
     }
 
-    /// Completes the recording, and gives the file its final name. It is not an error if the
-    /// recording was dropped because of its size.
+    /// Completes the recording, and gives its file the final name. A recording that was dropped
+    /// because of its size is no error.
     ///
     /// # Errors
     /// If the file could not be written, during the run or now. No file is left then.
@@ -318,15 +291,13 @@ impl Observer for RunRecorder {
 }
 
 impl Drop for RunRecorder {
-    /// Removes the temporary file of a failed run. The file of a finished run has been renamed
-    /// before, so it is kept.
     fn drop(&mut self) {
         self.file = None;
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Writes a number with seven bits in each byte, the lowest bits first.
+/// Writes a number with seven bits in each byte, the lowest first.
 fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         buffer.push(number as u8 | 0x80);
@@ -335,18 +306,16 @@ fn write_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.push(number as u8);
 }
 
-/// Writes the difference of a number from the previous number. The difference is often small, and
-/// may be negative.
+/// Writes a difference from the previous number, which is often small and may be negative.
 fn write_change(buffer: &mut Vec<u8>, number: u64, before: &mut u64) {
     let change = number.wrapping_sub(*before) as i64;
     write_number(buffer, ((change << 1) ^ (change >> 63)) as u64);
     *before = number;
 }
 
-/// Writes the changed bytes of a time, after a byte with the positions of the first and the last.
-///
-/// `difference` is the exclusive or of the bits of the time and of the previous time. A time in
-/// whole seconds takes two or three bytes.
+/// Writes the changed bytes of a time, after a byte with the first and the last position.
+/// `difference` is the exclusive or with the previous time. A time in whole seconds takes two or
+/// three bytes.
 fn write_time(buffer: &mut Vec<u8>, difference: u64) {
     let bytes = difference.to_le_bytes();
     let first = (difference.trailing_zeros() / 8).min(7) as usize;
@@ -362,12 +331,8 @@ fn write_sides(buffer: &mut Vec<u8>, sides: &[u32]) {
     }
 }
 
-/// Replays the recording of the run with this key: calls `visit` with each event until it returns
-/// `false`. The jobs in events have the numbers and requests of the original jobs, but neither run
-/// times nor estimates.
-///
-/// # Errors
-/// If the folder has no recording of the run, or the recording is incomplete.
+/// Calls `visit` with each event of the recording with this key until it returns `false`. Jobs have
+/// their numbers and requests, but neither run times nor estimates.
 pub fn replay(
     folder: &Path,
     key: &str,
@@ -389,13 +354,8 @@ pub fn replay(
     Ok(())
 }
 
-/// Checks that a file is the complete recording of the run with this key. Returns the number of its
-/// events.
-///
-/// # Errors
-/// If the recording is incomplete, or is the recording of another run.
+/// Checks that a file is the complete recording with this key, and returns its number of events.
 fn whole(path: &Path, key: &str) -> io::Result<u64> {
-    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut file = File::open(path)?;
     let head = head(key);
     let length = file.metadata()?.len();
@@ -425,11 +385,14 @@ fn whole(path: &Path, key: &str) -> io::Result<u64> {
     }
 }
 
+fn wrong(what: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.into())
+}
+
 fn head(key: &str) -> Vec<u8> {
     [MAGIC, key.as_bytes(), b"\n"].concat()
 }
 
-/// Reader of the events of a recording.
 struct Events {
     file: BufReader<File>,
     before: Before,
@@ -442,8 +405,7 @@ impl Events {
         let mut begin = vec![0; expected.len()];
         file.read_exact(&mut begin)?;
         if begin != expected {
-            let what = "it is of another run, or of another version of Meshwork";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            return Err(wrong("it is of another run, or of another version of Meshwork"));
         }
         Ok(Events { file, before: Before::default() })
     }
@@ -455,16 +417,14 @@ impl Events {
         }
         let units = f64::from_bits(self.before.at);
         if units.is_nan() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a time is no number"));
+            return Err(wrong("a time is no number"));
         }
         let at = Time::new(units);
         let (id, what) = match first & KINDS {
             kind @ (ARRIVED | REFUSED) => {
                 let (id, job) = self.arrival(at, first >> REQUEST)?;
-                (
-                    id,
-                    if kind == ARRIVED { EventKind::Arrived(job) } else { EventKind::Refused(job) },
-                )
+                let is_new = kind == ARRIVED;
+                (id, if is_new { EventKind::Arrived(job) } else { EventKind::Refused(job) })
             }
             TURNED_AWAY => (self.ended()?, EventKind::TurnedAway),
             STARTED => {
@@ -479,15 +439,12 @@ impl Events {
             OUTAGE if first >> REQUEST == INTERRUPTED => (self.ended()?, EventKind::Interrupted),
             OUTAGE => {
                 let (site, node) = (self.number()? as usize, self.number()? as Node);
-                let goes_down = first >> REQUEST == DOWN;
-                let what = if goes_down {
-                    EventKind::Down { site, node }
-                } else {
-                    EventKind::Up { site, node }
-                };
-                (NOBODY.0, what)
+                match first >> REQUEST {
+                    DOWN => (NOBODY.0, EventKind::Down { site, node }),
+                    _ => (NOBODY.0, EventKind::Up { site, node }),
+                }
             }
-            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "it ends too soon")),
+            _ => return Err(wrong("it ends too soon")),
         };
         Ok(RunEvent { at, id: JobId(id), what })
     }
@@ -498,11 +455,7 @@ impl Events {
         let request = match form {
             0 => Request::Nodes(self.number()? as u32),
             1 => Request::Block(self.sides()?),
-            PIECES => {
-                let words = self.words()?;
-                let wrong = |why| io::Error::new(io::ErrorKind::InvalidData, why);
-                pieces_in_words(&words).map_err(wrong)?
-            }
+            PIECES => pieces_in_words(&self.words()?).map_err(wrong)?,
             _ => Request::Subcube(self.number()? as u32),
         };
         Ok((id, Job::new(number, at, request, 0.0)))
@@ -539,8 +492,7 @@ impl Events {
         let length = self.number()?.min(MAX_WORDS);
         let mut bytes = vec![0; length as usize];
         self.file.read_exact(&mut bytes)?;
-        String::from_utf8(bytes)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "a request is no text"))
+        String::from_utf8(bytes).map_err(|_| wrong("a request is no text"))
     }
 
     fn byte(&mut self) -> io::Result<u8> {

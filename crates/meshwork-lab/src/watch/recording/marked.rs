@@ -10,26 +10,21 @@ use serde::Serialize;
 
 use super::columns::Spans;
 
-/// Consecutive nodes of a site that are marked in a picture for an interval of time.
+/// Consecutive nodes of a site that are marked for an interval of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Marked {
-    /// Reason why the nodes are marked: `partition`, `reserved`, or `gpu` for a GPU out of service.
+    /// `partition`, `reserved`, or `gpu` for a GPU out of service.
     pub kind: &'static str,
-    /// Name of the partition, number of the GPU on its node, or an empty text for a reservation.
+    /// Name of the partition, number of the GPU on its node, or empty for a reservation.
     pub name: String,
-    /// Index of the site of the nodes.
     pub site: usize,
     pub first: u32,
-    /// Number of consecutive nodes that are marked.
     pub count: u32,
-    /// Start of the interval; `None` for the beginning of the run.
     pub from: Option<f64>,
-    /// End of the interval; `None` for the end of the run.
     pub until: Option<f64>,
 }
 
-/// Divides sorted nodes into ranges of consecutive nodes. Returns the first node and the length of
-/// each range.
+/// Divides sorted nodes into ranges, each with its first node and its length.
 fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &node in nodes {
@@ -41,7 +36,6 @@ fn runs(nodes: &[Node]) -> Vec<(u32, u32)> {
     runs
 }
 
-/// Nodes in the partitions and reservations of a scenario.
 pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     let of = |area: Area| {
         let kind = if area.during.is_some() { "reserved" } else { "partition" };
@@ -61,10 +55,8 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Marked> {
     scenario.areas().into_iter().flat_map(of).collect()
 }
 
-/// Maximum number of outages of GPUs that a recording keeps.
 const MAX_OUTAGES: usize = 20_000;
 
-/// Marks a GPU of a node as out of service from `now` on.
 pub(super) fn gpu_down(marked: &mut Vec<Marked>, now: Time, (site, node): (usize, Node), gpu: u32) {
     if marked.len() < MAX_OUTAGES {
         let (from, name) = (Some(now.units()), gpu.to_string());
@@ -72,7 +64,6 @@ pub(super) fn gpu_down(marked: &mut Vec<Marked>, now: Time, (site, node): (usize
     }
 }
 
-/// Ends the mark of a GPU that returns to service.
 pub(super) fn gpu_up(marked: &mut [Marked], now: Time, (site, node): (usize, Node), gpu: u32) {
     let name = gpu.to_string();
     let is_own = |own: &&mut Marked| {
@@ -84,20 +75,16 @@ pub(super) fn gpu_up(marked: &mut [Marked], now: Time, (site, node): (usize, Nod
     }
 }
 
-/// Maximum number of sleep intervals that a recording keeps.
 const MAX_SLEEPS: usize = 20_000;
 
-/// Intervals in which nodes slept, and the nodes that sleep at the time of the last event.
 #[derive(Default)]
 pub(super) struct Sleep {
-    /// All sleep intervals, in order of their starts.
     pub(super) spans: Spans,
-    /// Index in `spans` of the unfinished sleep interval of each sleeping node, by site and node.
+    /// Index in `spans` of each sleeping node, by site and node.
     open: BTreeMap<(usize, Node), usize>,
 }
 
 impl Sleep {
-    /// Begins a sleep interval for each of the nodes.
     pub(super) fn begin(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if self.spans.node.len() == MAX_SLEEPS {
@@ -111,7 +98,6 @@ impl Sleep {
         }
     }
 
-    /// Ends the sleep intervals of nodes that wake up.
     pub(super) fn end(&mut self, now: Time, site: usize, nodes: &[Node]) {
         for &node in nodes {
             if let Some(place) = self.open.remove(&(site, node)) {

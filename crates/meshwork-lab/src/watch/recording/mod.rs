@@ -1,12 +1,9 @@
 //! Recording of one run for replay in a page: running and waiting jobs at every instant.
 //!
-//! Some runs are recorded completely while they run: see [`kept`]. Any other run depends only on
-//! its scenario, its replication and its inputs. So it is repeated to be shown, in the same way as
-//! by [`check`](crate::run::check). If that is impossible, the per-job output is used instead,
-//! which the setting `[output] jobs` writes.
-//!
-//! Events are in the order of the engine. A reader reconstructs the machine event by event, like
-//! [`Scene`].
+//! Some runs are recorded completely while they run: see [`kept`]. Any other run is repeated, as by
+//! [`check`](crate::run::check), because it depends only on its scenario, its replication and its
+//! inputs. If that is impossible, the per-job output is used. Events are in the order of the
+//! engine, and a reader applies them like [`Scene`].
 
 mod answers;
 mod columns;
@@ -45,18 +42,16 @@ pub use tape::{RecordingWindow, Tape};
 use timeline::Counts;
 pub use timeline::{Timeline, WaitDistribution};
 
-/// Description of a site of the machine, by which a page draws it.
+/// Site of a machine, as a page draws it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedSite {
-    /// Topology in words: `8 × 8 torus`.
     pub words: String,
-    /// Name of the wiring (such as `mesh`) with which the site is drawn.
+    /// Name of the drawn wiring, such as `mesh`.
     pub wiring: &'static str,
-    /// Side lengths of the site's grid of nodes, dimension 0 first.
+    /// Sides of the grid of nodes, dimension 0 first.
     pub sides: Vec<u32>,
-    /// Speed of the site, relative to the machine for which the workload states run times.
+    /// Speed relative to the machine of the workload's run times.
     pub speed: f64,
-    /// Resources of the site's nodes, if several jobs can share a node; otherwise `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<RecordedNodes>,
 }
@@ -65,17 +60,16 @@ pub struct RecordedSite {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedNodes {
     pub types: Vec<RecordedType>,
-    /// Types of all nodes in order. Each element stands for consecutive nodes of one type: their
-    /// number, and the index of the type.
+    /// Consecutive nodes of one type: their number, and the index of the type.
     pub of: Vec<(u32, u32)>,
 }
 
-/// A type of nodes, with its amount of each resource.
+/// Type of nodes, with its amount of each resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedType {
     pub name: String,
     pub cpu: u32,
-    /// Memory in MiB.
+    /// In MiB.
     pub mem: u32,
     pub gpu: u32,
     pub other: u32,
@@ -113,7 +107,6 @@ impl RecordedSite {
         }
     }
 
-    /// Number of processors of a site (of cores, if jobs share nodes).
     fn processors(&self) -> u64 {
         if let Some(RecordedNodes { types, of }) = &self.shared {
             let cores =
@@ -124,8 +117,7 @@ impl RecordedSite {
     }
 }
 
-/// Wiring with which a topology is drawn. In the picture of a torus all edges wrap around, so a
-/// torus whose edges do not wrap around in some dimension is drawn as a mesh.
+/// Wiring of a drawing. A torus whose edges do not all wrap around is drawn as a mesh.
 fn drawn_as(topology: &Topology) -> Wiring {
     let grid = topology.grid();
     let is_open = (0..grid.dimensions()).any(|d| !grid.is_ring(d) && grid.sides()[d] > 2);
@@ -135,87 +127,70 @@ fn drawn_as(topology: &Topology) -> Wiring {
     }
 }
 
-/// A request that one or more jobs of a run make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedRequest {
-    /// Text of the request as in the `table` workload: `7`, `3x5`, `2^3`.
+    /// Text as in the `table` workload: `7`, `3x5`, `2^3`.
     pub text: String,
-    /// Number of requested nodes.
     pub nodes: u64,
 }
 
-/// A recorded run, or a part of it.
-///
-/// As JSON it has these fields, with the columns packed: see [`Columns`].
+/// Recorded run or part of it. In JSON, the columns are packed: see [`Columns`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recording {
-    /// Label of the run, made of the swept values of its scenario.
+    /// Swept values of the scenario.
     pub title: String,
-    /// Number of the scenario, from 1.
+    /// Number, counted from 1.
     pub scenario: u64,
-    /// Number of the replication, from 1.
+    /// Number, counted from 1.
     pub replication: u64,
-    /// Unit and start of the run's clock: see [`Clock`]. Times in the recording are in units of the
-    /// clock.
+    /// Unit and start of all times in the recording.
     pub clock: Clock,
     pub sites: Vec<RecordedSite>,
-    /// Start of the part of the run that is shown.
     pub from: f64,
-    /// End of the part of the run that is shown.
     pub until: f64,
-    /// Notes on the recording, one sentence each. A note tells, for example, why the recording is
-    /// not of the whole run.
+    /// Sentences such as the reason why the recording is not of the whole run.
     pub notes: Vec<String>,
-    /// Distinct requests of all jobs, to which columns refer by index.
+    /// Distinct requests, to which columns refer by index.
     pub asked: Vec<RecordedRequest>,
-    /// Distinct lists of side lengths of allocated blocks, to which columns refer by index.
+    /// Distinct sides of allocated blocks, to which columns refer by index.
     pub shapes: Vec<Vec<u32>>,
-    /// Names of all users; empty if no user is known. If some jobs have no user, one of the names
-    /// is empty.
+    /// Names of users, empty for jobs without one; no names if no user is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
-    /// Names of all partitions that jobs request; empty if there are none. If some jobs request no
-    /// partition, one of the names is empty.
+    /// Names of requested partitions, empty for jobs without one; no names if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<String>,
-    /// Nodes of partitions and reservations, and failed GPUs. A picture of the machine marks them.
+    /// Marks of nodes in partitions and reservations, and of failed GPUs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<Marked>,
-    /// Reason for which a job waits although it could start.
-    ///
-    /// It is `priority`, or `reserved` if the scheduler makes reservations. `None` if reasons for
-    /// waiting are unknown.
+    /// Reason for which a job waits although it could start. It is `priority`, or `reserved` if the
+    /// scheduler makes reservations; `None` if unknown.
     pub held_up: Option<&'static str>,
-    /// Last instant for which reasons for waiting are known; `None` if they are known for all
-    /// instants.
+    /// Last instant with known reasons for waiting; `None` if all are known.
     pub answers_until: Option<f64>,
-    /// Events of the run.
     #[serde(flatten)]
     pub columns: Columns,
 }
 
-/// A stored run that is to be recorded or drawn, and how it is labelled.
+/// Stored run that is to be recorded or drawn, with its label.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Catalogue of the names that the scenario of the run may use.
     pub catalogue: &'a Catalogue,
     pub record: &'a RunRecord,
-    /// Label of the run; empty for a single run.
+    /// Label; empty for a single run.
     pub title: &'a str,
-    /// Number of the scenario of the run, from 1.
+    /// Number, counted from 1.
     pub scenario: u64,
 }
 
 impl Recording {
-    /// Reads the recording of a stored run in a results folder, for a window of time. If there is
-    /// no valid recording file, the run is repeated up to the end of the window. If that is
-    /// impossible too, its per-job output is used, unless jobs share nodes, and a note says so.
+    /// Reads the recording of a stored run in a results folder, for a window of time.
+    ///
+    /// Without a valid recording file, the run is repeated up to the end of the window. If that is
+    /// impossible, its per-job output is used, unless jobs share nodes, and a note says so.
     ///
     /// # Errors
     /// If the run cannot be replayed in any of these ways, or ended before the window begins.
-    ///
-    /// # Complexity
-    /// The time of the run, or **O(e)** for *e* events with a recording file. Memory **O(e)**.
     pub fn of(
         subject: Subject<'_>,
         folder: &Path,
@@ -224,11 +199,8 @@ impl Recording {
         Recording::with_timeline(subject, folder, window).map(|(recording, _)| recording)
     }
 
-    /// Reads a stored run as [`of`](Recording::of) does, and also its timeline. The timeline covers
-    /// the whole run if there is a recording file, otherwise the run up to the end of the window.
-    ///
-    /// # Errors
-    /// As for [`of`](Recording::of).
+    /// Reads a stored run as [`of`](Recording::of) does, with its timeline. The timeline is of the
+    /// whole run with a recording file, or else up to the end of the window.
     pub fn with_timeline(
         subject: Subject<'_>,
         folder: &Path,
@@ -261,11 +233,8 @@ impl Recording {
         }
     }
 
-    /// Adds what the file of a recording lacks: users, partitions, intervals of sleep, and GPU
-    /// outages.
-    ///
-    /// To find out, the run is repeated up to the end of the window. It is not repeated if its
-    /// scenario can have none of these, or if that is impossible.
+    /// Adds what the file of a recording lacks: users, partitions, sleep, and GPU outages. If the
+    /// scenario can have any of them, the run is repeated up to the end of the window.
     fn with_what_is_not_kept(
         self,
         subject: Subject<'_>,
@@ -298,14 +267,10 @@ impl Recording {
         Recording { users, partitions, marked, columns, ..self }
     }
 
-    /// Current state of a machine, in the form in which a page draws a recording.
+    /// Current state of a machine as a recording, by which a page draws a run in progress.
     ///
-    /// It contains all running jobs and the first `most_waiting` waiting jobs. With it, a page
-    /// draws a run in progress with the same code as a finished run. The number of the scenario is
-    /// 0, and sites have speed 1.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* jobs.
+    /// It has all running jobs and the first `most_waiting` waiting jobs. The number of the
+    /// scenario is 0, and sites have speed 1.
     #[must_use]
     pub fn still(title: &str, replication: u64, scene: &Scene, most_waiting: usize) -> Recording {
         let mut happenings = Vec::new();
@@ -357,13 +322,11 @@ impl Recording {
         }
     }
 
-    /// Number of jobs in the recording.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.columns.number.len()
     }
 
-    /// Note on which part of the run is shown; `None` if all of it is.
     fn part(record: &RunRecord, tape: &Tape, window: RecordingWindow) -> Option<String> {
         let time = |time: f64| significant(time, 6);
         let (jobs, until) = (count(tape.jobs() as u64), time(tape.until().units()));
@@ -402,8 +365,6 @@ impl Recording {
         }
     }
 
-    /// Completes the recording of a run that ended at `end`, with the events that were kept during
-    /// the run.
     fn filled(
         mut self,
         subject: Subject<'_>,
@@ -434,10 +395,6 @@ impl Recording {
     }
 }
 
-/// The scenario of a run that can be repeated.
-///
-/// # Errors
-/// If the run cannot be repeated.
 fn repeatable(
     catalogue: &Catalogue,
     record: &RunRecord,
@@ -458,12 +415,11 @@ fn scenario_as_it_was(catalogue: &Catalogue, record: &RunRecord) -> Result<Scena
     Ok(Scenario::read_in(catalogue, &table)?)
 }
 
-/// Observer of a run that collects the run's timeline, and a recording of a window of time.
+/// Observer that collects a run's timeline, and a recording of a window of time.
 struct Heard {
     window: RecordingWindow,
     tape: Tape,
     counts: Counts,
-    /// Nodes of partitions and reservations, and failed GPUs. A picture of the machine marks them.
     marked: Vec<Marked>,
     asleep: Sleep,
 }
@@ -474,7 +430,7 @@ impl Heard {
         Heard { window, tape: Tape::new(window), counts: Counts::default(), marked, asleep }
     }
 
-    /// Creates an observer for a run of this scenario, which also collects the reasons for waiting.
+    /// Creates an observer that also collects the reasons for waiting.
     fn of(window: RecordingWindow, scenario: &Scenario, replication: u64) -> Heard {
         let answers = Answers::of(scenario, replication);
         let tape = Tape::on(scenario.topologies(), window, answers);
@@ -486,8 +442,7 @@ impl Heard {
         self.tape.take(happening);
     }
 
-    /// Builds recording and timeline of a run that ended at `end`. `whole` tells whether the
-    /// observer has seen the run to its end.
+    /// Recording and timeline of a run that ended at `end`, and was observed `whole`.
     fn seen(
         self,
         subject: Subject<'_>,
@@ -529,7 +484,6 @@ impl Observer for Heard {
     }
 }
 
-/// Repeats a stored run and records it, with its timeline.
 fn again(
     subject: Subject<'_>,
     scenario: &Scenario,

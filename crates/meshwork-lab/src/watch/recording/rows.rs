@@ -18,9 +18,6 @@ use crate::study::JobFormat;
 use crate::watch::{EventKind, RunEvent};
 
 /// Makes the recording of a run from its per-job output in a results folder.
-///
-/// # Errors
-/// If there is no per-job output or it cannot be read.
 pub(super) fn read(
     subject: Subject<'_>,
     folder: &Path,
@@ -52,9 +49,8 @@ pub(super) fn read(
     Ok((recording, timeline))
 }
 
-/// A row of per-job output: the request of a finished job, and when and where the job ran.
+/// Request of a finished job, and when and where it ran.
 struct Row {
-    /// Request of the job, and its other attributes in a table of jobs.
     asked: table::Row,
     start: f64,
     finish: f64,
@@ -62,10 +58,8 @@ struct Row {
     blocks: String,
 }
 
-/// Number of columns that are present in all per-job output.
 const COLUMNS: usize = 13;
 
-/// The rows of a file of per-job output.
 fn rows(path: &Path) -> Result<Vec<Row>, String> {
     let shown = path.display().to_string();
     debug_assert_eq!(HEADER.split(',').count(), COLUMNS, "each is read");
@@ -112,9 +106,7 @@ fn row(line: u64, cells: [Option<Cell<'_>>; COLUMNS]) -> Result<Row, String> {
     Ok(row)
 }
 
-/// Events of the jobs in `rows`, in the order in which the engine would report them. At one
-/// instant, departures come first, then arrivals, then starts. An exception is the departure of a
-/// job with the run time 0, which comes after its start.
+/// Events in the engine's order. A job with the run time 0 departs after its start.
 fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, String> {
     let mut all: Vec<(Time, u8, RunEvent)> = Vec::with_capacity(3 * rows.len());
     for (i, row) in rows.into_iter().enumerate() {
@@ -147,7 +139,6 @@ fn happenings(rows: Vec<Row>, topologies: &[Topology]) -> Result<Vec<RunEvent>, 
     Ok(all.into_iter().map(|(_, _, happening)| happening).collect())
 }
 
-/// Parses the text written by [`Placement::text`].
 fn placement(text: &str, grid: &Grid) -> Option<Placement> {
     let block = |text: &str| {
         let (corner, sides) = text.split_once(':')?;

@@ -11,18 +11,14 @@ use super::answers::Answers;
 use super::{Columns, RecordedRequest};
 use crate::watch::{EventKind, RunEvent};
 
-/// Maximum number of blocks of nodes in a recording.
-///
-/// Jobs that move at every instant, or have many blocks, fill a page long before the limit on the
-/// number of jobs is reached.
+/// Most blocks in a recording. Jobs that move often fill a page before the limit on jobs.
 const MAX_BLOCKS: usize = 1_000_000;
 
-/// Window of time of a run: the events in it are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
-    /// Start of the window. Jobs that wait or run at that time are kept too.
+    /// Jobs that wait or run at this time are kept too.
     pub from: f64,
-    /// Maximum number of arrivals in the window; the window ends after the last of them.
+    /// Most arrivals; the window ends after the last of them.
     pub jobs: usize,
 }
 
@@ -32,18 +28,18 @@ impl Default for RecordingWindow {
     }
 }
 
-/// An observer that keeps the events of a window, and ends the run after the window.
+/// Observer that keeps the events of a window, and ends the run after it.
+#[derive(Default)]
 pub struct Tape {
     window: RecordingWindow,
-    /// Earlier events of the jobs that still wait or run when the window begins.
+    /// Earlier events of the jobs in the system when the window begins.
     earlier: BTreeMap<JobId, Vec<(u64, RunEvent)>>,
     before: u64,
-    /// Nodes that went out of service before the window and have not returned, each with its event.
+    /// Nodes that went out of service before the window and have not returned.
     down: BTreeMap<(usize, Node), (u64, RunEvent)>,
-    /// Events of the current instant. All events of an instant are kept, or none.
+    /// Events of the current instant, all of which are kept, or none.
     instant: Vec<RunEvent>,
     begun: bool,
-    /// Number of kept jobs that arrived before the window.
     known: usize,
     full: bool,
     until: Time,
@@ -53,58 +49,31 @@ pub struct Tape {
     users: BTreeMap<String, u32>,
     partitions: BTreeMap<String, u32>,
     columns: Columns,
-    /// Topologies of the sites, which give the types of nodes if jobs share nodes.
     topologies: Vec<Topology>,
-    /// Site of each running job; used only if jobs share nodes.
     sites: BTreeMap<JobId, usize>,
-    /// Source of the reasons for waiting, if they are recorded.
     answers: Option<Answers>,
-    /// Last instant before the limit on the number of questions to allocators was reached.
+    /// Last instant before the limit of questions was reached.
     answers_until: Option<Time>,
 }
 
-/// Recorded events of a run as columns, and the lists into which some columns hold indices.
+/// Recorded events as columns, and the lists to which some columns refer.
 pub(super) struct Heard {
     pub(super) columns: Columns,
     pub(super) asked: Vec<RecordedRequest>,
     pub(super) shapes: Vec<Vec<u32>>,
     pub(super) users: Vec<String>,
     pub(super) partitions: Vec<String>,
-    /// Reason why a job waits although it could start; `None` if reasons are not recorded.
     pub(super) held_up: Option<&'static str>,
     pub(super) answers_until: Option<Time>,
 }
 
 impl Tape {
-    /// Creates an empty tape.
     #[must_use]
     pub fn new(window: RecordingWindow) -> Tape {
-        Tape {
-            window,
-            earlier: BTreeMap::new(),
-            before: 0,
-            down: BTreeMap::new(),
-            instant: Vec::new(),
-            begun: false,
-            known: 0,
-            full: false,
-            until: Time::ZERO,
-            places: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            shapes: BTreeMap::new(),
-            users: BTreeMap::new(),
-            partitions: BTreeMap::new(),
-            columns: Columns::default(),
-            topologies: Vec::new(),
-            sites: BTreeMap::new(),
-            answers: None,
-            answers_until: None,
-        }
+        Tape { window, ..Tape::default() }
     }
 
-    /// Creates an empty record of the events of a run on these sites.
-    ///
-    /// If `answers` is given, the allocators' answers to waiting requests are recorded too.
+    /// Empty tape for a run on these sites, with the reasons of `answers` if given.
     pub(super) fn on(
         topologies: Vec<Topology>,
         window: RecordingWindow,
@@ -113,7 +82,6 @@ impl Tape {
         Tape { topologies, answers, ..Tape::new(window) }
     }
 
-    /// Adds an event of the run.
     pub fn take(&mut self, happening: RunEvent) {
         if self.full {
             return;
@@ -139,36 +107,30 @@ impl Tape {
         }
     }
 
-    /// Keeps the events of the last instant, at the end of the run.
     pub(super) fn end(&mut self) {
         if !self.full {
             self.keep_instant();
         }
     }
 
-    /// Whether the window ended before the run did.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Whether any event was in the window.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Last instant with events that are kept.
     pub(super) fn until(&self) -> Time {
         self.until
     }
 
-    /// Number of jobs whose events are kept.
     pub(super) fn jobs(&self) -> usize {
         self.columns.number.len()
     }
 
     pub(super) fn heard(mut self) -> Heard {
-        // Drop a column if no name in it is known.
         for (names, column) in [
             (&mut self.users, &mut self.columns.user),
             (&mut self.partitions, &mut self.columns.partition),
@@ -193,8 +155,7 @@ impl Tape {
         }
     }
 
-    /// Stores an event from before the window. Only jobs that still wait or run count, and of their
-    /// placements only the last one.
+    /// Stores an event from before the window, if its job is still in the system.
     fn remember(&mut self, happening: RunEvent) {
         let id = happening.id;
         self.before += 1;
@@ -242,7 +203,7 @@ impl Tape {
             }
             self.instant.push(happening);
         }
-        // `answers` has applied all of these events, so its state is that of the last instant.
+        // `answers` has applied all of these events.
         self.keep_instant();
         self.known = self.columns.number.len();
     }
@@ -256,7 +217,6 @@ impl Tape {
             return;
         }
         for (request, answer) in answers.changes(self.until) {
-            // Only requests of waiting jobs change their answer, and these have an index.
             let Some(&place) = self.asked.get(&request) else { continue };
             self.columns.answered.push(place);
             self.columns.answer.push(answer);
@@ -269,7 +229,7 @@ impl Tape {
         }
     }
 
-    /// Stores the events of the current instant in the recording. Returns whether there were any.
+    /// Stores the events of the current instant, and returns whether there were any.
     fn keep_happenings(&mut self) -> bool {
         let instant = std::mem::take(&mut self.instant);
         let Some(first) = instant.first() else { return false };
@@ -327,7 +287,7 @@ impl Tape {
 
     fn add(&mut self, id: JobId, job: &Job) {
         self.places.insert(id, self.columns.number.len() as u32);
-        // If a workload has no job numbers, use the position in the order of arrival, as elsewhere.
+        // Without job numbers, the position in the order of arrival is used.
         let number = if job.number > 0 { job.number } else { id.0 + 1 };
         self.columns.number.push(number as f64);
         let next = self.asked.len() as u32;
@@ -367,7 +327,7 @@ impl Tape {
     }
 }
 
-/// Keys of a map from keys to indices, in the order of the indices.
+/// Keys in the order of their indices.
 fn in_place<K>(map: &BTreeMap<K, u32>) -> impl Iterator<Item = &K> {
     let mut keys: Vec<(&K, &u32)> = map.iter().collect();
     keys.sort_by_key(|(_, place)| **place);

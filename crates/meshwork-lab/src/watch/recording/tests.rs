@@ -17,7 +17,7 @@ use crate::{Options, Study, run};
 use meshwork::catalogue::Catalogue;
 use meshwork::topology::Node;
 
-/// Events of a recording in order, decoded as a page decodes them.
+/// Events of a recording, decoded as a page decodes them.
 fn told(recording: &Recording) -> Vec<RunEvent> {
     let json = serde_json::to_value(recording).unwrap();
     let columns = unpacked(&json);
@@ -76,10 +76,8 @@ fn told(recording: &Recording) -> Vec<RunEvent> {
     all
 }
 
-/// State of a scene (the machine and queue at an instant), in a form that can be compared.
-///
-/// For every node, it has the number of the job there, 0 for none, or a special number for an
-/// outage. For every waiting job, it has its number and the number of requested nodes.
+/// Nodes and queue of a scene, for comparison. A node has the number of its job, 0 for none, or a
+/// number for an outage. A waiting job has its number and its requested nodes.
 fn seen(scene: &Scene) -> (Vec<u64>, Vec<(u64, u64)>) {
     let number = |id: JobId| scene.running()[&id].job.number;
     let owners = scene.topologies().iter().enumerate().flat_map(|(site, topology)| {
@@ -114,7 +112,6 @@ fn lived(study: &Study) -> (Vec<RunEvent>, Vec<Topology>) {
     }
 }
 
-/// Writes a study and runs it into a new folder.
 fn stored(head: &str, tail: &str) -> (TempDir, Study) {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -122,19 +119,26 @@ fn stored(head: &str, tail: &str) -> (TempDir, Study) {
          sizes = 'uniform'\nruntimes = {{ name = 'exponential', mean = 5.0 }}\n{tail}"
     );
     let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
-    let options = Options { out: Some(folder.path().to_owned()), threads: 1, ..Options::default() };
-    let finished = run(&study, &options).unwrap();
+    let finished = run(&study, &options(folder.path())).unwrap();
     assert_eq!(finished.failures, [""; 0]);
     (folder, study)
 }
 
+fn options(folder: &Path) -> Options<'static> {
+    Options { out: Some(folder.to_owned()), threads: 1, ..Options::default() }
+}
+
 fn recorded(folder: &Path, window: RecordingWindow) -> Result<Recording, RecordingError> {
-    let record = &load(folder).unwrap().records[0];
-    Recording::of(
-        Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 },
-        folder,
-        window,
-    )
+    recording_of(&load(folder).unwrap().records[0], folder, window)
+}
+
+fn recording_of(
+    record: &RunRecord,
+    folder: &Path,
+    window: RecordingWindow,
+) -> Result<Recording, RecordingError> {
+    let subject = Subject { catalogue: &Catalogue::standard(), record, title: "", scenario: 1 };
+    Recording::of(subject, folder, window)
 }
 
 const MACHINES: [&str; 7] = [
@@ -210,7 +214,7 @@ fn a_window_behind_the_run_is_refused() {
 #[test]
 fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
     for format in if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"] } {
-        // For jobs that are moved or interrupted, the output has only the last placement.
+        // For moved or interrupted jobs, the output has only the last placement.
         let stay = |machine: &&&str| {
             ["equipartition", "failures"].iter().all(|word| !machine.contains(word))
         };
@@ -219,11 +223,8 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
             let (folder, study) = stored(&head, &format!("[output]\njobs = ['{format}']"));
             let mut record = load(folder.path()).unwrap().records.remove(0);
             record.model_version += 1;
-            let catalogue = Catalogue::standard();
-            let subject =
-                Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
             let recording =
-                Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap();
+                recording_of(&record, folder.path(), RecordingWindow::default()).unwrap();
             assert!(recording.notes[0].contains("so this is its per-job output"));
             let told = told(&recording);
             let (lived, topologies) = lived(&study);
@@ -238,7 +239,7 @@ fn a_run_whose_model_is_gone_is_read_from_its_job_output() {
             for &instant in lived.iter().map(|h| &h.at).collect::<Vec<_>>().iter().step_by(5) {
                 let ours = seen(&scene_at(&told, &topologies, *instant)).0;
                 let theirs = seen(&scene_at(&lived, &topologies, *instant)).0;
-                // Jobs that never finished are not in the per-job output.
+                // Unfinished jobs are not in the per-job output.
                 let is_known = |number: &u64| finished.contains(&JobId(number - 1));
                 let theirs: Vec<u64> =
                     theirs.iter().map(|n| if *n > 0 && is_known(n) { *n } else { 0 }).collect();
@@ -253,9 +254,7 @@ fn without_either_there_is_a_sentence() {
     let (folder, _) = stored(&format!("record = false\n{}", MACHINES[0]), "");
     let mut record = load(folder.path()).unwrap().records.remove(0);
     record.model_version = 0;
-    let catalogue = Catalogue::standard();
-    let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
-    let sentence = Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap_err();
+    let sentence = recording_of(&record, folder.path(), RecordingWindow::default()).unwrap_err();
     assert_eq!(
         sentence.to_string(),
         format!(
@@ -266,7 +265,6 @@ fn without_either_there_is_a_sentence() {
     );
 }
 
-/// Recording and timeline of the first run in a folder, for a window of time.
 fn seen_of(folder: &Path, window: RecordingWindow) -> (Recording, Timeline) {
     let record = &load(folder).unwrap().records[0];
     Recording::with_timeline(
@@ -310,9 +308,7 @@ fn a_kept_run_is_not_simulated_again() {
     let (folder, _) = stored(MACHINES[1], "");
     let mut record = load(folder.path()).unwrap().records.remove(0);
     record.model_version += 1;
-    let catalogue = Catalogue::standard();
-    let subject = Subject { catalogue: &catalogue, record: &record, title: "", scenario: 1 };
-    let recording = Recording::of(subject, folder.path(), RecordingWindow::default()).unwrap();
+    let recording = recording_of(&record, folder.path(), RecordingWindow::default()).unwrap();
     assert_eq!(recording.notes, [""; 0]);
     assert_eq!(recording, recorded(folder.path(), RecordingWindow::default()).unwrap());
 }
@@ -344,24 +340,17 @@ fn what_is_not_whole_is_not_taken() {
         assert!(events(&other).is_err(), "another bit at {at}");
     }
     assert!(events(&[&whole[..], &whole[..]].concat()).is_err());
-    assert!(
-        events(b"")
-            .unwrap_err()
-            .to_string()
-            .ends_with("this recording cannot be read (it ends too soon)")
-    );
-    // The recording of one run is refused under the key of another run.
+    let empty = events(b"").unwrap_err().to_string();
+    assert!(empty.ends_with("this recording cannot be read (it ends too soon)"));
     let other = String::from_utf8_lossy(&whole).find(&key).unwrap();
     assert_eq!(other, "meshwork recording 1\n".len());
     std::fs::write(kept::path(folder.path(), &"0".repeat(key.len())), &whole).unwrap();
     let strange = kept::replay(folder.path(), &"0".repeat(key.len()), &mut |_| true);
     assert!(strange.unwrap_err().to_string().contains("it is of another run"));
-    // If the recording is incomplete, a page is still made by repeating the run.
     std::fs::write(&path, &whole[..100]).unwrap();
     assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
 }
 
-/// Names of the recording files in a results folder.
 fn kept_files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder.join(kept::RECORDINGS)).into_iter().flatten();
     let mut names: Vec<String> =
@@ -372,8 +361,7 @@ fn kept_files(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_study_says_what_is_kept() {
-    // Without the setting `record`, one scenario for each compared scheduler is recorded: the
-    // scenario with the last seed.
+    // Without `record`, the last seed of each compared scheduler is recorded.
     let sweep = "[sweep]\nscheduler = ['fcfs', 'sjf', 'easy']\nseed = [1, 2]\n";
     let count = |record: &str| {
         let head = format!("{record}\nreplications = 2\n{}", MACHINES[2]);
@@ -387,8 +375,7 @@ fn a_run_is_run_again_for_a_recording_that_is_asked_for() {
     for (record, comes_back) in [("record = true", true), ("", false)] {
         let (folder, study) = stored(&format!("{record}\n{}", MACHINES[0]), "");
         std::fs::remove_file(kept_file(folder.path())).unwrap();
-        let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-        assert_eq!(run(&study, &options).unwrap().failures, [""; 0]);
+        assert_eq!(run(&study, &options(folder.path())).unwrap().failures, [""; 0]);
         assert_eq!(kept_file(folder.path()).is_file(), comes_back, "{record}");
         assert_eq!(load(folder.path()).unwrap().records.len(), 1);
     }
@@ -401,8 +388,7 @@ fn what_a_killed_run_left_is_removed_and_never_taken() {
     let left = path.with_extension("run.1.0.tmp");
     std::fs::rename(&path, &left).unwrap();
     assert!(recorded(folder.path(), RecordingWindow::default()).unwrap().jobs() >= 120);
-    let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-    run(&study, &options).unwrap();
+    run(&study, &options(folder.path())).unwrap();
     assert_eq!(kept_files(folder.path()), [""; 0]);
 }
 
@@ -417,15 +403,10 @@ fn a_folder_that_cannot_be_made_costs_no_run() {
             MACHINES[0]
         );
         let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
-        let options = Options { out: Some(folder.path().to_owned()), ..Options::default() };
-        let finished = run(&study, &options).unwrap();
+        let finished = run(&study, &options(folder.path())).unwrap();
         assert_eq!(finished.failures.len(), failures, "{:?}", finished.failures);
-        assert!(
-            finished
-                .failures
-                .iter()
-                .all(|sentence| sentence.contains("a file stands where a folder"))
-        );
+        let is_known = |sentence: &String| sentence.contains("a file stands where a folder");
+        assert!(finished.failures.iter().all(is_known));
         assert!(finished.results.runs[0].ended() == 1);
     }
 }
@@ -440,7 +421,6 @@ fn at_a_glance_are_the_means_of_the_run() {
         let mean = timeline.utilization.iter().sum::<f64>() / timeline.utilization.len() as f64;
         let metric = findings.metric("utilization").unwrap().value.unwrap();
         assert!((mean - metric).abs() < 1e-9, "{machine}: {mean} is not {metric}");
-        // Waits of jobs, computed from the events of the run.
         let (lived, _) = lived(&study);
         let arrival = |id: JobId| {
             let is = |h: &&RunEvent| h.id == id && matches!(h.what, EventKind::Arrived(_));
@@ -471,7 +451,6 @@ fn a_run_that_goes_on_is_drawn_as_it_stands() {
     }
 }
 
-/// An observer that records why jobs wait, as the engine reports it during the run.
 #[derive(Default)]
 struct Causes(Vec<(Time, JobId, Cause)>);
 
@@ -485,9 +464,6 @@ impl Observer for Causes {
     }
 }
 
-/// Recorded answer to a job's request at a time, which tells whether the request could start.
-///
-/// It is `None` before the first answer.
 fn answer(columns: &Columns, job: usize, at: Time) -> Option<u8> {
     let mut place = 0;
     let mut last = None;
@@ -519,7 +495,7 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
             let mut causes = Causes::default();
             let point = crate::study::expand::point_at(&study, 0).unwrap();
             point.scenario.run(0, &Files::of(&study), &mut causes).unwrap();
-            // One recording from the beginning of the run, and one of a later part of the run.
+            // From the beginning of the run, and from later on.
             for from in [0.0, 60.0] {
                 let window = RecordingWindow { from, ..RecordingWindow::default() };
                 let recording = recorded(folder.path(), window).unwrap();
@@ -543,7 +519,6 @@ fn why_jobs_wait_is_what_the_run_itself_says() {
     assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
 }
 
-/// An observer that collects the events of a run.
 #[derive(Default)]
 struct All(Vec<RunEvent>);
 
@@ -553,11 +528,10 @@ impl Observer for All {
     }
 }
 
-/// Amounts of the four resources of a node: cores, memory, thousandths of GPUs, and `other`.
+/// Cores, memory, thousandths of GPUs, and `other`.
 type Amounts = [u64; 4];
 
-/// Amounts of each node's resources that jobs hold on a site, summed over the placements in a
-/// scene.
+/// Held amounts of each node of a site, summed over placements in a scene.
 fn held_by_cells(scene: &Scene, site: usize) -> Vec<Amounts> {
     let types = scene.topologies()[site].types().unwrap();
     let mut held = vec![[0; 4]; types.nodes() as usize];
@@ -580,9 +554,7 @@ fn held_by_cells(scene: &Scene, site: usize) -> Vec<Amounts> {
     held
 }
 
-/// Amounts of each node's resources that jobs hold on a site after some events of a recording.
-///
-/// The events are the first `count` ones, and no job moves.
+/// Held amounts of each node of a site after the first `count` events, none of them moves.
 fn held_by_columns(columns: &Columns, count: usize, site: usize, nodes: usize) -> Vec<Amounts> {
     let PartColumns { count: counts, node, cpu, mem, gpu, other } = &columns.parts;
     let (mut running, mut placed, mut part) = (BTreeMap::new(), 0, 0);
@@ -627,8 +599,7 @@ fn parts_are_what_jobs_hold(machine: &str) {
          {{ gpu = 2, cpu = 16, pieces = 3 }}, {{ cpu = 20, other = 2 }}] }}\n"
     );
     let study = Study::parse("a.toml", &text, folder.path(), &[]).unwrap();
-    let options = Options { out: Some(folder.path().to_owned()), threads: 1, ..Options::default() };
-    let finished = run(&study, &options).unwrap();
+    let finished = run(&study, &options(folder.path())).unwrap();
     assert_eq!(finished.failures, [""; 0]);
     let point = crate::study::expand::point_at(&study, 0).unwrap();
     let mut all = All::default();
@@ -642,11 +613,7 @@ fn parts_are_what_jobs_hold(machine: &str) {
     let json = serde_json::to_value(&recording).unwrap();
     assert_eq!(json["sites"][0]["shared"]["types"][1]["mem"], 1000);
     assert_eq!(json["sites"][0]["shared"]["of"], serde_json::json!([[4, 0], [2, 1]]));
-    assert!(
-        recording.asked.iter().any(|own| own.text.contains("gpu=0.5")),
-        "{:?}",
-        recording.asked
-    );
+    assert!(recording.asked.iter().any(|own| own.text.contains("gpu=0.5")));
     assert!(recording.held_up.is_some(), "reasons are known");
 
     let (columns, mut scene) = (unpacked(&json), Scene::new(point.scenario.topologies()));
@@ -671,12 +638,6 @@ fn parts_are_what_jobs_hold(machine: &str) {
     let metric = outcome.metrics.iter().find(|own| own.name == "utilization").unwrap();
     assert!((scene.means().unwrap().0 - metric.value.unwrap()).abs() < 1e-9);
     let still = Recording::still("", 0, &scene, 5);
-    assert_eq!(
-        still.sites,
-        recording
-            .sites
-            .iter()
-            .map(|site| RecordedSite { speed: 1.0, ..site.clone() })
-            .collect::<Vec<_>>()
-    );
+    let sites = recording.sites.into_iter().map(|site| RecordedSite { speed: 1.0, ..site });
+    assert_eq!(still.sites, sites.collect::<Vec<_>>());
 }

@@ -11,60 +11,45 @@ use super::kept::replay;
 use super::{RecordedSite, RecordingError, Subject, scenario_as_it_was, sites};
 use crate::watch::{EventKind, RunEvent};
 
-/// Number of intervals of equal length into which a timeline divides the time of a run.
 const SPANS: usize = 500;
 
-/// Approximate number of waits in the distribution. If there are fewer jobs, it has all waits.
+/// Approximate number of waits in the distribution, or all waits of fewer jobs.
 const WAITS: usize = 1000;
 
-/// Serialises numbers with six significant digits, more than a plot can show.
+/// Serialises with six significant digits, more than a plot can show.
 fn brief<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     let brief = |number: &f64| format!("{number:.5e}").parse::<f64>().unwrap_or(*number);
     serializer.collect_seq(numbers.iter().map(brief))
 }
 
-/// Utilization, queue and waits of a run, for plots. Timelines of several runs in one plot show how
-/// policies serve the same jobs.
-///
-/// Times and waits are in units of the clock of the run.
+/// Utilization, queue and waits of a run, for plots, in units of its clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Number of the scenario, from 1.
+    /// Number, counted from 1.
     pub scenario: u64,
-    /// Number of the replication, from 1.
+    /// Number, counted from 1.
     pub replication: u64,
-    /// Label of the run: the swept values of its scenario.
     pub title: String,
     /// Swept keys and values that make up `title`.
     pub swept: Vec<(String, String)>,
-    /// Number of nodes of all sites (of cores, where jobs share nodes).
+    /// Nodes of all sites (cores, where jobs share nodes).
     pub processors: u64,
-    /// Time of the first event of a job.
     pub from: f64,
-    /// Time at which the timeline ends.
     pub until: f64,
-    /// Whether the timeline covers the whole run, not only the part up to the end of the window.
     pub whole: bool,
-    /// Mean utilization in each of the intervals of equal length, as a share.
+    /// Mean share in each interval.
     #[serde(serialize_with = "brief")]
     pub utilization: Vec<f64>,
     /// Mean number of waiting jobs in each interval.
     #[serde(serialize_with = "brief")]
     pub queue: Vec<f64>,
-    /// Maximum number of waiting jobs in each interval.
+    /// Largest number of waiting jobs in each interval.
     pub longest: Vec<u64>,
-    /// Distribution of the waits of jobs, from arrival to start.
     pub waits: WaitDistribution,
 }
 
 impl Timeline {
     /// Builds the timeline of a recorded run.
-    ///
-    /// # Errors
-    /// If there is no readable recording of the run.
-    ///
-    /// # Complexity
-    /// **O(e)** for *e* events, and memory for all of them.
     pub fn of(subject: Subject<'_>, folder: &Path) -> Result<Timeline, RecordingError> {
         let record = subject.record;
         let scenario = scenario_as_it_was(subject.catalogue, record)?;
@@ -79,7 +64,6 @@ impl Timeline {
         Ok(timeline.of_run(subject))
     }
 
-    /// Takes scenario number, replication number and label from the given run.
     pub(super) fn of_run(self, subject: Subject<'_>) -> Timeline {
         Timeline {
             scenario: subject.scenario,
@@ -90,29 +74,21 @@ impl Timeline {
     }
 }
 
-/// Cumulative distribution of waits: for selected waits, the share of jobs that waited at most that
-/// long.
+/// Cumulative distribution: for selected waits, the share of jobs that waited at most that long.
 ///
-/// Each share is exact. With more than a thousand jobs, consecutive shares are a thousandth apart,
-/// or more if several jobs waited equally long. Among the longest waits more are selected, so that
-/// the tail of the distribution is visible.
+/// Shares are exact. With more than a thousand jobs, they are about a thousandth apart, and closer
+/// among the longest waits, so that the tail is visible.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WaitDistribution {
-    /// Number of started jobs.
     pub jobs: usize,
-    /// Selected waits, in ascending order.
     #[serde(serialize_with = "brief")]
     pub wait: Vec<f64>,
-    /// For each selected wait, the share of all jobs that waited at most that long.
+    /// Share of all jobs that waited at most as long as each selected wait.
     #[serde(serialize_with = "brief")]
     pub share: Vec<f64>,
 }
 
 impl WaitDistribution {
-    /// Builds the distribution from all waits of a run.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* waits.
     #[must_use]
     pub fn of(mut waits: Vec<f64>) -> WaitDistribution {
         waits.sort_by(f64::total_cmp);
@@ -137,9 +113,7 @@ impl WaitDistribution {
     }
 }
 
-/// Numbers of a running simulation over time, from which its [`Timeline`] is built.
-///
-/// The memory is some 24 bytes for each event.
+/// Counts of a running simulation, by some 24 bytes for each event, for its [`Timeline`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     at: Vec<Time>,
@@ -192,7 +166,6 @@ impl Counts {
         self.now_held = self.now_held - before.unwrap_or(0) + nodes;
     }
 
-    /// Builds the timeline from the first event up to the time `until`.
     pub(super) fn timeline(self, processors: u64, until: f64, whole: bool) -> Timeline {
         let from = self.at.first().map_or(0.0, |at| at.units());
         let until = until.max(from);
@@ -215,7 +188,7 @@ impl Counts {
         }
     }
 
-    /// Time-weighted mean and maximum of `counts`, in each of the intervals between two times.
+    /// Time-weighted means and maxima of `counts` in intervals between two times.
     fn spans(&self, counts: &[u64], from: f64, until: f64) -> (Vec<f64>, Vec<u64>) {
         if until <= from {
             return (Vec::new(), Vec::new());
@@ -264,7 +237,7 @@ mod tests {
                 prop_assert!((count as f64 / waits.len() as f64 - share).abs() < 1e-12);
             }
             prop_assert!((found.share.last().unwrap() - 1.0).abs() < 1e-12);
-            // Between neighbouring waits lie at most a thousandth of the jobs, plus one job.
+            // Neighbouring waits are at most a thousandth of the jobs, plus one job, apart.
             let mut below = 0;
             for wait in &found.wait {
                 let between = waits.iter().filter(|other| *other < wait).count() - below;

@@ -1,5 +1,4 @@
-//! Builds topologies of base blocks. Consecutive base blocks form larger blocks, of sizes that the
-//! topology lists.
+//! Builds topologies of base blocks, which form larger blocks of the listed sizes.
 
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::geometry::NodeSet;
@@ -9,7 +8,7 @@ use crate::finding::Fatal;
 use crate::topology::{NodeGroup, SlurmTopology};
 use meshwork::job::hostlist::{compressed, names};
 
-/// The highest level of larger blocks. A block of level *n* consists of 2ⁿ base blocks.
+/// Highest level. A block of level *n* consists of 2ⁿ base blocks.
 const HIGHEST_LEVEL: u32 = 15;
 
 impl Builder<'_> {

@@ -1,6 +1,4 @@
-//! Builds topologies: looks up the names of nodes, and converts lists to allocation rules.
-//!
-//! The checks are the same as Slurm's, in the same order.
+//! Builds allocation rules from topologies, with Slurm's checks in Slurm's order.
 
 mod block;
 mod ring;
@@ -22,34 +20,27 @@ use super::{Hosts, SlurmTopology, TopologyKind};
 use crate::finding::{Fatal, LintFindings};
 use meshwork::job::hostlist::compressed;
 
-/// A switch, block, ring or torus with its name and its nodes.
 #[derive(Clone, Debug)]
 pub struct NamedNodes {
     pub name: String,
-    /// The line in the file at which the definition begins, from 1.
     pub line: usize,
     pub nodes: NodeSet,
 }
 
-/// A topology in the form that allocation rules use. Each variant also has the names of its
-/// switches, blocks, rings or tori.
+/// Topology in the form of allocation rules, with the names of its parts.
 #[derive(Clone, Debug)]
 pub enum Structure {
-    /// A flat topology, which lists no nodes.
     Flat,
-    /// A tree of switches, and the switches by name. Only leaf switches have nodes.
+    /// Only leaf switches have nodes.
     Tree(Tree, Vec<NamedNodes>),
-    /// Base blocks, the base blocks by name, and the number of nodes of a base block.
-    ///
-    /// The last list has the levels of the blocks that jobs may get: a block of level *n* consists
-    /// of 2ⁿ base blocks.
+    /// Base blocks, their names, and their number of nodes. The last list has the levels of blocks
+    /// for jobs: a block of level *n* consists of 2ⁿ base blocks.
     Block(Blocks, Vec<NamedNodes>, u32, Vec<u32>),
     Ring(Rings, Vec<NamedNodes>),
     Torus3d(Anchors, Vec<NamedNodes>),
 }
 
 impl Structure {
-    /// The rule by which Slurm selects nodes in the topology.
     #[must_use]
     pub fn rule(&self) -> &dyn Rule {
         match self {
@@ -61,7 +52,6 @@ impl Structure {
         }
     }
 
-    /// The switches, blocks, rings or tori of the topology, by name.
     #[must_use]
     pub fn named(&self) -> &[NamedNodes] {
         match self {
@@ -74,10 +64,7 @@ impl Structure {
     }
 }
 
-/// Allocation rule of a flat machine on which jobs of one node are placed like larger jobs.
-///
-/// This is the rule of Slurm 22.05. Later versions give a job of one node a node of the lowest
-/// weight, and of several such nodes the one with the lowest number.
+/// Rule of flat machines in Slurm 22.05: jobs of one node are placed like larger ones.
 #[derive(Clone, Copy, Debug)]
 pub struct FittedRuns;
 
@@ -97,10 +84,7 @@ impl Rule for FittedRuns {
     }
 }
 
-/// Converts a topology to the form that allocation rules use. `hosts` are the nodes that exist.
-///
-/// # Errors
-/// If Slurm would not start with the topology; the reason is then among the findings.
+/// Converts a topology to allocation rules on the nodes `hosts`.
 pub fn build(
     topology: &SlurmTopology,
     hosts: &Hosts,
@@ -120,9 +104,7 @@ pub fn build(
 struct Builder<'a> {
     hosts: &'a Hosts,
     findings: &'a mut LintFindings,
-    /// Names in the topology's lists of nodes that do not exist.
     unknown: Vec<String>,
-    /// The names of the switches, blocks, rings or tori that were read so far, with their lines.
     named: BTreeMap<String, usize>,
 }
 
@@ -136,7 +118,7 @@ impl Builder<'_> {
         Err(self.findings.fatal(line, says, slurm))
     }
 
-    /// The nodes with these names, in order; `None` for a name that does not exist.
+    /// Nodes with these names; `None` for a name that does not exist.
     fn nodes(&mut self, names: &[String]) -> Vec<Option<Node>> {
         let unknown = names.iter().filter(|name| self.hosts.find(name).is_none());
         self.unknown.extend(unknown.cloned());
@@ -155,7 +137,7 @@ impl Builder<'_> {
         set
     }
 
-    /// Warns of nodes that are in no switch, block or ring, and of listed names that do not exist.
+    /// Warns of nodes that are in no switch, block or ring, and of names that do not exist.
     fn warn_of_nodes(
         &mut self,
         topology: &SlurmTopology,
@@ -188,8 +170,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the name of a switch, block, ring or torus. It is an error if the name is missing,
-    /// or another one has it.
+    /// Name of a part, which must not be missing or repeated.
     fn name<'n>(
         &mut self,
         what: &str,
@@ -210,7 +191,6 @@ impl Builder<'_> {
         Ok(name)
     }
 
-    /// Warns of nodes that are in more than one block or ring.
     fn warn_of_shared(&mut self, what: &str, named: &[NamedNodes]) {
         for (place, group) in named.iter().enumerate() {
             for other in named[..place].iter().filter(|other| other.nodes.meets(&group.nodes)) {

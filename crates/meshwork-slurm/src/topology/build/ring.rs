@@ -9,7 +9,7 @@ use crate::finding::Fatal;
 use crate::topology::{NodeGroup, SlurmTopology};
 use meshwork::job::hostlist::names;
 
-/// Number of nodes of the longest ring that Slurm accepts.
+/// Longest ring that Slurm accepts, in nodes.
 const LONGEST_RING: usize = 16;
 
 impl Builder<'_> {

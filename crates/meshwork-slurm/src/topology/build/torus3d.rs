@@ -75,7 +75,7 @@ impl Builder<'_> {
         self.fatal(torus.line, says, &[])
     }
 
-    /// The node of each cell of a torus, with x running fastest. `None` for a cell without a node.
+    /// Node of each cell, if any, with x running fastest.
     fn cells(
         &mut self,
         torus: &SlurmTorus,
@@ -119,7 +119,7 @@ impl Builder<'_> {
             return self.too_large(torus);
         }
         let mut cells = vec![None; count as usize];
-        // A cell whose named node does not exist is a hole, which another region may fill.
+        // Another region may fill a cell whose named node does not exist.
         for region in &torus.regions {
             self.region(torus, region, &mut cells, refused)?;
         }

@@ -10,8 +10,7 @@ use crate::finding::Fatal;
 use crate::topology::{SlurmTopology, Switch};
 use meshwork::job::hostlist::names;
 
-/// Maximum number of passes over all switches in which Slurm determines their levels in the tree. A
-/// tree that needs more passes is refused.
+/// Most passes over all switches in which Slurm determines their levels.
 const MOST_PASSES: usize = 21;
 
 impl Builder<'_> {
@@ -76,8 +75,7 @@ impl Builder<'_> {
         Ok(Structure::Tree(Tree::new(self.hosts.count(), &list), named))
     }
 
-    /// The indices of the switches directly below each switch. It is an error if a switch is below
-    /// itself.
+    /// Switches directly below each switch, none of which may be below itself.
     fn below(
         &mut self,
         named: &[NamedNodes],
@@ -181,7 +179,7 @@ impl Builder<'_> {
     }
 }
 
-/// For each switch, the number of switches above it. The tree must have no cycle.
+/// Number of switches above each switch, without cycles.
 fn depths(below: &[Option<Vec<usize>>]) -> Vec<usize> {
     let mut parent = vec![None; below.len()];
     for (place, children) in below.iter().enumerate() {
