@@ -275,6 +275,11 @@ fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
         ("xyzzy", "unknown command `xyzzy` (`meshwork --help` lists the commands)"),
         ("run drawn.toml --ouput x", "unknown option `--ouput` (did you mean `--out`?)"),
         (
+            "run drawn.toml --replications 3",
+            "unknown option `--replications`: `replications` is a key of the study, which \
+             `--set replications=VALUE` sets",
+        ),
+        (
             "run drawn.toml --xyzzy",
             "unknown option `--xyzzy` (`meshwork run --help` lists the options)",
         ),
@@ -478,6 +483,36 @@ fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
         let means: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap();
         let mean = |metric: &str| means["metrics"][metric]["mean"].as_f64();
         assert_eq!((mean("finished"), mean("refused")), (Some(2.0), Some(2.0)), "{allocator}");
+    }
+}
+
+#[test]
+fn a_wrong_table_of_jobs_is_refused_before_the_first_run() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("jobs.csv", "submit,runtime,pieces,mem\n0,10,2,100\n5,10,2,100 GB\n");
+    write("empty.csv", "");
+    write("misspelt.csv", "submit,runtime,pieces,pernode\n0,10,2,1\n");
+    let study = LOG.replace("name = 'swf'\npath = 'good.swf'", "name = 'table'\npath = 'jobs.csv'");
+    write("table.toml", &study);
+    for (arguments, begins) in [
+        (
+            "table.toml --out results",
+            "table.toml:6: jobs.csv:3: `mem` is `100 GB`, but must be a number (in MiB, 100 GB is 102400)",
+        ),
+        (
+            "table.toml --set workload.path=empty.csv",
+            "--set workload.path=empty.csv: empty.csv: this file is empty, but must be a table of jobs",
+        ),
+        (
+            "table.toml --set workload.path=misspelt.csv",
+            "--set workload.path=misspelt.csv: misspelt.csv: unknown column `pernode` (did you mean \
+             `per_node`?",
+        ),
+    ] {
+        let said = run(folder.path(), arguments);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+        assert!(sentence(&said).starts_with(begins), "{said:?}");
     }
 }
 
