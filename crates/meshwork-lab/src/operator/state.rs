@@ -481,6 +481,14 @@ impl MachineState {
         self.words(&[job]).pop().and_then(|own| own.held)
     }
 
+    /// Reasons why Slurm holds waiting jobs back, by the IDs of the jobs.
+    #[must_use]
+    pub fn held_words(&self) -> BTreeMap<&str, HeldBack> {
+        let all: Vec<usize> = (0..self.waiting.len()).collect();
+        let words = self.words(&all).into_iter();
+        words.filter_map(|own| Some((self.waiting[own.job].id.as_str(), own.held?))).collect()
+    }
+
     /// Reason why Slurm holds a waiting job back, in the word that Slurm's queue has for it.
     ///
     /// Accounting records name limits of a partition `PartitionConfig`, but the queue does not.
