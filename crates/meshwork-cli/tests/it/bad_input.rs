@@ -255,6 +255,15 @@ fn a_unit_or_a_date_in_place_of_a_number_gets_a_hint() {
     for (arguments, end) in [
         ("drawn.toml --set workload.load=40%", "(did you mean 0.4?)".to_owned()),
         ("drawn.toml --set workload.runtimes.mean=5h", "(in seconds, 5h is 18000)".to_owned()),
+        (
+            "drawn.toml --set measure.jobs=2h",
+            "`measure.jobs` is \"2h\", but must be a whole number from 1 to 9007199254740992"
+                .to_owned(),
+        ),
+        (
+            "drawn.toml --set machine.nodes=[{type='x',cpu=4,mem='2TiB'}]",
+            "(in MiB, 2TiB is 2097152)".to_owned(),
+        ),
         ("log.toml --set workload.until=2d", format!("{dates} (in seconds, 2d is 172800)")),
         ("log.toml --set workload.from=2023-13-01", format!("{dates} (there is no month 13)")),
         ("log.toml --set workload.from=2023-02-30", format!("{dates} (month 2 has no day 30)")),
