@@ -1,12 +1,13 @@
 //! Runs a study and produces its results: the entry point of this crate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use meshwork::registry::Problem;
 use meshwork::workload::swf::header;
-use meshwork::workload::{Inputs as _, Rows};
+use meshwork::workload::table::Listed;
+use meshwork::workload::{Inputs as _, Rows, WorkloadError};
 
 use crate::findings::claims::{self, Judgement};
 use crate::findings::clock::{Clock, LogStart};
@@ -224,6 +225,7 @@ pub(crate) fn prepare(
     let files = Files::of(study);
     let inputs = inputs(study, &points, &files, is_stored)?;
     memory::check_inputs(study, &points, &files, threads, max_memory)?;
+    check_tables(study, &points, &files)?;
     let spans = windows::open(study, &mut points, &files)?;
     cuts::check(study, &points, &files)?;
     Ok(Prepared { points, inputs, files, spans })
@@ -287,6 +289,30 @@ fn inputs(
         inputs.push(known.get(path).map(|input| Input { trace, ..input.clone() }));
     }
     Ok(inputs)
+}
+
+/// Checks that a study whose jobs all come from tables can read one of the tables.
+///
+/// Otherwise no run could finish. If only some of several tables are wrong, the others are run.
+///
+/// # Errors
+/// The first problem with a table.
+fn check_tables(study: &Study, points: &[Point], files: &Files) -> Result<(), Refused> {
+    let (mut seen, mut first) = (BTreeSet::new(), None);
+    for (index, point) in points.iter().enumerate() {
+        let is_table = point.scenario.table()["workload"]["name"].as_str() == Some("table");
+        let Some(path) = point.scenario.input_path().filter(|_| is_table) else { return Ok(()) };
+        if !seen.insert(path) {
+            continue;
+        }
+        match files.rows(path).and_then(|rows| Listed::read(rows, path)) {
+            Ok(_) => return Ok(()),
+            Err(WorkloadError(says)) => first = first.or(Some((index, says))),
+        }
+    }
+    first.map_or(Ok(()), |(index, says)| {
+        Err(expand::refused(study, index, &Problem::new("workload.path", says)))
+    })
 }
 
 /// Date of the earliest submission in a table of jobs; `None` unless all rows have dates.

@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
 use meshwork::registry::similar;
-use meshwork_lab::study::command_for;
+use meshwork_lab::study::{PARAMS, SCENARIO_KEYS, command_for};
 
 use super::Arguments;
 
@@ -120,7 +120,11 @@ fn unknown_option(word: &str, usage: &str) -> Option<String> {
     let (command, name) = used(usage);
     let shown = command.get_arguments().filter(|own| !own.is_hide_set());
     let known: Vec<&str> = shown.filter_map(Arg::get_long).collect();
+    let is_key = || PARAMS.iter().any(|own| own.name == given) || SCENARIO_KEYS.contains(&given);
     Some(match similar(given, &known) {
+        None if known.contains(&"set") && is_key() => format!(
+            "unknown option `{word}`: `{given}` is a key of the study, which `--set {given}=VALUE` sets"
+        ),
         Some(meant) => format!("unknown option `{word}` (did you mean `--{meant}`?)"),
         None => format!("unknown option `{word}` (`{name} --help` lists the options)"),
     })

@@ -326,11 +326,12 @@ pub(crate) struct State {
     /// site
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,
-    /// The slurm.conf of the machine, for a state that is not the folder of a site
-    #[arg(long, value_name = "FILE", requires = "topology")]
+    /// The slurm.conf of the machine, for a state that is not the folder of a site; alone, for a
+    /// machine without a topology file
+    #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
     /// The output of `scontrol show nodes -o`, which shows the nodes that are down
-    #[arg(long, value_name = "FILE", requires = "topology")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) memory: Memory,
@@ -382,7 +383,7 @@ pub(crate) struct When {
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) seed: u64,
     /// The clean-up time: seconds from a job's end until its nodes can be allocated again
-    #[arg(long, value_name = "SECONDS", default_value = "1")]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(crate) cleanup: u32,
     /// The time zone of displayed dates, and of dates that are given without a zone [default: UTC]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = LocalClock::read)]
@@ -390,6 +391,11 @@ pub(crate) struct When {
     /// Print the result as one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Reads a whole number of seconds, without a unit.
+fn seconds(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "must be a whole number of seconds, as 4".to_owned())
 }
 
 /// Reads a probability strictly between 0 and 1.
@@ -434,7 +440,7 @@ pub(crate) struct Defrag {
 pub(crate) struct Terms {
     /// The clean-up time: seconds from a job's end until its nodes can be allocated again [default:
     /// the best fit to the history]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) cleanup: Option<u32>,
     /// The treatment of jobs whose size a topology does not list: request the next larger listed
     /// size (round_up), or refuse the job (refuse)

@@ -255,6 +255,15 @@ fn a_unit_or_a_date_in_place_of_a_number_gets_a_hint() {
     for (arguments, end) in [
         ("drawn.toml --set workload.load=40%", "(did you mean 0.4?)".to_owned()),
         ("drawn.toml --set workload.runtimes.mean=5h", "(in seconds, 5h is 18000)".to_owned()),
+        (
+            "drawn.toml --set measure.jobs=2h",
+            "`measure.jobs` is \"2h\", but must be a whole number from 1 to 9007199254740992"
+                .to_owned(),
+        ),
+        (
+            "drawn.toml --set machine.nodes=[{type='x',cpu=4,mem='2TiB'}]",
+            "(in MiB, 2TiB is 2097152)".to_owned(),
+        ),
         ("log.toml --set workload.until=2d", format!("{dates} (in seconds, 2d is 172800)")),
         ("log.toml --set workload.from=2023-13-01", format!("{dates} (there is no month 13)")),
         ("log.toml --set workload.from=2023-02-30", format!("{dates} (month 2 has no day 30)")),
@@ -274,6 +283,11 @@ fn a_misspelt_word_of_the_command_line_gets_a_suggestion() {
         ("ops expalin", "unknown command `expalin` (did you mean `meshwork ops explain`?)"),
         ("xyzzy", "unknown command `xyzzy` (`meshwork --help` lists the commands)"),
         ("run drawn.toml --ouput x", "unknown option `--ouput` (did you mean `--out`?)"),
+        (
+            "run drawn.toml --replications 3",
+            "unknown option `--replications`: `replications` is a key of the study, which \
+             `--set replications=VALUE` sets",
+        ),
         (
             "run drawn.toml --xyzzy",
             "unknown option `--xyzzy` (`meshwork run --help` lists the options)",
@@ -478,6 +492,36 @@ fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
         let means: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap();
         let mean = |metric: &str| means["metrics"][metric]["mean"].as_f64();
         assert_eq!((mean("finished"), mean("refused")), (Some(2.0), Some(2.0)), "{allocator}");
+    }
+}
+
+#[test]
+fn a_wrong_table_of_jobs_is_refused_before_the_first_run() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("jobs.csv", "submit,runtime,pieces,mem\n0,10,2,100\n5,10,2,100 GB\n");
+    write("empty.csv", "");
+    write("misspelt.csv", "submit,runtime,pieces,pernode\n0,10,2,1\n");
+    let study = LOG.replace("name = 'swf'\npath = 'good.swf'", "name = 'table'\npath = 'jobs.csv'");
+    write("table.toml", &study);
+    for (arguments, begins) in [
+        (
+            "table.toml --out results",
+            "table.toml:6: jobs.csv:3: `mem` is `100 GB`, but must be a number (in MiB, 100 GB is 102400)",
+        ),
+        (
+            "table.toml --set workload.path=empty.csv",
+            "--set workload.path=empty.csv: empty.csv: this file is empty, but must be a table of jobs",
+        ),
+        (
+            "table.toml --set workload.path=misspelt.csv",
+            "--set workload.path=misspelt.csv: misspelt.csv: unknown column `pernode` (did you mean \
+             `per_node`?",
+        ),
+    ] {
+        let said = run(folder.path(), arguments);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+        assert!(sentence(&said).starts_with(begins), "{said:?}");
     }
 }
 

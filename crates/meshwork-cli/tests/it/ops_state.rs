@@ -314,7 +314,10 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
             &["defrag", "site", "--shape", "8"][..],
             "site: of a site the instant is needed: --at TIME, in seconds since 1970 or as 2026-01-31T23:59:59",
         ),
-        (&["explain", "site", "z"], "site: there is no job z in this history"),
+        (
+            &["explain", "site", "z"],
+            "site: there is no job z in this history of 4 jobs, from a to w",
+        ),
         (
             &["explain", "site", "w", "--at", "5"],
             "site: the history says nothing of 1970-01-01 00:00:05 UTC: it goes from 1970-01-01 00:15:00 to 1970-01-01 00:33:20",
@@ -343,7 +346,8 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         ),
         (
             &["explain", "jobs.txt", "7"],
-            "jobs.txt: the machine of this state is needed: --topology topology.yaml",
+            "jobs.txt: the machine of this state is needed: --topology topology.yaml, or --conf slurm.conf alone for a \
+             machine without a topology file",
         ),
         (
             &["explain", "jobs.txt", "7", topology[0], topology[1]],
@@ -361,6 +365,16 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         let said = meshwork(folder.path(), &[&["ops"], words].concat());
         assert_eq!((said.status, said.err), (Some(2), format!("error: {says}\n")), "{words:?}");
     }
+    // Without a topology file, the machine of a slurm.conf is flat.
+    let alone = conf.replace("Default=YES", "Default=YES OverSubscribe=EXCLUSIVE");
+    fs::write(folder.path().join("alone.conf"), alone).unwrap();
+    let waits =
+        "JobId=8 JobName=x JobState=PENDING Reason=None NumNodes=16 TimeLimit=1:00 SubmitTime=50\n";
+    fs::write(folder.path().join("two.txt"), record("x1") + waits).unwrap();
+    let words = ["ops", "explain", "two.txt", "8", "--conf", "alone.conf", "--json"];
+    let said = meshwork(folder.path(), &words);
+    let json: Json = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&json["reason"], &json["free"]), (&json!("nodes"), &json!(15)), "{json:#}");
     let explain = |more: &[&str]| {
         let words = ["ops", "explain", "site", "w", "--json"];
         meshwork(folder.path(), &[&words[..], more].concat())
@@ -547,6 +561,20 @@ fn queue(folder: &Path, words: &[&str]) -> (String, Json) {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     let json = meshwork(folder, &[&words[..], &["--json"]].concat());
     (said.out, serde_json::from_str(&json.out).unwrap())
+}
+
+#[test]
+fn a_long_reason_is_cut_in_the_queue_and_whole_below_it() {
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path(), TORUS);
+    let long = "Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions";
+    let reason = format!("Reason={long} EligibleTime=2026-07-01T11:30:00");
+    fs::write(folder.path().join("jobs.txt"), records(&[(2, 9, 8, &reason)])).unwrap();
+    let (text, json) = queue(folder.path(), &["jobs.txt", "--topology", "topology.yaml"]);
+    let says = json["jobs"][0]["slurm"].as_str().unwrap();
+    let cut: String = says.chars().take(40).collect();
+    assert!(says.len() > 80 && text.contains(&format!("  {cut}…\n")), "{text}");
+    assert_eq!(text.matches(says).count(), 1, "{text}");
 }
 
 #[test]

@@ -10,7 +10,8 @@ use serde_json::Value as Json;
 
 /// A site of four nodes. Thirty jobs of 100 s have ended, one job runs, one waits and one is held.
 fn site(folder: &Path) {
-    let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
+    let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n\
+                PartitionName=short Nodes=ALL MaxTime=5\n";
     fs::write(folder.join("slurm.conf"), conf).unwrap();
     let mut text = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|Reason|Exclusive|AllocTRES\n".to_owned();
     let mut job = |id: u32, submit: u32, times: &str, nodes: &str, reason: &str| {
@@ -60,6 +61,29 @@ fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
     assert!(table.out.contains("1970-01-01 00:53:2"), "{}", table.out);
 }
 
+/// Tests that `ops when` and `ops explain` name the limit of a partition alike.
+///
+/// Accounting records name it `PartitionConfig`, but Slurm's queue does not.
+#[test]
+fn a_limit_of_a_partition_has_the_word_of_the_queue() {
+    let folder = tempfile::tempdir().unwrap();
+    site(folder.path());
+    let mut text = fs::read_to_string(folder.path().join("sacct.txt")).unwrap();
+    text += "34|34|ada|short|3000|3000|None|Unknown|PENDING|10|4|4|None assigned|PartitionConfig|NODE|cpu=4,node=4\n";
+    fs::write(folder.path().join("sacct.txt"), text).unwrap();
+    let files = ["--sacct", "sacct.txt", "--conf", "slurm.conf", "-o", "site"];
+    let said = meshwork(folder.path(), &[&["ops", "import"], &files[..]].concat());
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let said = when(folder.path(), &["34", "--at", "3150", "--json"]);
+    let own: Json = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(own["reason"], serde_json::json!({ "kind": "limit", "says": "PartitionTimeLimit" }));
+    let words = ["ops", "explain", "site", "--all", "--at", "3150", "--json"];
+    let queue: Json = serde_json::from_str(&meshwork(folder.path(), &words).out).unwrap();
+    let explained =
+        queue["jobs"].as_array().unwrap().iter().find(|own| own["job"] == "34").unwrap();
+    assert_eq!(explained["slurm"], own["reason"]["says"], "{explained}");
+}
+
 #[test]
 fn wrong_questions_get_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
@@ -70,6 +94,10 @@ fn wrong_questions_get_one_sentence() {
         (&["99"], "there is no job 99"),
         (&["32", "--at", "99999"], "the history says nothing of"),
         (&["32", "--confidence", "1.5"], "a probability between 0 and 1 is needed"),
+        (
+            &["32", "--cleanup", "4s"],
+            "'4s' for '--cleanup <SECONDS>': must be a whole number of seconds, as 4",
+        ),
         (&["--all"], "--at"),
     ] {
         let said = when(folder.path(), asked);

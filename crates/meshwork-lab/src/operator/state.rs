@@ -446,6 +446,14 @@ impl MachineState {
         self.words(&[job]).pop().and_then(|own| own.held)
     }
 
+    /// Reasons why Slurm holds waiting jobs back, by the IDs of the jobs.
+    #[must_use]
+    pub fn held_words(&self) -> BTreeMap<&str, HeldBack> {
+        let all: Vec<usize> = (0..self.waiting.len()).collect();
+        let words = self.words(&all).into_iter();
+        words.filter_map(|own| Some((self.waiting[own.job].id.as_str(), own.held?))).collect()
+    }
+
     /// Reason why Slurm holds a job back, if Slurm's queue has a word for it.
     fn held_in_queue(&self, stay: &JobRecord) -> Option<HeldBack> {
         self.held_back(stay).filter(|own| own.says != "PartitionConfig")

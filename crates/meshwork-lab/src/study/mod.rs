@@ -17,11 +17,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use meshwork::catalogue::Catalogue;
-use meshwork::registry::{self, Param, Problem, join};
+use meshwork::registry::{self, Param, Problem, join, similar};
 use meshwork::scenario;
 use toml::{Table, Value};
 
-use crate::run::file::{MAX_TEXT, read_whole};
+use crate::run::file::{FileError, MAX_TEXT, read_whole};
 use crate::run::inputs::Companions;
 use crate::study::asked::{EXPERIMENT, StudyRequest};
 use crate::study::locate::{Lines, line_at};
@@ -169,7 +169,7 @@ impl Study {
         settings: &[String],
     ) -> Result<Study, Refused> {
         let file = path.display().to_string();
-        let bytes = read_whole(&file, path, MAX_TEXT)?;
+        let bytes = read_whole(&file, path, MAX_TEXT).map_err(|error| unread(path, &error))?;
         if let Some(command) = command_for(path) {
             return Err(Refused(format!(
                 "{file}: this is no study, but a log: `{command} {file}`"
@@ -500,6 +500,38 @@ pub(crate) fn hint(problem: &Problem) -> &'static str {
     if is_list && is_one { "; lists of values to compare belong below `[sweep]`" } else { "" }
 }
 
+/// Error for the file of a study that cannot be read, with a hint at what was meant.
+fn unread(path: &Path, error: &FileError) -> Refused {
+    let meant = match error {
+        FileError::IsFolder(file) if path.join(EXPERIMENT).is_file() => {
+            return Refused(format!(
+                "{file}: this is a folder of results, but must be the file of a study: `meshwork report {file}` \
+                 writes a page of the results"
+            ));
+        }
+        FileError::Missing(_) => neighbour(path),
+        _ => None,
+    };
+    let meant =
+        meant.map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", meant.display()));
+    Refused(format!("{error}{meant}"))
+}
+
+/// The study in the folder of a missing file whose name is spelled most like that of the file.
+fn neighbour(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?.flatten();
+    let studies = files
+        .map(|file| file.path())
+        .filter(|file| file.extension().is_some_and(|own| own == "toml"));
+    let mut stems: Vec<String> =
+        studies.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
+    stems.sort_unstable();
+    let stems: Vec<&str> = stems.iter().map(String::as_str).collect();
+    let meant = similar(path.file_stem()?.to_str()?, &stems)?;
+    Some(path.with_file_name(format!("{meant}.toml")))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -674,6 +706,27 @@ mod tests {
         assert_eq!(
             Study::read(folder.path(), &[]).unwrap_err().0,
             format!("{}: this is a directory, but must be a file", folder.path().display())
+        );
+        std::fs::write(folder.path().join("first.toml"), "").unwrap();
+        let misspelt = folder.path().join("frist.toml");
+        assert_eq!(
+            Study::read(&misspelt, &[]).unwrap_err().0,
+            format!(
+                "{}: there is no such file (did you mean `{}`?)",
+                misspelt.display(),
+                folder.path().join("first.toml").display()
+            )
+        );
+        let results = folder.path().join("results");
+        std::fs::create_dir(&results).unwrap();
+        std::fs::write(results.join(EXPERIMENT), "").unwrap();
+        let shown = results.display();
+        assert_eq!(
+            Study::read(&results, &[]).unwrap_err().0,
+            format!(
+                "{shown}: this is a folder of results, but must be the file of a study: `meshwork report {shown}` \
+                 writes a page of the results"
+            )
         );
         let binary = folder.path().join("binary.toml");
         std::fs::write(&binary, b"seed = 1\n\xff").unwrap();

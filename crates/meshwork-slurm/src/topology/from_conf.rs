@@ -57,7 +57,13 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<SlurmTopology, Fa
         [false, true, false] => TopologyKind::Block(sizes, blocks),
         [false, false, true] => TopologyKind::Ring(rings),
         [false, false, false] => {
-            let says = "this file lists no switch, no block and no ring";
+            let says = match lines.is_empty() {
+                true => {
+                    "this file is empty, and lists no switch, no block and no ring: a line begins with \
+                         SwitchName=, BlockName= or RingName="
+                }
+                false => "this file lists no switch, no block and no ring",
+            };
             return Err(findings.fatal(1, says, &[]));
         }
         _ => {

@@ -16,7 +16,7 @@ pub fn read(text: &str, findings: &mut LintFindings) -> Result<Vec<SlurmTopology
         findings.fatal(refused.line, refused.says, &slurm)
     })?;
     let Some(document) = document else {
-        let says = "this file lists no topology: begin one with `- topology: NAME`";
+        let says = "this file is empty, and lists no topology: begin one with `- topology: NAME`";
         return Err(findings.fatal(1, says, &[yaml::FATAL]));
     };
     if from_topograph::is_model(&document) {

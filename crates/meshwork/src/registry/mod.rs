@@ -17,6 +17,7 @@ pub use added::Added;
 pub use param::{DefaultValue, Kind, Param, Range};
 pub use params::{Params, name_of};
 pub use read::{refuse_unknown, resolve, resolve_in};
+pub(crate) use spelling::memory_meant;
 pub use spelling::{did_you_mean, join, number_meant, similar, with_article};
 pub(crate) use spelling::{listed, nearest};
 pub use words::Words;

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::spelling::{LOOSELY, nearest, number_meant, suggested};
+use super::spelling::{LOOSELY, memory_meant, nearest, number_meant, suggested};
 use super::{DefaultValue, EntrySource, Kind, Param, Params, Problem, Standard, join, name_of};
 
 /// Depth to which the place of a misplaced key is sought; `workload.sizes.max` has this depth.
@@ -156,10 +156,9 @@ impl Kind {
         given: &Value,
     ) -> Result<Value, Problem> {
         let refuse = || Problem::new(path, format!("`{path}` is {given}, but must be {self}"));
-        let refuse_number = || {
-            let meant = given.as_str().map(number_meant).unwrap_or_default();
+        let refuse_number = |meant: fn(&str) -> String| {
             let Problem { message, .. } = refuse();
-            Problem::new(path, message + &meant)
+            Problem::new(path, message + &given.as_str().map(meant).unwrap_or_default())
         };
         let each = |read: &dyn Fn(&str, &Value) -> Result<Value, Problem>| {
             let list = given.as_array().filter(|list| !list.is_empty()).ok_or_else(refuse)?;
@@ -171,10 +170,10 @@ impl Kind {
             Kind::Number(range) => number(given)
                 .filter(|&n| range.holds(n))
                 .map(Value::Float)
-                .ok_or_else(refuse_number),
-            Kind::Integer(least, most) => {
-                whole(given, *least, *most).map(Value::Integer).ok_or_else(refuse_number)
-            }
+                .ok_or_else(|| refuse_number(number_meant)),
+            Kind::Integer(least, most) => whole(given, *least, *most)
+                .map(Value::Integer)
+                .ok_or_else(|| refuse_number(memory_meant)),
             Kind::Flag => given.as_bool().map(Value::Boolean).ok_or_else(refuse),
             Kind::Choice(words) => match given.as_str() {
                 Some(word) if words.contains(&word) => Ok(given.clone()),

@@ -80,10 +80,8 @@ pub(crate) fn nearest<'a>(
 /// ```
 #[must_use]
 pub fn number_meant(text: &str) -> String {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let Ok(number) = number.parse::<f64>() else { return String::new() };
-    let seconds = match unit.trim() {
+    let Some((number, unit)) = with_unit(text) else { return String::new() };
+    let seconds = match unit {
         "%" => return format!(" (did you mean {}?)", number / 100.0),
         "s" => 1.0,
         "m" | "min" => 60.0,
@@ -93,6 +91,28 @@ pub fn number_meant(text: &str) -> String {
         _ => return String::new(),
     };
     format!(" (in seconds, {text} is {})", number * seconds)
+}
+
+/// Hint for a text in place of a whole number: the MiB that `2TiB` or `100 GB` stands for; else
+/// empty.
+///
+/// A unit without `i` is read as Slurm reads it, as a power of 1024.
+pub(crate) fn memory_meant(text: &str) -> String {
+    let Some((number, unit)) = with_unit(text) else { return String::new() };
+    let mebibytes = match unit.to_ascii_lowercase().as_str() {
+        "m" | "mb" | "mib" => 1.0,
+        "g" | "gb" | "gib" => 1_024.0,
+        "t" | "tb" | "tib" => 1_048_576.0,
+        _ => return String::new(),
+    };
+    format!(" (in MiB, {text} is {})", number * mebibytes)
+}
+
+/// Splits a text such as `2 d` into its number and its unit; `None` if it begins with no number.
+fn with_unit(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    Some((number.parse().ok()?, unit.trim()))
 }
 
 /// Prefixes a noun with "a" or "an", according to its pronunciation, also if it begins with a
@@ -125,4 +145,18 @@ pub fn with_article(noun: impl fmt::Display) -> String {
 #[must_use]
 pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_in_mebibytes_and_a_duration_is_none() {
+        assert_eq!(memory_meant("2TiB"), " (in MiB, 2TiB is 2097152)");
+        assert_eq!(memory_meant("100 GB"), " (in MiB, 100 GB is 102400)");
+        for text in ["2h", "40%", "ten", "4"] {
+            assert_eq!(memory_meant(text), "", "{text}");
+        }
+    }
 }

@@ -150,7 +150,7 @@ fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
         .missing
         .iter()
         .filter(|(_, count)| **count > 0)
-        .map(|(name, count)| format!("{name} in {count}"))
+        .map(|(name, count)| format!("{name} in {}", number(*count, "stay")))
         .collect();
     line("missing", if missing.is_empty() { "nothing".to_owned() } else { missing.join(", ") })?;
     let (looked, shape) = quality.shape;

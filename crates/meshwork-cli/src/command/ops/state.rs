@@ -1,9 +1,10 @@
 //! `meshwork ops explain` and `defrag`: answer questions about a machine at one instant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use meshwork::catalogue::Catalogue;
+use meshwork_lab::findings::number::plural;
 use meshwork_lab::operator::defrag::{self, Cost, DefragTarget, defrag};
 use meshwork_lab::operator::explain::{self, Explanation, WaitReason};
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
@@ -18,6 +19,9 @@ use super::{any_of, instant};
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
+
+/// Largest number of characters of a reason that the table of waiting jobs shows.
+const MOST_OF_A_REASON: usize = 40;
 
 /// State that the command line selects: of a Slurm machine, of a simulated run, or of a pool.
 enum Named {
@@ -38,7 +42,9 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
         return instant::of_run(catalogue, asked).map(Named::Other);
     }
-    if asked.topology.is_none() && read_text(path).is_ok_and(|text| is_saved(&text)) {
+    let files = [&asked.topology, &asked.conf, &asked.nodes];
+    if files.iter().all(|file| file.is_none()) && read_text(path).is_ok_and(|text| is_saved(&text))
+    {
         return instant::of_pool(catalogue, asked).map(Named::Other);
     }
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
@@ -65,12 +71,31 @@ pub(super) fn second(
         },
         (None, Some(job)) => match MachineState::waited_since(&folder.history, job) {
             Some(since) => Ok(since),
-            None => wrong(format!("{shown}: there is no job {job} in this history")),
+            None => wrong(unknown_job(site, folder, job)),
         },
         (None, None) => wrong(format!(
             "{shown}: of a site the instant is needed: --at TIME, in seconds since 1970 or as 2026-01-31T23:59:59"
         )),
     }
+}
+
+/// Sentence on a job that a history does not have, with the jobs that it has.
+fn unknown_job(site: &Path, folder: &Folder, job: &str) -> String {
+    let stays = &folder.history.stays;
+    let ids: BTreeSet<&str> = stays.iter().map(|stay| stay.id.as_str()).collect();
+    let (first, last) = match (stays.first(), stays.last()) {
+        (Some(first), Some(last)) => (&first.id, &last.id),
+        _ => return format!("{}: this history has no jobs", site.display()),
+    };
+    let task = ids.iter().find(|id| id.strip_prefix(job).is_some_and(|rest| rest.starts_with('_')));
+    let tasks = task.map_or_else(String::new, |id| {
+        format!("; {job} is an array, whose tasks are named as {id}")
+    });
+    format!(
+        "{}: there is no job {job} in this history of {}, from {first} to {last}{tasks}",
+        site.display(),
+        plural(ids.len() as u64, "job")
+    )
 }
 
 /// Reads the state of a machine that is described by the files of Slurm.
@@ -89,14 +114,16 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
     if !path.exists() {
         return Err(Stop::Wrong(format!("{}: there is no such file or folder", path.display())));
     }
-    let Some(topology) = &asked.topology else {
-        let says = format!(
-            "{}: the machine of this state is needed: --topology topology.yaml",
+    let machine = match (&asked.topology, &asked.conf) {
+        (Some(topology), conf) => SlurmMachine::read(topology, conf.as_deref()),
+        (None, Some(conf)) => SlurmMachine::flat(conf),
+        (None, None) => Err(format!(
+            "{}: the machine of this state is needed: --topology topology.yaml, or --conf slurm.conf alone for a \
+             machine without a topology file",
             path.display()
-        );
-        return Err(Stop::Wrong(says));
+        )),
     };
-    let machine = SlurmMachine::read(topology, asked.conf.as_deref()).map_err(Stop::Wrong)?;
+    let machine = machine.map_err(Stop::Wrong)?;
     // A file with answers of `meshwork place` has one JSON object per line; output of `squeue
     // --json` is one object with the list `jobs`; output of `scontrol` is no JSON.
     let is_json = read_text(path).is_ok_and(|text| {
@@ -157,13 +184,19 @@ fn explain_all(out: &mut Output, asked: &ops::Explain, state: &MachineState) -> 
         out.line(&format!("no job waits at {}", state.clock.shown(state.now)))?;
         return Ok(Verdict::Done);
     }
-    let cells = |of: fn(&QueueReason) -> String| reasons.iter().map(of).collect::<Vec<String>>();
+    // A long reason stands whole in the table of counts below.
+    let short = |says: &str| match says.char_indices().nth(MOST_OF_A_REASON) {
+        Some((end, _)) => format!("{}…", &says[..end]),
+        None => says.to_owned(),
+    };
+    let cells =
+        |of: &dyn Fn(&QueueReason) -> String| reasons.iter().map(of).collect::<Vec<String>>();
     let columns = [
-        Column::numbers("nodes", cells(|own| own.nodes.to_string())),
-        Column::words("why", cells(|own| own.kind.to_owned())),
-        Column::words("Slurm's reason", cells(|own| own.says.clone())),
+        Column::numbers("nodes", cells(&|own| own.nodes.to_string())),
+        Column::words("why", cells(&|own| own.kind.to_owned())),
+        Column::words("Slurm's reason", cells(&|own| short(&own.says))),
     ];
-    print(out, &[Column::words("job", cells(|own| own.id.clone()))], &columns, &[])?;
+    print(out, &[Column::words("job", cells(&|own| own.id.clone()))], &columns, &[])?;
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|own| std::cmp::Reverse(own.1));
     let jobs = counts.iter().map(|own| own.1.to_string()).collect();

@@ -3,6 +3,7 @@
 use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::sacct::LocalClock;
+use meshwork_lab::operator::state::MachineState;
 use meshwork_lab::operator::when::{PastRatios, SampledFutures, StartInterval, StartQueue};
 use serde_json::json;
 
@@ -36,7 +37,16 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     let ratios = PastRatios::before(machine, stays, at, sampled).map_err(wrong)?;
     let correct = |own: StartInterval| ratios.correct(own, at, asked.confidence);
     let found = queue.intervals().map_err(wrong)?;
-    let found: Vec<StartInterval> = found.into_iter().map(correct).collect();
+    let mut found: Vec<StartInterval> = found.into_iter().map(correct).collect();
+    if found.iter().any(|own| own.held.is_some()) {
+        // `ops explain` gives these reasons too.
+        let past = Folder::read(&asked.site).map_err(Stop::Wrong)?;
+        let state = MachineState::of_history(past, at).map_err(Stop::Wrong)?;
+        let mut words = state.held_words();
+        for own in found.iter_mut().filter(|own| own.held.is_some()) {
+            own.held = words.remove(own.id.as_str()).or(own.held.take());
+        }
+    }
     let Some(job) = job else {
         return all(out, asked, at, &clock, &found);
     };

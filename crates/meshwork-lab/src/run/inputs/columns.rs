@@ -276,8 +276,11 @@ mod tests {
             )
         };
         for (text, sentence) in [
-            ("", &*header("none")),
-            ("submit,runtime,place\n1,2,3\n", &header("submit, runtime, place")),
+            (
+                "",
+                "t.csv: this file is empty, but must be a table of jobs, whose first line names its columns",
+            ),
+            ("submit,runtime,place\n1,2,3\n", &*header("submit, runtime, place")),
             ("submit,runtime,nodes,submit\n", "t.csv: the column `submit` is there twice"),
             (
                 "submit,runtime,nodes\n1,abc,3\n",

@@ -6,7 +6,7 @@
 
 use super::{Cell, LARGEST_WHOLE, Row};
 use crate::job::{Constraints, Job, Owner, Pieces, Request, Terms, Time, sides_text};
-use crate::registry::{LARGEST, did_you_mean, nearest};
+use crate::registry::{LARGEST, did_you_mean, memory_meant, nearest};
 use crate::topology::MAX_NODES;
 
 /// Kind of value in the cells of a column, such as counts, times or texts.
@@ -102,7 +102,11 @@ impl Column {
     /// If the column cannot hold the cell. The error is one sentence without a line number.
     pub fn set(&self, row: &mut Row, cell: Cell<'_>) -> Result<(), String> {
         let refused = |cell: &dyn std::fmt::Display| {
-            format!("`{}` is `{cell}`, but must be {}", self.name, self.holds.meaning())
+            let meant = match self.name {
+                "mem" => memory_meant(&cell.to_string()),
+                _ => String::new(),
+            };
+            format!("`{}` is `{cell}`, but must be {}{meant}", self.name, self.holds.meaning())
         };
         let cell = match (self.holds, cell) {
             (_, Cell::Text(text)) if text.is_empty() => return Ok(()),
@@ -622,6 +626,12 @@ pub fn places<'n>(
             _ => {}
         }
     }
+    if given.is_empty() {
+        return Err(
+            "this file is empty, but must be a table of jobs, whose first line names its columns"
+                .to_owned(),
+        );
+    }
     let separator = match unknown[..] {
         [only] if given.len() == 1 => [';', '\t', '|'].into_iter().find(|&c| only.contains(c)),
         _ => None,
@@ -664,11 +674,11 @@ pub fn places<'n>(
     }
     let more = known.iter().filter(|name| !["submit", "runtime"].contains(*name));
     let more: Vec<&str> = more.filter(|name| !ASKED.contains(*name)).copied().collect();
-    let given = if given.is_empty() { "none".to_owned() } else { given.join(", ") };
     Err(format!(
         "a table of jobs has the columns submit, runtime and one of nodes, block, subcube and pieces, and \
-         perhaps {}; this one has {given}",
-        more.join(", ")
+         perhaps {}; this one has {}",
+        more.join(", "),
+        given.join(", ")
     ))
 }
 
