@@ -215,7 +215,8 @@ export function legend(site) {
   if (site.shared) {
     const lacks = site.kinds.some((kind) => site.shared.types.some((type) => !(type[kind] > 0)));
     const empty = lacks ? " An empty outline is a node that has none of it." : "";
-    return `Each square is a node; a job fills it from below by its share of what is chosen.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
+    const filled = site.kinds.length === 1 ? `the ${KIND_NAMES[site.kinds[0]]}` : "what is chosen";
+    return `Each square is a node; a job fills it from below by its share of ${filled}.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
   }
   if (parts) return parts;
   if (site.wiring === "hypercube") {

@@ -76,12 +76,12 @@ impl Point {
     /// Whether the point's whisker extends below a range, and whether it extends above the range.
     /// The whisker is the line that shows the point's interval.
     ///
-    /// A range that begins at 0 has nothing below it. The result is `None` if the point has no
-    /// whisker, or if its whisker lies outside the range.
-    pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
+    /// A range that begins at 0 has nothing below it, except for `differences`. The result is
+    /// `None` if the point has no whisker, or if its whisker lies outside the range.
+    pub(super) fn whisker(&self, [from, until]: [f64; 2], differences: bool) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
-            .then_some([self.low < from && from.abs() > 0.0, self.high > until])
+            .then_some([self.low < from && (differences || from.abs() > 0.0), self.high > until])
     }
 
     /// Text of a point's value with its interval, shown next to the point.
