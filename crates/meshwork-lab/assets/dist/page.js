@@ -2011,7 +2011,11 @@
     const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
     const from = Math.max(cut(low, least, -spread), least >= 0 && !view.differences ? 0 : -Infinity);
     const until = cut(high, most, spread);
-    if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
+    if (view.differences) {
+      const margin = 0.1 * spread;
+      return padded(Math.min(from, 0, Math.max(low, -margin)), Math.max(until, 0, Math.min(high, margin)));
+    }
+    if (view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
     return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
   }
   function along(view, points, log) {
@@ -2314,7 +2318,7 @@
   function legendOf(view) {
     return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
   }
-  var canPart = (view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
+  var canPart = (view) => ["lines", "steps"].includes(view.style) && !view.panel && legendOf(view).length > 2;
   var parted = (view) => ({
     ...view,
     panel: view.colour,

@@ -171,7 +171,12 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     let minimum = if least >= 0.0 && !view.differences { 0.0 } else { f64::NEG_INFINITY };
     let from = cut(low, least, -spread).max(minimum);
     let until = cut(high, most, spread);
-    if view.differences || view.style == Style::Rows {
+    if view.differences {
+        // An interval that contains 0 is seen on both sides of it.
+        let margin = 0.1 * spread;
+        return padded(from.min(0.0).min(low.max(-margin)), until.max(0.0).max(high.min(margin)));
+    }
+    if view.style == Style::Rows {
         return padded(from.min(0.0), until.max(0.0));
     }
     // The scale begins above 0 if all values are far above 0.
