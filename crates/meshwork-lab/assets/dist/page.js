@@ -1471,7 +1471,8 @@
   function asks(run, job) {
     const { text: text2, nodes } = run.asked[run.request[job]];
     const count = amount(run, nodes);
-    return text2 === String(nodes) ? count : `${piecesInWords(text2)} (${count})`;
+    const words = piecesInWords(text2);
+    return text2 === String(nodes) || words === count ? count : `${words} (${count})`;
   }
   function piecesInWords(text2) {
     if (!/^pieces=\d+( \w+=\S+)*$/.test(text2)) return text2;

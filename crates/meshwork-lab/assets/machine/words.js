@@ -59,7 +59,8 @@ export function largest(run, moment, most) {
 export function asks(run, job) {
   const { text, nodes } = run.asked[run.request[job]];
   const count = amount(run, nodes);
-  return text === String(nodes) ? count : `${piecesInWords(text)} (${count})`;
+  const words = piecesInWords(text);
+  return text === String(nodes) || words === count ? count : `${words} (${count})`;
 }
 
 // A request for pieces in words: `4 pieces, each of 8 GPUs, 96 cores, 1000 MiB, inside a leaf`. Other texts stay.
