@@ -462,9 +462,9 @@ impl Contest<'_> {
         }
     }
 
-    /// Sentence on the scenarios that are not significantly worse than the best; empty if there are
-    /// none, or if no two of the scenarios `ranked` differ significantly.
+    /// Sentence on the scenarios that are not significantly worse than the best.
     ///
+    /// It is empty if there are none, or if no two of the scenarios `ranked` differ significantly.
     /// Scenarios whose difference `text` gives, such as the next best one, are left out.
     fn not_worse(
         &self,
@@ -478,7 +478,7 @@ impl Contest<'_> {
         }
         let is_said = |other: usize| {
             let places = ["next", "last", "highest", "lowest"];
-            places.iter().any(|place| text.contains(&format!("{}, the {place}", name(other))))
+            places.iter().any(|place| text.contains(&format!(" {}, the {place}", name(other))))
         };
         let is_open = |other: &usize| {
             let ratio = self.ratio(lead.best[0], *other);
@@ -493,8 +493,9 @@ impl Contest<'_> {
         }
     }
 
-    /// Sentence on the scenarios whose queue grows to the end; empty if there are none, or if the
-    /// metric is not a time, a slowdown or a queue length.
+    /// Sentence on the scenarios whose queue grows to the end; otherwise empty.
+    ///
+    /// It is also empty if the metric is not a time, a slowdown or a queue length.
     fn overload(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
         let is_growing =
             |scenario: &usize| self.summary.rows.get(*scenario).is_some_and(|row| row.growing);
