@@ -24,9 +24,12 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     let page = read(catalogue, &arguments.dir, &maps)?;
     let path = write_page(&page, &arguments.dir, arguments.out.as_deref())?;
     for section in &page.sections {
-        let Some(finding) = section.findings.first() else { continue };
+        // The sentence on an unfinished study has the number of its runs.
+        let runs = section.facts.first().filter(|_| section.missing > 0);
+        let finding = section.findings.first().map(|finding| &finding.text);
+        let Some(text) = finding.or(runs.map(|runs| &runs.text)) else { continue };
         let title = if page.sections.len() > 1 { &*format!("{}: ", section.title) } else { "" };
-        for line in wrapped(&format!("{title}{}", finding.text), out.width, "") {
+        for line in wrapped(&format!("{title}{text}"), out.width, "") {
             out.line(&line)?;
         }
     }

@@ -392,7 +392,8 @@ fn another_conf_changes_what_it_names() {
     assert!(page.contains("SchedulerType=sched/builtin"), "{page}");
     assert!(page.contains("--- site/slurm.conf\n+++ builtin.conf\n"), "{page}");
     assert!(!page.contains("--- site/topology.yaml"), "{page}");
-    assert!(page.contains("a difference in bold is significant at 95 %"));
+    let note = "a difference in bold is significant at 95 % by itself, without a correction for the number of rows";
+    assert_eq!(page.matches(note).count(), 2, "by nodes and by user");
     // Columns have the shortest names that differ.
     fs::create_dir(folder.path().join("deep")).unwrap();
     fs::copy(folder.path().join("builtin.conf"), folder.path().join("deep/other.conf")).unwrap();

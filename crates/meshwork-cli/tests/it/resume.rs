@@ -100,6 +100,8 @@ fn a_signal_stops_between_two_runs_and_what_is_kept_is_said() {
             format!("stopped: {kept} of 40 runs are kept in {name}; the same command continues\n");
         assert_eq!(stopped.err, sentence);
         assert!(kept < RUNS, "it stopped before its end");
+        let page = meshwork(folder.path(), &["report", name]);
+        assert!(page.out.contains(&format!("{kept} of 40 runs")), "{}", page.out);
         let again = meshwork(folder.path(), &arguments);
         assert_eq!((again.status, again.err.as_str()), (Some(0), ""));
         assert_eq!(lines(&out), RUNS);

@@ -1471,7 +1471,8 @@
   function asks(run, job) {
     const { text: text2, nodes } = run.asked[run.request[job]];
     const count = amount(run, nodes);
-    return text2 === String(nodes) ? count : `${piecesInWords(text2)} (${count})`;
+    const words = piecesInWords(text2);
+    return text2 === String(nodes) || words === count ? count : `${words} (${count})`;
   }
   function piecesInWords(text2) {
     if (!/^pieces=\d+( \w+=\S+)*$/.test(text2)) return text2;
@@ -1596,7 +1597,8 @@
     if (site.shared) {
       const lacks = site.kinds.some((kind) => site.shared.types.some((type) => !(type[kind] > 0)));
       const empty = lacks ? " An empty outline is a node that has none of it." : "";
-      return `Each square is a node; a job fills it from below by its share of what is chosen.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
+      const filled = site.kinds.length === 1 ? `the ${KIND_NAMES[site.kinds[0]]}` : "what is chosen";
+      return `Each square is a node; a job fills it from below by its share of ${filled}.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
     }
     if (parts) return parts;
     if (site.wiring === "hypercube") {
@@ -2010,7 +2012,11 @@
     const spread = Math.max(most, 0) - Math.min(least, 0) || Math.abs(most) || 1;
     const from = Math.max(cut(low, least, -spread), least >= 0 && !view.differences ? 0 : -Infinity);
     const until = cut(high, most, spread);
-    if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
+    if (view.differences) {
+      const margin = 0.1 * spread;
+      return padded(Math.min(from, 0, Math.max(low, -margin)), Math.max(until, 0, Math.min(high, margin)));
+    }
+    if (view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
     return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
   }
   function along(view, points, log) {
@@ -2073,9 +2079,9 @@
     }
     return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width2 / 80)));
   }
-  function whiskerOf(point, [from, until]) {
+  function whiskerOf(view, point, [from, until]) {
     const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
-    return { isThere, isBelow: isThere && point.low < from && from !== 0, isAbove: isThere && point.high > until };
+    return { isThere, isBelow: isThere && point.low < from && (view.differences || from !== 0), isAbove: isThere && point.high > until };
   }
   var measureOf = (view, inPercent) => inPercent ? `${view.y.label} (%)` : labelOf(view.y);
   var inside = (x, half, width2) => Math.max(half, Math.min(width2 - half, x));
@@ -2136,7 +2142,7 @@
       } else {
         const beside = 2 * (order - (colours.length - 1) / 2);
         for (const point of own) {
-          const whisker = whiskerOf(point, domain);
+          const whisker = whiskerOf(view, point, domain);
           if (!whisker.isThere) continue;
           const at3 = x(point.x) + beside;
           svg += line([at3, y(point.low), at3, y(point.high)], colour, 1.5, ' stroke-opacity="0.55"');
@@ -2269,7 +2275,7 @@
         const { fill: fill3, more } = look(view, point, colour, theme2);
         const y = begin + (index + 0.5) * bar2 - (isOne ? 2 : 0);
         if (isBars) svg += rect([Math.min(zero, x(point.mean)), y - bar2 / 2 + 2, Math.abs(x(point.mean) - zero), bar2 - 4], colour, more);
-        const whisker = whiskerOf(point, domain);
+        const whisker = whiskerOf(view, point, domain);
         const stroke = isBars ? theme2.ink : colour;
         if (whisker.isThere) svg += line([x(point.low), y, x(point.high), y], stroke, 1.5);
         if (whisker.isBelow) svg += beyond([x(point.low), y], [-1, 0], stroke);
@@ -2313,7 +2319,7 @@
   function legendOf(view) {
     return [...new Map(view.series.map((series) => [series.colour, series.name]))].sort(([a], [b]) => a - b);
   }
-  var canPart = (view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
+  var canPart = (view) => ["lines", "steps"].includes(view.style) && !view.panel && legendOf(view).length > 2;
   var parted = (view) => ({
     ...view,
     panel: view.colour,

@@ -59,7 +59,8 @@ export function largest(run, moment, most) {
 export function asks(run, job) {
   const { text, nodes } = run.asked[run.request[job]];
   const count = amount(run, nodes);
-  return text === String(nodes) ? count : `${piecesInWords(text)} (${count})`;
+  const words = piecesInWords(text);
+  return text === String(nodes) || words === count ? count : `${words} (${count})`;
 }
 
 // A request for pieces in words: `4 pieces, each of 8 GPUs, 96 cores, 1000 MiB, inside a leaf`. Other texts stay.
@@ -215,7 +216,8 @@ export function legend(site) {
   if (site.shared) {
     const lacks = site.kinds.some((kind) => site.shared.types.some((type) => !(type[kind] > 0)));
     const empty = lacks ? " An empty outline is a node that has none of it." : "";
-    return `Each square is a node; a job fills it from below by its share of what is chosen.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
+    const filled = site.kinds.length === 1 ? `the ${KIND_NAMES[site.kinds[0]]}` : "what is chosen";
+    return `Each square is a node; a job fills it from below by its share of ${filled}.${empty} ${parts?.replaceAll("processors", "nodes") ?? ""}`.trimEnd();
   }
   if (parts) return parts;
   if (site.wiring === "hypercube") {

@@ -34,7 +34,7 @@ export function legendOf(/** @type {View} */ view) {
 }
 
 /** Whether the lines of one panel may be split into a panel each. */
-export const canPart = (/** @type {View} */ view) => view.style !== "rows" && !view.panel && legendOf(view).length > 2;
+export const canPart = (/** @type {View} */ view) => ["lines", "steps"].includes(view.style) && !view.panel && legendOf(view).length > 2;
 
 /** A view with a panel for each line. @param {View} view @returns {View} */
 export const parted = (view) => ({

@@ -82,10 +82,10 @@ function numbersAlong(/** @type {View} */ view, /** @type {Point[]} */ points, /
   return log ? logTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 60))) : linearTicks(domain[0], domain[1], Math.max(2, Math.floor(width / 80)));
 }
 
-/** Whether a whisker is drawn, and whether it extends beyond either end of the plot. A scale that begins at 0 has nothing below it. */
-function whiskerOf(/** @type {Point} */ point, /** @type {number[]} */ [from, until]) {
+/** Whether a whisker is drawn, and whether it extends beyond either end of the plot. A scale that begins at 0 has nothing below it, unless it has differences. */
+function whiskerOf(/** @type {View} */ view, /** @type {Point} */ point, /** @type {number[]} */ [from, until]) {
   const isThere = point.half !== null && point.half > 0 && point.low <= until && point.high >= from;
-  return { isThere, isBelow: isThere && point.low < from && from !== 0, isAbove: isThere && point.high > until };
+  return { isThere, isBelow: isThere && point.low < from && (view.differences || from !== 0), isAbove: isThere && point.high > until };
 }
 
 /** Label of the measured values, with their unit. */
@@ -154,7 +154,7 @@ function curvesOf(/** @type {View} */ view, /** @type {Common} */ { points: all,
       // Whiskers at the same place are offset, so that all are visible.
       const beside = 2 * (order - (colours.length - 1) / 2);
       for (const point of own) {
-        const whisker = whiskerOf(point, domain);
+        const whisker = whiskerOf(view, point, domain);
         if (!whisker.isThere) continue;
         const at = x(point.x) + beside;
         svg += line([at, y(point.low), at, y(point.high)], colour, 1.5, ' stroke-opacity="0.55"');
@@ -305,7 +305,7 @@ function rowsOf(/** @type {View} */ view, /** @type {Common} */ { domain, log, i
       const { fill, more } = look(view, point, colour, theme);
       const y = begin + (index + 0.5) * bar - (isOne ? 2 : 0);
       if (isBars) svg += rect([Math.min(zero, x(point.mean)), y - bar / 2 + 2, Math.abs(x(point.mean) - zero), bar - 4], colour, more);
-      const whisker = whiskerOf(point, domain);
+      const whisker = whiskerOf(view, point, domain);
       const stroke = isBars ? theme.ink : colour;
       if (whisker.isThere) svg += line([x(point.low), y, x(point.high), y], stroke, 1.5);
       if (whisker.isBelow) svg += beyond([x(point.low), y], [-1, 0], stroke);

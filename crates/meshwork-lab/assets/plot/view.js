@@ -102,7 +102,12 @@ export function measured(view, points, log) {
   // For non-negative values, a wide interval does not extend the range below 0.
   const from = Math.max(cut(low, least, -spread), least >= 0 && !view.differences ? 0 : -Infinity);
   const until = cut(high, most, spread);
-  if (view.differences || view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
+  if (view.differences) {
+    // An interval that contains 0 is seen on both sides of it.
+    const margin = 0.1 * spread;
+    return padded(Math.min(from, 0, Math.max(low, -margin)), Math.max(until, 0, Math.min(high, margin)));
+  }
+  if (view.style === "rows") return padded(Math.min(from, 0), Math.max(until, 0));
   // A line far above 0 may leave 0 out.
   return from > 0 && least < 0.6 * most ? padded(0, until) : padded(from, until);
 }

@@ -70,7 +70,10 @@ test("words count cores and name what is free", () => {
   assert.match(legend({ ...run.sites[0], wiring: "fat_tree" }), /chosen\. A row is a leaf switch, the bar at its left, with its nodes\.$/);
   const mixed = { ...run.sites[0], shared: { types: [{ gpu: 8, cpu: 16 }, { gpu: 0, cpu: 16 }] } };
   assert.match(legend(mixed), /chosen\. An empty outline is a node that has none of it\.$/);
+  assert.match(legend({ ...mixed, kinds: ["cpu"] }), /by its share of the cores\.$/, "nothing to choose");
   run.asked[0].text = "pieces=4 cpu=96 mem=1000000 gpu=8 inside=leaf";
   assert.match(asks(run, 0), /^4 pieces, each of 8 GPUs, 96 cores, 1,000,000 MiB, inside a leaf \(/);
+  run.asked[0] = { text: "pieces=1 cpu=24", nodes: 24 };
+  assert.equal(asks(run, 0), "24 cores");
   assert.deepEqual(orders(run), ["job"], "a node has no holder of its own");
 });

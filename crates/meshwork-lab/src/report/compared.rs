@@ -350,7 +350,7 @@ fn groups(comparison: &Comparison, names: &[String]) -> Markup {
             @if !own.is_empty() {
                 div.scroll tabindex="0" role="region" aria-label={ "Mean wait by " (heading) } {
                     table.beside {
-                        caption { span { "Mean wait in seconds, by " (heading) "; a difference in bold is significant at 95 %" } }
+                        caption { span { "Mean wait in seconds, by " (heading) "; a difference in bold is significant at 95 % by itself, without a correction for the number of rows" } }
                         thead {
                             tr {
                                 th scope="col" { (heading) }

@@ -95,9 +95,17 @@ pub(super) fn figures(
         }
     };
     let mut figures = Vec::new();
+    let longest = runs.iter().flat_map(|run| &run.waits.wait).copied().fold(0.0, f64::max);
     let wait = |run: &Timeline| {
         let waits = run.waits.wait.iter().map(|&wait| brief(wait / clock.factor));
-        (waits.collect(), run.waits.share.iter().map(|&share| brief(share)).collect())
+        let mut waits: Vec<f64> = waits.collect();
+        let mut shares: Vec<f64> = run.waits.share.iter().map(|&share| brief(share)).collect();
+        if waits.last().is_some_and(|&wait| wait <= 0.0) {
+            // A step needs a width to be visible.
+            waits.push(if longest > 0.0 { brief(longest / clock.factor) } else { 1.0 });
+            shares.push(1.0);
+        }
+        (waits, shares)
     };
     let waits: Vec<(Vec<f64>, Vec<f64>)> = runs.iter().map(wait).collect();
     if waits.iter().any(|(waits, _)| !waits.is_empty()) {
@@ -117,7 +125,12 @@ pub(super) fn figures(
                 key: "share".to_owned(),
                 ..Scale::default()
             };
-            view(lines, None, (heading, words), (x, y), &wait)
+            let mut plot = view(lines, None, (heading, words), (x, y), &wait);
+            let is_zero = |run: &&Timeline| run.waits.wait.iter().all(|&wait| wait <= 0.0);
+            if lines.runs.iter().all(is_zero) {
+                plot.sentence += " No job waits.";
+            }
+            plot
         };
         figures.push(Figure {
             id: format!("{section}-waits"),

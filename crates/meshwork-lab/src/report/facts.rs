@@ -89,17 +89,20 @@ pub(super) fn facts(content: &Content) -> Vec<Fact> {
     facts
 }
 
+fn failed(content: &Content) -> u64 {
+    content.results.runs.iter().map(|runs| runs.failures().len() as u64).sum()
+}
+
+/// Numbers of finished and of all runs, such as `12 of 40 runs`.
+pub(super) fn so_far(content: &Content) -> String {
+    let ended: u64 = content.results.runs.iter().map(|runs| runs.ended() as u64).sum();
+    let all = ended + failed(content) + content.missing;
+    format!("{} of {}", count(ended), plural(all, "run"))
+}
+
 fn runs(content: &Content) -> String {
     let scenarios = content.points.len() as u64;
-    let runs = || content.results.runs.iter();
-    let failed: u64 = runs().map(|runs| runs.failures().len() as u64).sum();
-    let ended: u64 = runs().map(|runs| runs.ended() as u64).sum();
-    let mut text = format!(
-        "{} of {}, {}",
-        count(ended),
-        plural(ended + failed + content.missing, "run"),
-        plural(scenarios, "scenario")
-    );
+    let mut text = format!("{}, {}", so_far(content), plural(scenarios, "scenario"));
     text += &match &content.study.replications {
         Replications::Fixed(1) if scenarios == 1 => String::new(),
         Replications::Fixed(1) => ", one replication of each".to_owned(),
@@ -115,6 +118,7 @@ fn runs(content: &Content) -> String {
             significant(100.0 * target, 3)
         ),
     };
+    let failed = failed(content);
     if failed > 0 {
         text += &format!("; {} failed", count(failed));
     }

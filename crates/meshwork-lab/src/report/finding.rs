@@ -163,25 +163,29 @@ impl Question<'_> {
         let among = self.scenarios(at);
         let name = |scenario: usize| self.name(&among, scenario);
         let (others, of) = self.others();
-        let lead = contest.lead(&among)?;
+        let (lead, ranked) = (contest.lead(&among)?, contest.ranked(&among));
         let is_compared = compared(axes) == Some(self.along);
         let (mut text, is_clear) = if is_compared || lead.next.is_none() {
             (contest.sentence(&lead, &among, &name), lead.is_clear())
         } else {
             let (text, is_clear) = contest.span(&among, &name)?;
-            (text + &self.elsewhere_best(&contest, &among, &name), is_clear)
+            let open = contest.not_worse(&lead, &ranked, &text, &name);
+            (text + &open + &self.elsewhere_best(&contest, &among, &name), is_clear)
         };
         if is_compared {
             text += &self
                 .compared_with_baseline(&contest, &lead, (&among, &name), &text)
                 .unwrap_or_default();
+            text += &contest.not_worse(&lead, &ranked, &text, &name);
         }
         let refusals = self.refusals(&lead, &among, &name);
         if let Some(nowhere) = nowhere {
             return Some((nowhere.to_owned() + &refusals, false));
         }
-        let is_clear = is_clear && refusals.is_empty();
+        let overload = contest.overload(&among, &name);
+        let is_clear = is_clear && refusals.is_empty() && overload.is_empty();
         text += &refusals;
+        text += &overload;
         let is_ideal = |&scenario: &usize| self.points.get(scenario).is_some_and(is_ideal);
         if lead.next.is_none() && axis.key == "allocator" && among.iter().all(is_ideal) {
             text += " On an ideal network the place of a job costs nothing.";
@@ -411,6 +415,57 @@ impl Contest<'_> {
         }
     }
 
+    /// Sentence on the scenarios that are not significantly worse than the best.
+    ///
+    /// It is empty if there are none, or if no two of the scenarios `ranked` differ significantly.
+    /// Scenarios whose difference `text` gives, such as the next best one, are left out.
+    fn not_worse(
+        &self,
+        lead: &Lead,
+        ranked: &[usize],
+        text: &str,
+        name: &dyn Fn(usize) -> String,
+    ) -> String {
+        if self.differ(ranked) != Some(true) {
+            return String::new();
+        }
+        let is_said = |other: usize| {
+            let places = ["next", "last", "highest", "lowest"];
+            places.iter().any(|place| text.contains(&format!(" {}, the {place}", name(other))))
+        };
+        let is_open = |other: &usize| {
+            let ratio = self.ratio(lead.best[0], *other);
+            ratio.is_none_or(|ratio| !ratio.is_significant()) && !is_said(*other)
+        };
+        let open: Vec<usize> =
+            ranked.iter().skip(lead.best.len()).copied().filter(is_open).collect();
+        match open.len() {
+            0 => String::new(),
+            1 => format!(" {} is not significantly worse.", name(open[0])),
+            _ => format!(" {} are not significantly worse.", listed(&open, name)),
+        }
+    }
+
+    /// Sentence on the scenarios whose queue grows to the end; otherwise empty.
+    ///
+    /// It is also empty if the metric is not a time, a slowdown or a queue length.
+    fn overload(&self, among: &[usize], name: &dyn Fn(usize) -> String) -> String {
+        let is_growing =
+            |scenario: &usize| self.summary.rows.get(*scenario).is_some_and(|row| row.growing);
+        let growing: Vec<usize> = among.iter().copied().filter(is_growing).collect();
+        let unit = self.summary.meanings.unit(self.metric);
+        if growing.is_empty() || !["time", "ratio", "jobs"].contains(&unit) {
+            return String::new();
+        }
+        let machine = match growing.len() == among.len() {
+            true => "The machine".to_owned(),
+            false => format!("With {} the machine", listed(&growing, name)),
+        };
+        format!(
+            " {machine} is overloaded: the queue grows to the end, so waits depend on the length of the run."
+        )
+    }
+
     fn extreme(&self) -> &'static str {
         if self.is_highest { "highest" } else { "lowest" }
     }
@@ -547,10 +602,8 @@ impl Contest<'_> {
             _ => format!(", significantly at {clear}"),
         };
         let (extreme, best) = (self.extreme(), listed(&lead.best, name));
-        match lead.best.len() {
-            1 => format!(" {best} has the {extreme} mean at {at}{certain}."),
-            _ => format!(" The same have the {extreme} mean at {at}{certain}."),
-        }
+        let verb = if lead.best.len() > 1 { "have" } else { "has" };
+        format!(" {best} {verb} the {extreme} mean at {at}{certain}.")
     }
 }
 

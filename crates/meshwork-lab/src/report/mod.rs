@@ -114,6 +114,8 @@ pub struct Section {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub growing: Vec<usize>,
+    /// Number of runs that the study needs and that are not yet available.
+    pub missing: u64,
     pub failures: Vec<String>,
     pub claims: Vec<ClaimLine>,
     pub figures: Vec<Figure>,
@@ -311,9 +313,17 @@ impl Section {
         let metrics = Shown::of(&summary, points.first().map(|point| &point.scenario));
         let mut figures = figures::all(study, points, (&shown, results), &clock, (&id, &title));
         bounds::mark(&mut figures, &claims, study, (&clock, &summary.meanings));
+        let mut findings =
+            finding::findings(study, points, &summary, results, (&metrics.names, &clock));
+        if content.missing > 0 {
+            let so_far = facts::so_far(content);
+            for finding in &mut findings {
+                finding.text = format!("After {so_far}: {}", finding.text);
+            }
+        }
         let mut section = Section {
             figures,
-            findings: finding::findings(study, points, &summary, results, (&metrics.names, &clock)),
+            findings,
             tables: tables::all(study, points, &shown, &clock),
             facts: facts::facts(content),
             command: facts::command(content),
@@ -324,6 +334,7 @@ impl Section {
             warnings: facts::warnings(content, &summary),
             notes: facts::notes(content, &summary),
             growing: growing(&summary),
+            missing: content.missing,
             failures: facts::failures(content),
             claims: claims.iter().map(ClaimLine::of).collect(),
             clock,

@@ -107,3 +107,20 @@ fn without_maps_a_page_has_none() {
     );
     assert!(report.html().contains("cannot be shown instant by instant"));
 }
+
+#[test]
+fn the_plot_of_waits_is_not_empty_if_no_job_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ["workload.load=0.001".to_owned()];
+    let text = STUDY.replace("'workload.load' = [0.3, 0.6]\n", "");
+    let study = Study::parse("a.toml", &text, folder.path(), &settings).unwrap();
+    let out = Some(folder.path().to_owned());
+    run(&study, &Options { out, threads: 1, ..Options::default() }).unwrap();
+    let report = Report::with_maps(folder.path(), &Maps::default()).unwrap();
+    let figures = &report.sections[0].figures;
+    let waits = figures.iter().find(|figure| figure.heading == "How long jobs wait").unwrap();
+    let view = &waits.views[0];
+    assert!(view.sentence.ends_with(" No job waits."), "{}", view.sentence);
+    // All jobs are on a line at 1 from a wait of 0 onwards.
+    assert_eq!((&view.series[0].x[..], &view.series[0].mean[..]), (&[0.0, 1.0][..], &[1.0; 2][..]));
+}

@@ -206,7 +206,9 @@ impl<'a> Common<'a> {
             // Whiskers at one position are offset sideways, so that all are visible.
             let beside = 2.0 * (order as f64 - (colours.len() as f64 - 1.0) / 2.0);
             for point in &own {
-                let Some([is_below, is_above]) = point.whisker(domain) else { continue };
+                let Some([is_below, is_above]) = point.whisker(domain, view.differences) else {
+                    continue;
+                };
                 let at = x(point.x) + beside;
                 let ends = [at, y(point.low), at, y(point.high)];
                 line(&mut svg, ends, colour, 1.5, " stroke-opacity=\"0.55\"");
@@ -337,7 +339,7 @@ impl<'a> Common<'a> {
                     let place = [zero.min(end), y - bar / 2.0 + 2.0, (end - zero).abs(), bar - 4.0];
                     rect(&mut svg, place, colour, more);
                 }
-                if let Some([is_below, is_above]) = point.whisker(domain) {
+                if let Some([is_below, is_above]) = point.whisker(domain, view.differences) {
                     let stroke = if is_bars { theme.ink } else { colour };
                     line(&mut svg, [x(point.low), y, x(point.high), y], stroke, 1.5, "");
                     if is_below {

@@ -68,11 +68,14 @@ impl Point {
             && view.expected.is_some_and(|expected| self.replications < expected)
     }
 
-    /// Whether the whisker of the point's interval extends below a range, and above it.
-    pub(super) fn whisker(&self, [from, until]: [f64; 2]) -> Option<[bool; 2]> {
+    /// Whether the point's whisker extends below a range, and whether it extends above the range.
+    ///
+    /// A range that begins at 0 has nothing below it, except for `differences`. The result is
+    /// `None` if the point has no whisker, or if its whisker lies outside the range.
+    pub(super) fn whisker(&self, [from, until]: [f64; 2], differences: bool) -> Option<[bool; 2]> {
         let is_there = self.half.is_some_and(|half| half > 0.0);
         (is_there && self.low <= until && self.high >= from)
-            .then_some([self.low < from && from.abs() > 0.0, self.high > until])
+            .then_some([self.low < from && (differences || from.abs() > 0.0), self.high > until])
     }
 
     pub(super) fn words(&self, in_percent: bool) -> String {
@@ -154,7 +157,12 @@ pub(super) fn measured(view: &FigureView, points: &[Point], log: bool) -> [f64; 
     let minimum = if least >= 0.0 && !view.differences { 0.0 } else { f64::NEG_INFINITY };
     let from = cut(low, least, -spread).max(minimum);
     let until = cut(high, most, spread);
-    if view.differences || view.style == Style::Rows {
+    if view.differences {
+        // An interval that contains 0 is seen on both sides of it.
+        let margin = 0.1 * spread;
+        return padded(from.min(0.0).min(low.max(-margin)), until.max(0.0).max(high.min(margin)));
+    }
+    if view.style == Style::Rows {
         return padded(from.min(0.0), until.max(0.0));
     }
     // The scale begins above 0 if all values are far above 0.
