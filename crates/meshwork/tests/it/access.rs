@@ -73,7 +73,7 @@ fn range(site: usize, from: u32, to: u32) -> BTreeSet<(usize, Node)> {
     (from..to).map(|node| (site, node)).collect()
 }
 
-/// Random jobs of four users. Each job is in one of three partitions or in none.
+/// Each job is in one of three partitions or in none.
 fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
     let mut jobs = random_jobs(topology, count, load, seed);
     for (index, job) in jobs.iter_mut().enumerate() {
@@ -93,9 +93,7 @@ fn watched(study: &Scenario, jobs: Vec<Job>, mut warden: Warden) -> (Outcome, Wa
     (outcome, warden)
 }
 
-/// TOML keys of a machine with two overlapping partitions and a partition of all nodes.
-///
-/// The reservations are optional.
+/// TOML keys of a machine with two overlapping partitions and one of all nodes.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
     let reservations = format!(
@@ -135,9 +133,7 @@ fn warden(study: &Scenario, nodes: u32, windows: bool, promises: bool) -> Warden
     }
 }
 
-/// Tests access rules under every scheduler that does not resize jobs.
-///
-/// Each scheduler runs with a few allocators, on machines of every wiring.
+/// Runs all schedulers that do not resize jobs, with a few allocators on machines of every wiring.
 #[test]
 fn nobody_runs_where_he_may_not() {
     let (mut finished, mut kept) = (0, 0);
@@ -176,7 +172,6 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// Tests that runs obey access rules even if the estimates of jobs are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {
@@ -206,10 +201,6 @@ fn estimates_may_be_wrong() {
     }
 }
 
-/// Tests that access rules which restrict nothing do not change a run.
-///
-/// The rules tested are a partition of all nodes, and a reservation that ends before the first
-/// arrival.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {
@@ -234,12 +225,9 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
     }
 }
 
-/// Tests that jobs in a partition start as they would on a separate machine of the partition's
-/// size.
+/// Only schedulers without reservations are tested.
 ///
-/// Only schedulers without reservations are tested. Schedulers with reservations plan differently
-/// for the two: with sets of nodes in a partition, and with counts of nodes on a separate machine.
-/// So they may promise other starts.
+/// Others plan with sets of nodes in a partition, but with counts of nodes on a separate machine.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,
@@ -313,9 +301,6 @@ fn says(transcript: &str, lines: &[&str]) {
     }
 }
 
-/// Tests that a job is refused at once if its partition is unknown, or never permits such a job.
-///
-/// A partition may limit the number of nodes and the time of a job.
 #[test]
 fn limits_by_hand() {
     let study = scenario(
@@ -348,8 +333,7 @@ fn limits_by_hand() {
     assert_eq!((outcome.finished, outcome.refused), (3, 4));
 }
 
-/// Tests a reservation with a schedule made by hand. Of four nodes, two are reserved for the user
-/// Ann from 10 to 20.
+/// Of four nodes, two are reserved for the user Ann from 10 to 20.
 #[test]
 fn a_reservation_by_hand() {
     let study = |scheduler: &str| {

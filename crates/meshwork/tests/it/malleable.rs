@@ -16,10 +16,7 @@ fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().filter(|s| s.malleable).map(|s| s.about.name)
 }
 
-/// Observer of schedulers that resize jobs.
-///
-/// It records the nodes that each job holds after each instant, the ends of jobs, and the processor
-/// time that jobs were given.
+/// Nodes of each job after each instant, ends of jobs, and processor time given to jobs.
 #[derive(Default)]
 struct Watch {
     holding: std::collections::BTreeMap<JobId, u32>,
@@ -158,7 +155,7 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
     }
 }
 
-/// Whether a job fits the empty machine. The engine refuses jobs that do not.
+/// The engine refuses jobs that do not fit the empty machine.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
         meshwork::form::Asks::Nodes
@@ -193,8 +190,7 @@ fn a_machine_of_several_sites_is_refused_in_a_sentence() {
     }
 }
 
-/// A scheduler for a row of eight nodes, whose two running jobs swap nodes when a third job
-/// arrives.
+/// On a row of eight nodes, two running jobs swap nodes when a third job arrives.
 struct Swap;
 
 impl Scheduler for Swap {

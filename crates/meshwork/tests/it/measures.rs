@@ -363,10 +363,7 @@ fn batches_are_parts_of_the_whole() {
     assert!(wait.batches.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-3));
 }
 
-/// Observer that records waits and queue lengths.
-///
-/// The observer keeps the wait of each job in order of arrival, and the number of waiting jobs at
-/// each arrival.
+/// Waits in order of arrival, and number of waiting jobs at each arrival.
 #[derive(Default)]
 struct Waits {
     waits: std::collections::BTreeMap<u64, f64>,

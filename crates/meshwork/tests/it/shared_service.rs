@@ -19,7 +19,7 @@ use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A reservation: a time window in which nodes are kept for a user.
+/// Interval in which nodes are kept for a user.
 struct Window {
     from: f64,
     until: f64,
@@ -27,7 +27,7 @@ struct Window {
     user: &'static str,
 }
 
-/// An outage of a node or of one of its GPUs.
+/// Outage of a node or of one of its GPUs.
 #[derive(Clone, Debug, PartialEq)]
 struct Outage {
     from: f64,
@@ -36,14 +36,14 @@ struct Outage {
     gpu: Option<usize>,
 }
 
-/// A running job or an outage, with the resources that it holds on each node.
+/// A job or an outage, with the resources that it holds on each node.
 struct Running {
     end: f64,
     expected: f64,
     held: Held,
 }
 
-/// Slow reference implementation of the simulator, which computes everything anew in every pass.
+/// Simulator that computes everything anew in every pass.
 struct Twin<'a> {
     jobs: &'a [Job],
     domain: &'a str,
@@ -58,9 +58,7 @@ struct Twin<'a> {
     promise: Option<(usize, f64, Held)>,
 }
 
-/// First key of outages in the table of running jobs; smaller keys are those of jobs.
-///
-/// An outage holds its node or GPU like a job.
+/// First key of outages among running jobs; smaller keys are those of jobs.
 const OUT: usize = 1 << 20;
 
 fn pieces(job: &Job) -> &Pieces {
@@ -100,9 +98,7 @@ impl<'a> Twin<'a> {
         self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
     }
 
-    /// Nodes on which a job may not start at `at`, because they are reserved for other users.
-    ///
-    /// Only reservations that begin before the estimated end of the job count.
+    /// Nodes reserved for other users, by reservations that begin before the job's estimated end.
     fn closed(&self, job: usize, at: f64) -> Vec<usize> {
         let end = at + self.jobs[job].estimate;
         let hinders = |window: &&Window| {
@@ -111,7 +107,7 @@ impl<'a> Twin<'a> {
         self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
     }
 
-    /// Nodes as a job may use them: outside its partition, and in `closed`, nothing is free.
+    /// Outside the job's partition, and in `closed`, nothing is free.
     fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
         let owner = self.jobs[job].owner.as_ref();
         let inside = owner
@@ -129,7 +125,7 @@ impl<'a> Twin<'a> {
         choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
     }
 
-    /// Nodes and numbers of pieces that a job gets at an instant.
+    /// Nodes and numbers of pieces that a job gets.
     ///
     /// The first choice ignores reservations of other users. If it includes a reserved node, a
     /// second choice excludes all reserved nodes.
@@ -182,8 +178,7 @@ impl<'a> Twin<'a> {
         panic!("it fits the empty machine")
     }
 
-    /// Free resources of each node for a job that would run beyond the promised start of another
-    /// job.
+    /// Free resources for a job that would run beyond the promised start of another job.
     fn beside(&self, now: f64) -> Vec<Node> {
         let (_, by, promised) = self.promise.as_ref().unwrap();
         let mut then = self.then(now, *by);
@@ -211,7 +206,7 @@ impl<'a> Twin<'a> {
         on
     }
 
-    /// Begins an outage. Jobs that hold the failed node or GPU wait again.
+    /// Jobs that hold the failed node or GPU wait again.
     fn fails(&mut self, index: usize) {
         let Outage { until, node, gpu, .. } = self.outages[index];
         let is_hit = |(at, before, after): &(usize, Node, Node)| {
@@ -297,7 +292,7 @@ impl<'a> Twin<'a> {
     }
 }
 
-/// Random jobs of one role each, with random users and partitions.
+/// Jobs of one role each, with random users and partitions.
 fn jobs_of_owners(rng: &mut Stream, jobs: u64) -> Vec<Job> {
     let mut jobs = random_jobs(rng, jobs);
     for job in &mut jobs {
@@ -354,7 +349,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
     assert!(compared > 2500 && passed > 200 && confined > 500, "{compared} {passed} {confined}");
 }
 
-/// An observer that records the outages of a run and its starts.
+/// Records outages and starts.
 #[derive(Default)]
 struct Outages {
     starts: Starts,
@@ -526,10 +521,9 @@ fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> 
     Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
 }
 
-/// Tests that a job on whole nodes counts with all cores of its nodes in the usage of its user.
+/// Ann has used a node of eight cores for ten minutes, and Ben two cores.
 ///
-/// Ann has used a node of eight cores for ten minutes, and Ben two cores for ten minutes. So Ben's
-/// job starts first.
+/// So Ben's job starts first.
 #[test]
 fn whole_nodes_are_used_by_all_their_cores() {
     let of_user = |number, at, request, user: &str| {
@@ -662,7 +656,7 @@ fn preemption_with_everything_gives_no_cell_twice() {
     assert!(stopped > 100, "only {stopped} were preempted");
 }
 
-/// An observer that records the watts of the machine, for each interval in which they are constant.
+/// Watts of the machine, for each interval in which they are constant.
 #[derive(Default)]
 struct Watts(Vec<(f64, f64, f64)>);
 
@@ -830,7 +824,7 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }
 
-/// An observer that records, for each job, its service time and the sum of its messages' hops.
+/// Number, service time and message hops of each job.
 #[derive(Default)]
 struct Sent(Vec<(u64, f64, u64)>);
 
@@ -848,7 +842,7 @@ fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     sent_by("dims = [4, 4]", &network, jobs)
 }
 
-/// Number, run time and hops of each job in a run on a mesh, in order of their ends.
+/// Jobs of a run on a mesh, in order of their ends.
 fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     let text = format!(
         "machine = {{ topology = 'mesh', {mesh}, nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\

@@ -10,13 +10,12 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
 
-/// Job with the given arrival, request and run time. Its estimate equals its run time.
+/// Job whose estimate equals its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job::new(0, Time::new(arrival), request, runtime)
 }
 
-/// Scenario read from TOML. If the text has no workload, an unused one is added, because the key is
-/// required.
+/// Reads TOML. Adds an unused workload if the text has none, because the key is required.
 pub(crate) fn scenario(text: &str) -> Scenario {
     let mut table: toml::Table = text.parse().expect("the test writes TOML");
     if !table.contains_key("workload") {
@@ -26,7 +25,6 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// Runs jobs under a scenario, and returns the outcome and the transcript of events.
 pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
     let mut transcript = Transcript::default();
     let setup = scenario.setup(0).unwrap();
@@ -34,7 +32,7 @@ pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
     (outcome, transcript.text)
 }
 
-/// Start of every job of a run, in order of arrival; `None` if the job never started.
+/// Starts in order of arrival; `None` if the job never started.
 pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     #[derive(Default)]
     struct Starts(Vec<Option<f64>>);
@@ -58,7 +56,6 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     seen.0
 }
 
-/// An observer that writes starts, ends and interruptions of jobs as lines of text.
 #[derive(Default)]
 pub(crate) struct Diary(pub(crate) Vec<String>);
 
@@ -77,13 +74,13 @@ impl Observer for Diary {
     }
 }
 
-/// Every scheduler that never resizes jobs and works on machines of every wiring.
+/// Schedulers that never resize jobs and work on machines of every wiring.
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
 }
 
-/// Every selector with every combination of its parameters, each as a name and a line of TOML.
+/// Selectors with every combination of their parameters, each as a name and a line of TOML.
 pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for entry in meshwork::select::SELECTORS {
