@@ -23,7 +23,6 @@ const DRAWN: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                      runtimes = { name = 'exponential', mean = 5.0 }\n\
                      [measure]\njobs = 50\nmetrics = ['wait']\n";
 
-/// A temporary folder with a few studies and logs.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
@@ -51,7 +50,6 @@ fn run(folder: &Path, arguments: &str) -> Said {
     meshwork(folder, &arguments)
 }
 
-/// The only line that the command wrote to standard error, without the leading `error: `.
 fn sentence(said: &Said) -> &str {
     let line = said.err.strip_prefix("error: ").unwrap_or_else(|| panic!("{said:?}"));
     let line = line.strip_suffix('\n').unwrap();
@@ -780,8 +778,6 @@ fn a_reader_that_has_gone_is_no_error() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
-/// Tests a study on a full disk.
-///
 /// The disk is a small tmpfs that only root can mount; without root the test is skipped.
 #[cfg(target_os = "linux")]
 #[test]

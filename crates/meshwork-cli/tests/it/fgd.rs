@@ -8,9 +8,7 @@ use serde_json::Value;
 use crate::common::{Numbers, meshwork};
 use crate::skip::skip;
 
-/// Writes a trace of nodes and a trace of tasks. On average two of three tasks share a GPU.
-///
-/// Ten nodes have four GPUs each, and one node has none.
+/// Ten nodes with four GPUs, one without, and tasks of which two in three share a GPU.
 fn traces(folder: &Path) {
     let mut nodes = "sn,cpu_milli,memory_mib,gpu,model\nplain,64000,9999,0,\n".to_owned();
     for node in 0..10 {
@@ -80,9 +78,7 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     refused(&FILES, "tasks.csv has no task with a GPU");
 }
 
-/// Tests that reproduced means of two workloads agree with the published means.
-///
-/// The tolerance is 0.15 percentage points, or 1.5 times the published standard deviation.
+/// Tolerance: 0.15 percentage points, or 1.5 times the published standard deviation.
 #[test]
 fn published_means_are_reached() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::common::{Said, meshwork};
 use serde_json::{Value as Json, json};
 
-/// Kubernetes nodes with eight accelerators each: two blocks of two racks of two nodes.
+/// Two blocks of two racks of two nodes with eight accelerators each.
 fn nodes() -> Vec<Json> {
     let mut nodes = Vec::new();
     for node in 0..8 {
@@ -36,8 +36,7 @@ fn time(at: &str) -> String {
     format!("2026-05-01T{at}Z")
 }
 
-/// A Kueue workload as JSON. `pods` is the number of pods and the accelerators of each; `given` has
-/// the nodes that Kueue assigned.
+/// `pods` is their number and the accelerators of each; `given` has the assigned nodes.
 fn workload(
     name: &str,
     created: &str,
@@ -73,8 +72,7 @@ fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     fs::write(folder.join(name), format!("{list:#}")).unwrap();
 }
 
-/// Writes two snapshots of a Kueue cluster. The second one lacks the workload `done`, and the first
-/// assignment of the workload `evicted`.
+/// Two snapshots; the second lacks the workload `done` and the first assignment of `evicted`.
 fn snapshots(folder: &Path) {
     let admitted = |at: &str| condition("Admitted", true, at, "Admitted");
     let first = vec![

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::common::{Said, meshwork};
 use serde_json::Value as Json;
 
-/// A site of four nodes. Thirty jobs of 100 s have ended, one job runs, one waits and one is held.
+/// Four nodes. Thirty jobs of 100 s have ended, one job runs, one waits and one is held.
 fn site(folder: &Path) {
     let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n";
     fs::write(folder.join("slurm.conf"), conf).unwrap();

@@ -28,7 +28,6 @@ fn a_policy_decides_about_nodes_by_name() {
     assert!(said.out.contains(r#""starts":[],"reserved":[]"#), "{}", said.out);
 }
 
-/// Tests that plans made in separate calls, linked by `memory`, equal those of one continuous run.
 #[test]
 fn a_memory_continues_a_plan() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,13 +86,11 @@ fn a_memory_continues_a_plan() {
     assert_eq!(halves["moved"][0]["until"], json!(41.0));
 }
 
-/// A study of a machine whose jobs share nodes. Each node has four GPUs in two islands, like
-/// sockets.
+/// Jobs share nodes with four GPUs in two islands.
 const SHARED: &str = "name = 'p'\nworkload = 'lublin'\nscheduler = 'conservative'\norder = 'most_allocated'\n\
                       machine = { topology = 'flat', processors = 3, nodes = [\n\
                       { type = 'g', cpu = 8, mem = 100, gpu = 4, islands = 2 }] }\n";
 
-/// Tests that parts of nodes have one form in input, output and `memory`, also with node names.
 #[test]
 fn parts_of_nodes_are_planned() {
     let folder = tempfile::tempdir().unwrap();

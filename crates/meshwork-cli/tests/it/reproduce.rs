@@ -45,7 +45,7 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
     assert!(objects[0]["cells"].as_array().is_some_and(|cells| !cells.is_empty()));
 }
 
-/// Tests that settings of the network which a paper leaves open are printed with the figure.
+/// The paper leaves these settings open.
 #[test]
 fn the_network_of_a_figure_is_printed_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
