@@ -1,7 +1,6 @@
 //! `meshwork report --serve`: serves the page of a results folder while processes still add
 //! results.
 
-use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -68,14 +67,9 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
     let server = Server::start(shared)
         .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
     tell(&format!("Watch at {}", server.address()));
-    let stays = match until {
-        ServeUntil::Auto => io::stdin().is_terminal() && io::stderr().is_terminal(),
-        ServeUntil::Once => false,
-        ServeUntil::Stay => true,
-    };
     let mut version = 1;
     loop {
-        if is_over && !stays {
+        if is_over && !until.stays() {
             thread::sleep(FAREWELL);
             return Ok(Verdict::Done);
         }

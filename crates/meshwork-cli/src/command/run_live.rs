@@ -1,7 +1,7 @@
 //! Page of `meshwork run --serve`: results so far, progress, and the machine of one run.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -291,12 +291,7 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
 /// runs until open pages have fetched the final results, for at most `FAREWELL`.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
-    let stays = match until {
-        ServeUntil::Auto => io::stdin().is_terminal() && io::stderr().is_terminal(),
-        ServeUntil::Once => false,
-        ServeUntil::Stay => true,
-    };
-    if stays {
+    if until.stays() {
         tell("All has run. The page stays until you press Enter or Ctrl-C.");
         let mut line = String::new();
         let is_over = io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes == 0);

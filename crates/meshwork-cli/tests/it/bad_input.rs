@@ -366,7 +366,7 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     let means = |log: &str| -> serde_json::Value {
         let said = run(folder.path(), &format!("log.toml --json --set workload.path={log}"));
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(said.out.trim()).unwrap()
+        said.json()
     };
     let (good, wide) = (means("good.swf"), means("wide.swf"));
     assert_eq!(wide["metrics"]["refused"]["mean"], 1.0);
@@ -473,7 +473,7 @@ fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
     ] {
         let said = run(folder.path(), &format!("table.toml --json --set allocator={allocator}"));
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
-        let means: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap();
+        let means = said.json();
         let mean = |metric: &str| means["metrics"][metric]["mean"].as_f64();
         assert_eq!((mean("finished"), mean("refused")), (Some(2.0), Some(2.0)), "{allocator}");
     }
@@ -495,7 +495,7 @@ fn a_block_that_is_wider_than_the_mesh_is_refused_and_counted() {
             );
             let said = run(folder.path(), &arguments);
             assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
-            serde_json::from_str(said.out.trim()).unwrap()
+            said.json()
         };
         let (good, wide) = (means("good.csv"), means("wide.csv"));
         assert_eq!(wide["metrics"]["refused"]["mean"], 1.0, "{allocator}");

@@ -32,7 +32,7 @@ fn listed() -> Vec<(String, Vec<String>)> {
 }
 
 /// Copies keep results out of the project.
-fn copied(folder: &Path) {
+pub(crate) fn copied(folder: &Path) {
     let to = folder.join("examples");
     fs::create_dir(&to).unwrap();
     for entry in fs::read_dir(examples()).unwrap() {

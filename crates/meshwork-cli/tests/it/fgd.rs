@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::common::{Numbers, meshwork};
 use crate::skip::skip;
 
@@ -34,8 +32,7 @@ fn each_rule_has_a_mean_at_each_load() {
     traces(folder.path());
     let said = meshwork(folder.path(), &[&FILES[..], &["--seeds", "3", "--json"]].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let points: Vec<Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let points = said.json_lines();
     let allocation = |rule: &str, arrived: u64| {
         let point =
             points.iter().find(|point| point["rule"] == rule && point["arrived"] == arrived);
@@ -91,8 +88,7 @@ fn published_means_are_reached() {
         let arguments = ["reproduce", "fgd", "--nodes", &nodes, "--tasks", &tasks, "--json"];
         let said = meshwork(&shared, &arguments);
         assert_eq!(said.status, Some(0), "{}", said.err);
-        let points: Vec<Value> =
-            said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let points = said.json_lines();
         let mut compared = 0;
         for row in published.lines().filter(|row| row.starts_with(&format!("{workload},"))) {
             let cells: Vec<&str> = row.split(',').collect();

@@ -167,8 +167,7 @@ fn a_co_process_has_its_own_names_back_and_none_is_obeyed() {
     let arguments = ["place", "--machine", "mesh:4x4"];
     let said = said(&command(Path::new("."), &arguments).stdin(input).output().unwrap());
     is_clean(&said.out, "place");
-    let answers: Vec<serde_json::Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers = said.json_lines();
     assert_eq!(answers.len(), 6);
     assert!(answers[..4].iter().all(|answer| answer["id"] == NAME), "{answers:?}");
 }

@@ -293,14 +293,7 @@ fn every_command_of_the_manual_gives_what_it_shows() {
         let text = read(&file);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let folder = tempfile::tempdir().unwrap();
-        let to = folder.path().join("examples");
-        fs::create_dir(&to).unwrap();
-        for entry in fs::read_dir(examples()).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_file() {
-                fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
-            }
-        }
+        crate::examples::copied(folder.path());
         let mut outputs = Vec::new();
         for block in blocks(&text) {
             if let Some(file) = named(&block) {

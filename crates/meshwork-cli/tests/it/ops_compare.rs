@@ -63,7 +63,7 @@ const ONE_COPY: [&str; 5] = ["ops", "compare", "site", "--copies", "1"];
 fn compared(folder: &Path, more: &[&str]) -> Json {
     let said: Said = meshwork(folder, &[&ONE_COPY[..], &["--anyway", "--json"], more].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    serde_json::from_str(&said.out).unwrap()
+    said.json()
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn differences_have_intervals_with_one_copy_and_with_twenty() {
     let words = ["ops", "compare", "site", "fine.yaml", "--anyway"];
     let json = |copies: &str| -> Json {
         let said = meshwork(folder.path(), &[&words[..], &["--json", "--copies", copies]].concat());
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let half =
         |json: &Json| json["topologies"][1]["differences"]["wait"]["half_width"].as_f64().unwrap();

@@ -48,8 +48,7 @@ fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut Hi
 
 fn fidelity(folder: &Path) -> (Said, Json) {
     let said = meshwork(folder, &["ops", "fidelity", "site", "--json"]);
-    let json =
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+    let json = said.json();
     (said, json)
 }
 

@@ -65,7 +65,7 @@ fn import(folder: &Path, more: &[&str]) -> Said {
 fn quality(folder: &Path, more: &[&str]) -> Json {
     let said = import(folder, &[&["--json"], more].concat());
     assert_eq!(said.status, Some(0), "{}", said.err);
-    serde_json::from_str(&said.out).unwrap()
+    said.json()
 }
 
 fn turned(text: &str) -> String {
@@ -275,7 +275,7 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
     let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));
     let said = import(own.path(), &["--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let json: Json = serde_json::from_str(&said.out).unwrap();
+    let json = said.json();
     assert_eq!((&json["jobs"], &json["skipped"]), (&json!(1), &json!(8)), "{json:#}");
     let named: Vec<&str> =
         said.err.lines().filter(|line| line.contains("this record has 8 fields")).collect();
@@ -453,7 +453,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
             ],
         );
         assert_eq!(said.status, Some(0), "{}", said.err);
-        let json: Json = serde_json::from_str(&said.out).unwrap();
+        let json = said.json();
         assert_eq!(
             [&json["rows"], &json["jobs"], &json["placed"], &json["placements"]],
             [rows, jobs, placed, placed].map(Json::from).each_ref(),

@@ -45,7 +45,7 @@ fn ops(folder: &Path, words: &str) -> Said {
 
 fn told(folder: &Path, words: &str) -> Json {
     let said = ops(folder, &format!("{words} --json"));
-    serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"))
+    said.json()
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
     snapshots(folder.path());
     let said = import(folder.path(), &["--kueue", "second.json", "first.json", "--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     for (key, value) in [
         ("rows", json!(6)),
         ("jobs", json!(4)),
@@ -215,7 +215,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
     assert_eq!(lines(&before), lines(&fs::read(folder.path().join("site/jobs.csv")).unwrap()));
     let said = meshwork(folder.path(), &["ops", "fidelity", "site", "--json"]);
     assert!(matches!(said.status, Some(0 | 1)), "{}", said.err);
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     assert_eq!((&found["placed"], &found["placements"]), (&json!(4), &json!(4)), "{found:#}");
 }
 
@@ -236,7 +236,7 @@ fn an_eviction_that_a_snapshot_shows_ends_the_stay() {
     snapshot(folder.path(), "between.json", &[between]);
     let said =
         import(folder.path(), &["--json", "--kueue", "first.json", "between.json", "second.json"]);
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     assert_eq!((said.status, &found["warnings"]), (Some(0), &json!([])), "{found:#}");
     assert_eq!(found["states"]["NODE_FAIL"], 1);
     let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();

@@ -60,8 +60,7 @@ fn site(folder: &Path, topology: &str, stays: Vec<JobRecord>) {
 fn proposed(folder: &Path, more: &[&str]) -> (Said, Json) {
     let fixed = ["ops", "propose", "site", "--cleanup", "0", "--json", "--anyway"];
     let said = meshwork(folder, &[&fixed[..], more].concat());
-    let json =
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+    let json = said.json();
     (said, json)
 }
 
@@ -100,7 +99,7 @@ fn a_better_list_that_was_planted_is_found() {
             "--anyway",
         ],
     );
-    let compared: Json = serde_json::from_str(&said.out).unwrap();
+    let compared = said.json();
     let wait = |number: usize| compared["topologies"][number]["values"]["wait"].as_f64().unwrap();
     let (own, planted, found) = (wait(0), wait(1), wait(2));
     assert!(planted < 0.5 * own, "there is something to find: {planted} against {own}");

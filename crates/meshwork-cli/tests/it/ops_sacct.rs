@@ -7,7 +7,7 @@ use std::fs;
 
 use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 /// Four nodes behind two switches, allocated as a whole.
 const MACHINE: NodeRequest<'static> = NodeRequest {
@@ -90,7 +90,7 @@ fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
     let files = ["--sacct", "sacct.txt", "--topology", "topology.conf", "--conf", "slurm.conf"];
     let said = slurm.meshwork(&[&["ops", "import", "--json", "-o", "site"], &files[..]].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{text}");
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     for (key, value) in [
         ("rows", json!(text.lines().count() - 1)),
         ("jobs", json!(12)),

@@ -366,7 +366,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         meshwork(folder.path(), &[&words[..], more].concat())
     };
     let said = explain(&["--at", "1200"]);
-    let json: Json = serde_json::from_str(&said.out).unwrap();
+    let json = said.json();
     // A date works too, in any zone. The default is the instant at which the job began to wait.
     for same in [
         &["--at", "1970-01-01T00:20:00"][..],
@@ -428,8 +428,7 @@ fn planned_starts_are_those_of_a_real_slurm() {
                 "--json",
             ],
         );
-        let json: Json =
-            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+        let json: Json = said.json();
         assert_eq!(json["starts"], json!({ "at": at, "nodes": nodes }), "{job}");
     }
 }
@@ -445,7 +444,7 @@ fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, J
     let said = meshwork(folder.path(), &words);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     let json = meshwork(folder.path(), &[&words[..], &["--json"]].concat());
-    (said.out, serde_json::from_str(&json.out).unwrap())
+    (said.out, json.json())
 }
 
 /// A running job on one node, and waiting jobs: id, priority, nodes and further fields.
@@ -545,7 +544,7 @@ fn queue(folder: &Path, words: &[&str]) -> (String, Json) {
     let said = meshwork(folder, &words);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     let json = meshwork(folder, &[&words[..], &["--json"]].concat());
-    (said.out, serde_json::from_str(&json.out).unwrap())
+    (said.out, json.json())
 }
 
 #[test]
@@ -608,7 +607,7 @@ fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
         let words = ["ops", "explain", "jobs.txt", "2", "--topology", "topology.yaml", "--json"];
         let said = meshwork(folder.path(), &words);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let own = explained(text);
     assert_eq!((&own["reason"], &own["starts"]["at"]), (&json!("nodes"), &json!(1_782_903_600)));
@@ -684,7 +683,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     let ask = |job: &str| -> Json {
         let said = meshwork(folder.path(), &["ops", "explain", ".", job, "--at", "9", "--json"]);
         assert_eq!(said.status, Some(0), "{}", said.err);
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let four = ask("4");
     assert_eq!(four["reason"], "nodes");
@@ -748,7 +747,7 @@ fn reasons_at(folder: &Path, at: u32) -> Vec<(String, String)> {
     let said =
         meshwork(folder, &["ops", "explain", ".", "--all", "--at", &at.to_string(), "--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let table: Json = serde_json::from_str(&said.out).unwrap();
+    let table = said.json();
     let text = |value: &Json| value.as_str().unwrap().to_owned();
     let jobs = table["jobs"].as_array().unwrap();
     jobs.iter().map(|own| (text(&own["job"]), text(&own["slurm"]))).collect()

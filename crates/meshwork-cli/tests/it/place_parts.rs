@@ -59,7 +59,7 @@ fn answers(folder: &Path, lines: &str) -> Vec<Json> {
     let input = File::open(folder.join("questions")).unwrap();
     let said = said(&command(folder, &arguments).stdin(input).output().unwrap());
     assert_eq!(said.err, "");
-    said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    said.json_lines()
 }
 
 /// Short form of an answer, for comparisons.

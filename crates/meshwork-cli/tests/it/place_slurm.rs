@@ -258,7 +258,7 @@ fn a_check_says_whether_slurm_starts() {
     fs::write(folder.path().join("topology.yaml"), RINGS.replace("ring: b", "ring: a")).unwrap();
     let refused = check(&["--json"]);
     assert_eq!((refused.status, refused.err.as_str()), (Some(1), ""));
-    let answer: Json = serde_json::from_str(&refused.out).unwrap();
+    let answer = refused.json();
     assert_eq!(answer["starts"], false);
     assert_eq!(
         answer["findings"][0],

@@ -40,7 +40,7 @@ fn a_memory_continues_a_plan() {
     let answer = |state: &Json, more: &[&str]| -> Json {
         let said = ask(state, more);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let fair = ["--set", "scheduler=fair_share"];
     let row = |id: &str, user: &str| json!({ "id": id, "nodes": 16, "estimate": 50, "user": user });
@@ -102,7 +102,7 @@ fn parts_of_nodes_are_planned() {
     let answer = |state: &Json| -> Json {
         let said = ask(state);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let a = json!({ "node": "n0", "cpu": 4, "islands": [4, 0], "mem": 20, "gpus": [0, 1] });
     let c = json!({ "node": "n2", "pieces": 2, "cpu": 2, "islands": [1, 1], "gpus": [0, 2], "share": [0.5, 0.25] });

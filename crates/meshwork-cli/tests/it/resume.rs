@@ -174,7 +174,7 @@ fn a_check_finds_a_result_that_was_changed() {
     assert_eq!(lines[1], "out: 1 of 1 stored runs replayed, 0 the same, 1 different, 0 failed");
     let json = meshwork(folder.path(), &["check", "out", "--json"]);
     assert_eq!(json.status, Some(1));
-    let object: serde_json::Value = serde_json::from_str(json.out.trim()).unwrap();
+    let object = json.json();
     assert_eq!(object["verdict"], "different");
 }
 

@@ -128,7 +128,7 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     shard(folder, "1/3");
     let said = meshwork(folder, &["status", "shared", "--json"]);
     assert_eq!((said.status, said.err.as_str()), (Some(3), ""));
-    let object: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap();
+    let object = said.json();
     let number = |key: &str| object[key].as_u64().unwrap();
     assert_eq!((number("total"), number("running"), number("failed")), (RUNS as u64, 0, 0));
     assert!(number("done") > 0 && number("missing") == RUNS as u64 - number("done"), "{object}");

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{SITES, job, machines, random_jobs, run, scenario, schedulers_for_all_wirings};
+use crate::common::{
+    SITES, job, machines, observed, random_jobs, run, scenario, schedulers_for_all_wirings,
+};
 use meshwork::alloc::ALLOCATORS;
-use meshwork::conformance::submissions;
 use meshwork::job::{Job, Owner, Request, Time};
 use meshwork::observe::{Event, JobId, Observer};
-use meshwork::scenario::{Outcome, Scenario};
+use meshwork::scenario::Scenario;
 use meshwork::topology::{Node, Topology};
 
 /// Observer that checks the invariants of every run with access rules.
@@ -88,11 +89,6 @@ fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Jo
     jobs
 }
 
-fn watched(study: &Scenario, jobs: Vec<Job>, mut warden: Warden) -> (Outcome, Warden) {
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut warden).unwrap();
-    (outcome, warden)
-}
-
 /// TOML keys of a machine with two overlapping partitions and one of all nodes.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
@@ -158,7 +154,7 @@ fn nobody_runs_where_he_may_not() {
                 let mut jobs = owned_jobs(&topology, 80, 3.0, 5);
                 jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
                 let warden = warden(&study, nodes, windows, scheduler.plans);
-                let (outcome, warden) = watched(&study, jobs.clone(), warden);
+                let (outcome, warden) = observed(&study, jobs.clone(), warden);
                 if scheduler.serves_all {
                     assert_eq!(outcome.finished + outcome.refused, 80, "{text}");
                 }
@@ -192,7 +188,7 @@ fn estimates_may_be_wrong() {
                     }
                 }
                 let warden = warden(&study, nodes, windows, false);
-                let (outcome, _) = watched(&study, jobs, warden);
+                let (outcome, _) = observed(&study, jobs, warden);
                 if scheduler.serves_all {
                     assert_eq!(outcome.finished + outcome.refused, 100, "{text}");
                 }
@@ -283,8 +279,7 @@ fn sites_have_partitions_together() {
                 }
             }
         }
-        let mut places = Places(&sites, 0, study.topologies());
-        study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut places).unwrap();
+        let (_, places) = observed(&study, jobs, Places(&sites, 0, study.topologies()));
         assert!(places.1 > 10, "{}", scheduler.about.name);
     }
 }

@@ -9,6 +9,7 @@ mod segments;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::common::set;
 use meshwork::alloc::listed::anchors::{Anchors, Shape, Torus};
 use meshwork::alloc::listed::criteria::Criterion;
 use meshwork::alloc::listed::{
@@ -269,12 +270,6 @@ fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
         toruses.push(Plain { sides, cells, shapes });
     }
     (toruses, next)
-}
-
-fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.into_iter().for_each(|node| set.insert(node));
-    set
 }
 
 fn built(toruses: &[Plain], count: u32) -> Anchors {

@@ -44,9 +44,11 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!(off.abs() <= share, "{what}: {ours:.4} for {theirs:.4}, off by {:.2} %", 100.0 * off);
 }
 
-/// Checks latency against BookSim: within 2 % up to 70 % of the saturation load, 3 % up to 80 %,
-/// and 4 % up to 90 %. At higher loads, source queues settle very slowly, so only the latency
-/// without them is compared, within 6 %.
+/// Checks latency against BookSim within tolerances.
+///
+/// They are 2 % up to 70 % of the saturation load, 3 % up to 80 %, and 4 % up to 90 %. At higher
+/// loads, source queues settle very slowly, so only the latency without them is compared, within
+/// 6 %.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
         let carried = offered(network, load, network.buffer, network.cycles);

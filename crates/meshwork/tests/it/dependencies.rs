@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use crate::common::{SITES, Transcript, machines};
+use crate::common::{SITES, Transcript, machines, read};
 use meshwork::job::{Job, Owner, Time};
 use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
 use meshwork::observe::{Event, Observer};
@@ -31,10 +31,6 @@ impl Inputs for Given {
     fn rows(&self, _: &str) -> Result<Rows, WorkloadError> {
         Ok(Box::new(self.rows.clone().into_iter().map(Ok)))
     }
-}
-
-fn read(text: &str) -> Scenario {
-    Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
 /// Scenario of 8 flat processors; the arguments are further keys of the workload and the study.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{job, machines, random_jobs, run, scenario, starts, submissions};
+use crate::common::{job, machines, observed, random_jobs, run, scenario, starts, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::engine::simulate;
 use meshwork::job::{Job, Request, Time};
@@ -240,8 +240,7 @@ fn static_partitioning_never_mixes_sizes() {
     );
     let jobs = random_jobs(&Topology::hypercube(4).unwrap(), 1000, 2.0, 9);
     let whole = jobs.iter().filter(|job| job.request.size_class() == 4).count() as u64;
-    let mut seen = Partitions(BTreeMap::new());
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (outcome, seen) = observed(&study, jobs, Partitions(BTreeMap::new()));
     assert!(whole > 100);
     assert_eq!((outcome.refused, outcome.finished), (whole, 1000 - whole));
     let nodes = |class: u32| seen.0[&class].iter().copied().collect::<Vec<u32>>();
@@ -369,20 +368,12 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
                         allocator.about.name, scheduler.about.name
                     );
                     let study = scenario(&text);
-                    let mut services =
-                        Services { folds: sizing != "'exact'", ..Services::default() };
-                    let setup = study.setup(0).unwrap();
-                    let outcome =
-                        study.run_on(setup, submissions(jobs.clone()), &mut services).unwrap();
-                    let value = |name: &str| {
-                        outcome
-                            .metrics
-                            .iter()
-                            .find(|m| m.name == name)
-                            .unwrap()
-                            .value
-                            .unwrap_or(0.0)
-                    };
+                    let (outcome, services) = observed(
+                        &study,
+                        jobs.clone(),
+                        Services { folds: sizing != "'exact'", ..Services::default() },
+                    );
+                    let value = |name: &str| crate::common::value(&outcome, name).unwrap_or(0.0);
                     assert!(value("internal_fragmentation") >= 0.0, "{text}");
                     assert!(value("utilization") <= 1.0, "{text}");
                     if sizing == "'exact'" {
@@ -459,9 +450,8 @@ fn promises_are_kept_to_jobs_that_may_be_folded() {
                 );
                 let mut jobs = random_jobs(&topology, 100, 5.0, 41);
                 jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
-                let mut promises = Promises(BTreeMap::new(), 0);
                 let study = scenario(&text);
-                study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut promises).unwrap();
+                let (_, promises) = observed(&study, jobs, Promises(BTreeMap::new(), 0));
                 made += promises.1;
             }
         }

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use crate::common::{
-    SITES, job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts,
+    SITES, job, machines, metric, observed, random_jobs, run, scenario, schedulers_for_all_wirings,
+    starts,
 };
 use meshwork::alloc::ALLOCATORS;
-use meshwork::conformance::submissions;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, MachineState, Observer};
@@ -17,10 +17,6 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::SCHEDULERS;
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::NoInputs;
-
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
-}
 
 fn assert_close(one: f64, other: f64, what: &str) {
     let slack = 1e-9 * (1.0 + one.abs().max(other.abs()));
@@ -195,8 +191,7 @@ impl Observer for Accounts {
 }
 
 fn accounts_of(study: &Scenario, jobs: Vec<Job>, what: &str) -> (Outcome, Accounts) {
-    let mut accounts = Accounts::new(study);
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut accounts).unwrap();
+    let (outcome, mut accounts) = observed(study, jobs, Accounts::new(study));
     accounts.settle(&outcome, what);
     (outcome, accounts)
 }
@@ -409,8 +404,7 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
             }
         }
     }
-    let mut promises = Promises::default();
-    study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut promises).unwrap();
+    let (_, promises) = observed(study, jobs, Promises::default());
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 

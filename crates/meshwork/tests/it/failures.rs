@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{
-    Diary, SITES, machines, random_jobs, run, scenario, schedulers_for_all_wirings,
+    Diary, SITES, machines, metric, observed, random_jobs, run, scenario,
+    schedulers_for_all_wirings,
 };
 use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::Cluster;
@@ -112,15 +113,12 @@ impl Observer for Books {
 }
 
 fn books_of(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Books) {
-    let mut books =
-        Books::new(scenario, scenario.table()["network"]["name"].as_str() == Some("ideal"));
-    let setup = scenario.setup(0).unwrap();
-    let outcome = scenario.run_on(setup, submissions(jobs), &mut books).unwrap();
+    let (outcome, books) = observed(
+        scenario,
+        jobs,
+        Books::new(scenario, scenario.table()["network"]["name"].as_str() == Some("ideal")),
+    );
     (outcome, books)
-}
-
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
 }
 
 const KINDS: [&str; 4] = [
@@ -548,8 +546,7 @@ fn who_looks_ahead_is_never_caught() {
                     job.runtime = job.estimate;
                     job.arrival = Time::new((job.arrival.units() * 8.0).round() / 8.0);
                 }
-                let mut kept = Kept(BTreeMap::new(), 0);
-                study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut kept).unwrap();
+                let (_, kept) = observed(&study, jobs, Kept(BTreeMap::new(), 0));
                 assert!(scheduler == "reservation" || kept.1 > 0, "{text}");
             }
         }

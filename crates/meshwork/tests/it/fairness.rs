@@ -4,7 +4,7 @@
 
 use std::io::BufRead;
 
-use crate::common::starts;
+use crate::common::{read, starts};
 use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
@@ -32,10 +32,6 @@ fn row(submit: f64, runtime: f64, estimate: f64, nodes: f64) -> Row {
         nodes: Some(nodes as u32),
         ..Row::default()
     }
-}
-
-fn read(text: &str) -> Scenario {
-    Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
 fn scenario(machine: &str, scheduler: &str, metrics: &str) -> Scenario {

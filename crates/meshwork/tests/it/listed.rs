@@ -7,6 +7,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::common::set;
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::alloc::listed::runs::Runs;
@@ -20,12 +21,6 @@ use meshwork::rng::Stream;
 const WRITTEN: usize = 40;
 
 const DECISIONS: usize = 1600;
-
-fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.into_iter().for_each(|node| set.insert(node));
-    set
-}
 
 /// Consecutive sets of nodes with the given sizes, and the number of all nodes.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {

@@ -13,6 +13,7 @@
 //! | flat: runs, weights, contiguous jobs, long lists | `runs_agree…` |
 //! | torus3d: anchors | `anchors.rs` |
 
+use crate::common::set;
 use crate::list_twins;
 use crate::list_twins::{Job, Misread, Set, Tried, choose};
 use meshwork::alloc::listed::blocks::Blocks;
@@ -25,12 +26,6 @@ use meshwork::job::{Constraints, Request};
 use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
-
-fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.into_iter().for_each(|node| set.insert(node));
-    set
-}
 
 /// Nodes that a rule chooses by its slow definition, or by a misreading of it.
 ///

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{job, run, scenario};
+use crate::common::{job, metric, run, scenario};
 use meshwork::alloc::{ALLOCATORS, Allocator, Ask};
 use meshwork::job::{Request, Time};
 use meshwork::machine::Site;
@@ -193,8 +193,7 @@ fn fewer_leaves_are_shorter_ways() {
             "machine = {{ {machine} }}\nallocator = '{allocator}'\nnetwork = {{ {network} }}"
         ));
         let (outcome, _) = run(&study, vec![job(0.0, Request::Nodes(8), 1.0)]);
-        let measured = outcome.metrics.iter().find(|measured| measured.name == "hops");
-        measured.unwrap().value.unwrap()
+        metric(&outcome, "hops")
     };
     for machine in [
         "topology = 'fat_tree', arity = 4, levels = 3",

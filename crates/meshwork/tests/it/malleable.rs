@@ -2,7 +2,7 @@
 //! conserved.
 
 use crate::common;
-use crate::common::{job, random_jobs, run, scenario, submissions};
+use crate::common::{job, metric, observed, random_jobs, run, scenario, submissions};
 use meshwork::cluster::{Cluster, Reshape, StartOptions};
 use meshwork::engine::Setup;
 use meshwork::job::{Dims, Job, Request, Time};
@@ -59,8 +59,7 @@ impl Observer for Watch {
 }
 
 fn watched(study: &Scenario, jobs: Vec<Job>) -> (Outcome, Watch) {
-    let mut watch = Watch::default();
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut watch).unwrap();
+    let (outcome, watch) = observed(study, jobs, Watch::default());
     (outcome, watch)
 }
 
@@ -247,8 +246,7 @@ fn jobs_may_change_places() {
 fn metrics_of_jobs_that_are_resized() {
     let jobs = vec![whole(0.0, 10.0), whole(4.0, 10.0)];
     let (outcome, _) = run(&on_sixteen("'equipartition'"), jobs);
-    let value =
-        |name: &str| outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap();
+    let value = |name: &str| metric(&outcome, name);
     assert_eq!((value("wait"), value("turnaround"), value("service")), (0.0, 16.0, 16.0));
     assert_eq!((value("utilization"), value("makespan")), (1.0, 20.0));
     // Two jobs that ask for the whole machine, from 4 to 16.

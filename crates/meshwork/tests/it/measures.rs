@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{job, run, scenario, starts, submissions};
+use crate::common::{assert_near, job, run, scenario, starts, submissions, value};
 use meshwork::engine::RunError;
 use meshwork::job::{Job, Owner, Request, Time};
 use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
@@ -10,14 +10,9 @@ use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Submission, Unusable, WorkloadError};
 
-fn value(outcome: &Outcome, name: &str) -> Option<f64> {
-    outcome.metrics.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("no {name}")).value
-}
-
 fn assert_values(outcome: &Outcome, expected: &[(&str, f64)]) {
     for (name, expected) in expected {
-        let found = value(outcome, name).unwrap_or_else(|| panic!("{name} was not measured"));
-        assert!((found - expected).abs() < 1e-12, "{name}: {found}, by hand {expected}");
+        assert_near(outcome, name, *expected);
     }
 }
 

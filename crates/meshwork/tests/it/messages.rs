@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{job, machines, random_jobs, run, scenario, submissions};
+use crate::common::{job, machines, observed, random_jobs, run, scenario, submissions, value};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -16,11 +16,6 @@ use meshwork::scenario::{Outcome, Scenario};
 use meshwork::topology::Wiring;
 
 const SENDING: [&str; 3] = ["hops", "link_load", "wormhole"];
-
-fn value(outcome: &Outcome, name: &str) -> Option<f64> {
-    let measured = outcome.metrics.iter().find(|measured| measured.name == name);
-    measured.unwrap_or_else(|| panic!("{name} was not measured")).value
-}
 
 fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u32) -> Outcome {
     let text = format!(
@@ -258,9 +253,7 @@ fn counted(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Messages) {
             }
         }
     }
-    let mut count = Count::default();
-    let outcome =
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut count).unwrap();
+    let (outcome, count) = observed(scenario, jobs, Count::default());
     (outcome, count.0)
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::common::{Diary, machines, random_jobs, run, scenario, submissions};
+use crate::common::{Diary, machines, observed, random_jobs, run, scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::machine::Placement;
@@ -23,8 +23,7 @@ fn job(number: u64, arrival: f64, nodes: u32, runtime: f64) -> Job {
 
 fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     let scenario = scenario(text);
-    let mut diary = Diary::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut diary).unwrap();
+    let (_, diary) = observed(&scenario, jobs, Diary::default());
     diary.0
 }
 
@@ -174,9 +173,8 @@ fn what_users_get_converges_to_their_shares() {
                 let job = job(number, arrival, nodes, 1.0 + rng.below(longest) as f64);
                 jobs.push(of(user, "q", job));
             }
-            let mut used = Used(BTreeMap::new());
             let study = scenario(&text);
-            study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut used).unwrap();
+            let (_, used) = observed(&study, jobs, Used(BTreeMap::new()));
             let (large, small) = (used.0["large"], used.0["small"]);
             let got = large / (large + small);
             assert!((got - part).abs() < 0.02, "{scheduler} {half_life}: {got} of {part}");
@@ -301,8 +299,7 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
         let jobs = arrivals.into_iter().zip(1..).map(|((at, queue), number)| {
             of("a", queue, job(number, at, 1, -libm::log(rng.unit())))
         });
-        let mut responses = Responses(BTreeMap::new());
-        study.run_on(study.setup(0).unwrap(), submissions(jobs.collect()), &mut responses).unwrap();
+        let (_, responses) = observed(&study, jobs.collect(), Responses(BTreeMap::new()));
         for (mean, queue) in means.iter_mut().zip(["high", "low"]) {
             let (sum, count) = responses.0[queue];
             mean.push(sum / count);

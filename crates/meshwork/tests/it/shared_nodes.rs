@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{scenario, submissions};
+use crate::common::{assert_near, observed, scenario, submissions};
 use meshwork::job::{Inside, Job, JobId, Piece, Pieces, Request, Time};
 use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
@@ -646,8 +646,7 @@ fn conservative_plans_are_those_of_a_naive_planner() {
         let scenario = shared(&format!(
             "allocator = '{domain}'\norder = '{order}'\nscheduler = 'conservative'\n"
         ));
-        let mut seen = Starts::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
         let naive = Naive::new(&jobs, domain, order);
         for (own, other) in seen.starts.iter().zip(&naive.conservative()) {
             assert_eq!(own, other, "round {round}: {domain}, {order}: {}", jobs[other.0].request);
@@ -662,9 +661,7 @@ fn every_scheduler_of_shared_nodes_serves_every_job() {
     let mut outcomes = Vec::new();
     for entry in meshwork::sched::SCHEDULERS.iter().filter(|entry| entry.shares) {
         let scenario = shared(&format!("scheduler = '{}'\n", entry.about.name));
-        let mut seen = Starts::default();
-        let setup = scenario.setup(0).unwrap();
-        let outcome = scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        let (outcome, seen) = observed(&scenario, jobs.clone(), Starts::default());
         if entry.serves_all {
             assert_eq!(outcome.finished + outcome.refused, 100, "{}", entry.about.name);
             outcomes.push(outcome.finished);
@@ -792,8 +789,7 @@ fn schedules_are_those_of_a_naive_simulator() {
         let scenario = shared(&format!(
             "allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\n"
         ));
-        let mut seen = Starts::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
         let naive = Naive::new(&jobs, domain, order);
         let expected = naive.run(scheduler == "easy");
         for (own, other) in seen.starts.iter().zip(&expected) {
@@ -815,8 +811,7 @@ fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize
         Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)
     });
     let scenario = shared(rest);
-    let mut seen = Starts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.collect()), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs.collect(), Starts::default());
     seen.starts
 }
 
@@ -961,8 +956,7 @@ fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
             }
         }
     }
-    let mut seen = Nodes(Vec::new());
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.collect()), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs.collect(), Nodes(Vec::new()));
     assert_eq!(seen.0, [1, 2]);
 }
 
@@ -1086,8 +1080,7 @@ fn whole_nodes_are_pieces_of_their_own() {
         Job::new(1, Time::ZERO, Request::Nodes(11), 10.0),
         Job::new(2, Time::ZERO, Request::Nodes(1), 10.0),
     ];
-    let mut seen = Starts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Starts::default());
     let nodes: Vec<Vec<usize>> = seen.starts.iter().map(|(_, _, on)| on.clone()).collect();
     assert_eq!(nodes, [vec![0], (1..12).collect(), vec![0]]);
     assert_eq!(seen.starts[2].1, 10.0, "no idle node was left");
@@ -1248,12 +1241,8 @@ fn metrics_of_parts_by_hand() {
             Job::new(0, Time::new(first), Request::pieces(three.clone()), 10.0),
             Job::new(1, Time::new(first + 5.0), Request::Nodes(1), 5.0),
         ];
-        let outcome =
-            scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap();
-        let near = |name: &str, value: f64| {
-            let own = outcome.metric(name).unwrap_or_else(|| panic!("{name}"));
-            assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
-        };
+        let (outcome, ()) = observed(&scenario, jobs, ());
+        let near = |name: &str, value: f64| assert_near(&outcome, name, value);
         near("cpu_allocation", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
         near("utilization", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
         near("mem_allocation", (30.0 * 10.0 + 100.0 * 5.0) / 2000.0);
@@ -1299,7 +1288,6 @@ fn an_order_from_outside_is_named_in_a_study() {
     let text = format!("{}order = 'last'\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());
     let scenario = Scenario::read_in(&catalogue, &text.parse().unwrap()).unwrap();
     let job = Job::new(0, Time::ZERO, Request::pieces(gpus(1, 1)), 1.0);
-    let mut seen = Starts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(vec![job]), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, vec![job], Starts::default());
     assert_eq!(seen.starts[0].2, [10], "the last node with GPUs");
 }

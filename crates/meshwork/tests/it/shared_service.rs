@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{Diary, scenario, submissions};
+use crate::common::{Diary, Watts, observed, scenario, submissions};
 use crate::failures::Text;
 use crate::shared_nodes::{
     Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,
@@ -331,8 +331,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
             "{text}allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\n\
              workload = {{ name = 'table', path = 'x.csv' }}\n"
         ));
-        let mut seen = Starts::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
         let mut twin = Twin::new(&jobs, domain, order);
         twin.partitions =
             [("left", (0..7).collect()), ("right", (5..NODES).collect())].into_iter().collect();
@@ -387,8 +386,7 @@ fn outages_of_nodes_and_gpus_are_those_of_a_naive_simulator() {
             "allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\nseed = {round}\n\
              failures = {{ mtbf = {mtbf}, repair = {{ name = 'constant', value = 9.0 }}, scope = '{scope}' }}\n"
         ));
-        let mut seen = Outages::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Outages::default());
         let mut twin = Twin::new(&jobs, domain, order);
         twin.outages.clone_from(&seen.all);
         let expected = twin.run(scheduler == "easy");
@@ -416,8 +414,7 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
     let cores = Job::new(3, Time::ZERO, Request::pieces(Pieces::of(Piece::default())), 13.0);
     let jobs = vec![cores, one(1, 2.0, 1, 9.0), one(2, 3.0, 2, 3.0)];
     let scenario = scenario(text);
-    let mut seen = Diary::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Diary::default());
     // Both GPUs fail at 10, are repaired at 15, and fail again at 25. The job that has only a core
     // is not affected.
     let expected = [
@@ -473,9 +470,7 @@ fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
              maintenance = [{{ from = 20, until = 45, nodes = '0-4' }}, {{ from = 40, until = 60, nodes = '3-9' }}], \
              drain = [{{ from = 10, until = 30, nodes = '8-10' }}] }}"
         ));
-        let mut seen = Outages::default();
-        let setup = scenario.setup(0).unwrap();
-        let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+        let (outcome, seen) = observed(&scenario, jobs, Outages::default());
         assert_eq!(outcome.finished + outcome.refused, 60);
         assert!(seen.all.iter().any(|outage| outage.gpu.is_none()));
         for (_, at, nodes) in &seen.starts.starts {
@@ -549,9 +544,7 @@ fn whole_nodes_are_used_by_all_their_cores() {
             "machine = {{ topology = 'flat', processors = 1, nodes = [{{ type = 'a', cpu = 8 }}] }}\n\
              scheduler = {scheduler}\nworkload = {{ name = 'table', path = 'x.csv' }}"
         ));
-        let mut seen = Diary::default();
-        let setup = scenario.setup(0).unwrap();
-        scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Diary::default());
         let place = |line: &str| seen.0.iter().position(|own| own.ends_with(line)).unwrap();
         assert!(place("start 5") < place("start 4"), "{scheduler}: {:?}", seen.0);
     }
@@ -588,9 +581,7 @@ fn jobs_are_preempted_for_what_is_missing_alone() {
         ),
     ] {
         let scenario = with_preemption(preempt);
-        let mut seen = Diary::default();
-        let setup = scenario.setup(0).unwrap();
-        scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Diary::default());
         assert_eq!(seen.0[3..], lines, "{preempt}");
     }
 }
@@ -616,8 +607,7 @@ fn a_suspended_job_goes_on_with_its_own_parts() {
             }
         }
     }
-    let mut seen = Parts(Vec::new());
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Parts(Vec::new()));
     let of = |number: u64| -> Vec<&(u64, f64, Vec<(u16, u32)>)> {
         seen.0.iter().filter(|own| own.0 == number).collect()
     };
@@ -647,23 +637,11 @@ fn preemption_with_everything_gives_no_cell_twice() {
              workload = {{ name = 'table', path = 'x.csv' }}",
             machine()
         ));
-        let mut seen = Outages::default();
-        let setup = scenario.setup(0).unwrap();
-        let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+        let (outcome, seen) = observed(&scenario, jobs, Outages::default());
         assert_eq!(outcome.finished + outcome.refused, 80);
         stopped += seen.stopped;
     }
     assert!(stopped > 100, "only {stopped} were preempted");
-}
-
-/// Watts of the machine, for each interval in which they are constant.
-#[derive(Default)]
-struct Watts(Vec<(f64, f64, f64)>);
-
-impl Observer for Watts {
-    fn elapsed(&mut self, from: Time, to: Time, state: &meshwork::observe::MachineState) {
-        self.0.push((from.units(), to.units(), state.power));
-    }
 }
 
 #[test]
@@ -679,8 +657,7 @@ fn cores_and_gpus_take_power_by_the_part() {
         Job::new(2, Time::new(5.0), Request::Nodes(1), 10.0),
     ];
     let scenario = scenario(text);
-    let mut seen = Watts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Watts::default());
     let half = 12.0 + 4.0 * 3.0 + 3.5 * 10.0 + 0.5 * 100.0;
     let both = 4.0 + 12.0 * 3.0 + 1.5 * 10.0 + 2.5 * 100.0;
     let whole = 8.0 + 8.0 * 3.0 + 2.0 * 10.0 + 2.0 * 100.0;
@@ -703,8 +680,7 @@ fn only_idle_nodes_sleep_and_their_gpus_with_them() {
         Job::new(4, Time::new(20.0), Request::Nodes(1), 3.0),
     ];
     let scenario = scenario(text);
-    let mut seen = Watts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Watts::default());
     let two = 6.0 + 10.0 * 3.0 + 2.0 * 10.0 + 2.0 * 100.0;
     let idle = |held: f64| (16.0 - held) + held * 3.0 + 4.0 * 10.0;
     let asleep = 7.0 + 3.0 + 8.0 * 0.5 + 2.0 * 10.0;
@@ -733,8 +709,7 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     };
     let jobs = vec![cores(1, 6, 10.0), cores(2, 6, 10.0), cores(3, 4, 5.0), cores(4, 4, 50.0)];
     let scenario = scenario(text);
-    let mut seen = Diary::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Diary::default());
     let starts: Vec<&String> = seen.0.iter().filter(|line| line.contains("start")).collect();
     // The third job runs beside the first one. The fourth job does not delay the start of the
     // second.
@@ -850,9 +825,7 @@ fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
          workload = {{ name = 'table', path = 'x.csv' }}"
     );
     let scenario = scenario(&text);
-    let mut seen = Sent::default();
-    let setup = scenario.setup(0).unwrap();
-    let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+    let (outcome, seen) = observed(&scenario, jobs, Sent::default());
     assert_eq!(outcome.finished as usize, seen.0.len());
     seen.0
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{every_selector, scenario, submissions};
+use crate::common::{Watts, assert_near, every_selector, observed, scenario, submissions};
 use crate::shared_nodes::random_jobs;
 use meshwork::job::{Inside, Job, JobId, Owner, Piece, Pieces, Request, Time};
 use meshwork::observe::{Event, MachineState, Observer, Running};
@@ -335,8 +335,7 @@ impl Observer for Nodes {
 }
 
 fn runs(scenario: &Scenario, jobs: Vec<Job>) -> Vec<(u64, f64, usize, Vec<u32>, f64)> {
-    let mut seen = Nodes::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(scenario, jobs, Nodes::default());
     seen.0
 }
 
@@ -434,16 +433,6 @@ fn whole_nodes_of_several_sites_are_those_of_sites_without_types() {
     assert!(compared > 3000, "only {compared} runs were compared");
 }
 
-/// Watts of the machine, for each interval in which they are constant.
-#[derive(Default)]
-struct Watts(Vec<(f64, f64, f64)>);
-
-impl Observer for Watts {
-    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
-        self.0.push((from.units(), to.units(), state.power));
-    }
-}
-
 #[test]
 fn metrics_of_two_sites_by_hand() {
     // Three of four GPUs of the first site for 10, and the node of the second site for 5.
@@ -460,13 +449,8 @@ fn metrics_of_two_sites_by_hand() {
         Job::new(0, Time::ZERO, Request::pieces(three), 10.0),
         Job::new(1, Time::new(5.0), Request::Nodes(1), 5.0),
     ];
-    let mut watts = Watts::default();
-    let outcome = scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut watts);
-    let outcome = outcome.unwrap();
-    let near = |name: &str, value: f64| {
-        let own = outcome.metric(name).unwrap_or_else(|| panic!("{name}"));
-        assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
-    };
+    let (outcome, watts) = observed(&scenario, jobs, Watts::default());
+    let near = |name: &str, value: f64| assert_near(&outcome, name, value);
     near("cpu_allocation", (3.0 * 10.0 + 24.0 * 5.0) / 320.0);
     near("utilization", (3.0 * 10.0 + 24.0 * 5.0) / 320.0);
     near("mem_allocation", (30.0 * 10.0 + 300.0 * 5.0) / 4000.0);

@@ -128,9 +128,7 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
          measure = {{ metrics = ['wait', {names}] }}"
     ));
     let (outcome, _) = run(&scenario, jobs);
-    let metric = |name: &str| {
-        outcome.metrics.iter().find(|metric| metric.name == name).unwrap().value.unwrap()
-    };
+    let metric = |name: &str| common::metric(&outcome, name);
     (WAITS.map(metric), metric("wait"))
 }
 

@@ -219,7 +219,7 @@ impl Reel {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::Path;
 
     use meshwork_lab::Study;
@@ -229,9 +229,13 @@ mod tests {
     use super::*;
 
     fn reel(measure: &str) -> Reel {
+        loaded(0.9, measure)
+    }
+
+    pub(in super::super) fn loaded(load: f64, measure: &str) -> Reel {
         let text = format!(
             "machine = {{ topology = 'mesh', dims = [4, 4] }}\nmeasure = {{ {measure} }}\n\
-             [workload]\nname = 'synthetic'\nload = 0.9\nsizes = 'uniform'\n\
+             [workload]\nname = 'synthetic'\nload = {load}\nsizes = 'uniform'\n\
              runtimes = {{ name = 'exponential', mean = 5.0 }}\n"
         );
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();

@@ -389,25 +389,11 @@ impl Player {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use meshwork_lab::Study;
-    use meshwork_lab::watch::{Live, Scene};
-
-    use super::super::view::View;
+    use super::super::reel::tests::loaded;
     use super::*;
 
     fn player(measure: &str) -> Player {
-        let text = format!(
-            "machine = {{ topology = 'mesh', dims = [4, 4] }}\nmeasure = {{ {measure} }}\n\
-             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
-             runtimes = {{ name = 'exponential', mean = 5.0 }}\n"
-        );
-        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
-        let (point, live) = Live::start(&study, 0, 0).unwrap();
-        let view = View::new(String::new(), Scene::new(point.scenario.topologies()), false);
-        let start = move || Ok(Live::start(&study, 0, 0).unwrap().1);
-        Player::new(Reel::new(view, live, Box::new(start)), None)
+        Player::new(loaded(0.5, measure), None)
     }
 
     fn key(character: char) -> KeyEvent {

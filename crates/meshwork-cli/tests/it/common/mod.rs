@@ -7,6 +7,8 @@ pub(crate) mod slurm;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde_json::Value as Json;
+
 pub(crate) use crate::skip::skip;
 
 /// Torus of 64 nodes with allowed boxes of 1 to 64 nodes.
@@ -43,6 +45,16 @@ pub(crate) struct Said {
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
+}
+
+impl Said {
+    pub(crate) fn json(&self) -> Json {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    pub(crate) fn json_lines(&self) -> Vec<Json> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
 }
 
 /// Command to be run in a folder, not yet started.

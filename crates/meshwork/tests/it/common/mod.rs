@@ -4,8 +4,9 @@
 #[allow(unused_imports, reason = "each test binary uses a part of them")]
 pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
 use meshwork::engine::{Setup, simulate};
+use meshwork::geometry::NodeSet;
 use meshwork::job::{Job, Request, Time};
-use meshwork::observe::{Event, JobId, Observer};
+use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
@@ -25,11 +26,56 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
+pub(crate) fn read(text: &str) -> Scenario {
+    Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+/// Outcome and transcript.
 pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
-    let mut transcript = Transcript::default();
-    let setup = scenario.setup(0).unwrap();
-    let outcome = scenario.run_on(setup, submissions(jobs), &mut transcript).unwrap();
+    let (outcome, transcript) = observed(scenario, jobs, Transcript::default());
     (outcome, transcript.text)
+}
+
+/// Runs jobs with an observer, which is returned after the outcome.
+pub(crate) fn observed<O: Observer>(
+    scenario: &Scenario,
+    jobs: Vec<Job>,
+    mut observer: O,
+) -> (Outcome, O) {
+    let setup = scenario.setup(0).unwrap();
+    let outcome = scenario.run_on(setup, submissions(jobs), &mut observer).unwrap();
+    (outcome, observer)
+}
+
+/// Value of a measured metric; `None` if it is undefined.
+pub(crate) fn value(outcome: &Outcome, name: &str) -> Option<f64> {
+    let measured = outcome.metrics.iter().find(|measured| measured.name == name);
+    measured.unwrap_or_else(|| panic!("{name} was not measured")).value
+}
+
+pub(crate) fn metric(outcome: &Outcome, name: &str) -> f64 {
+    value(outcome, name).unwrap()
+}
+
+pub(crate) fn assert_near(outcome: &Outcome, name: &str, value: f64) {
+    let own = metric(outcome, name);
+    assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
+}
+
+/// Watts of the machine, for each interval in which they are constant.
+#[derive(Default)]
+pub(crate) struct Watts(pub(crate) Vec<(f64, f64, f64)>);
+
+impl Observer for Watts {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
+        self.0.push((from.units(), to.units(), state.power));
+    }
+}
+
+pub(crate) fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
+    let mut set = NodeSet::empty(count);
+    nodes.into_iter().for_each(|node| set.insert(node));
+    set
 }
 
 /// Starts in order of arrival; `None` if the job never started.
