@@ -16,9 +16,9 @@ const WIDTH: usize = 100;
 
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Exit status 2.
+    /// Wrong request: exit status 2.
     Wrong(String),
-    /// Exit status 1.
+    /// Failure while the command ran: exit status 1.
     Failed(String),
     /// The reader has exited, as `head` does. Nothing more is printed.
     Gone,
@@ -55,7 +55,7 @@ pub(crate) type Ended = Result<Verdict, Stop>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Exit status 0.
+    /// Success: exit status 0.
     Done,
     /// Failed run or line of input, difference in a check, or no solution: exit status 1.
     RunFailed,
@@ -109,7 +109,7 @@ impl Output {
         self.raw("\n")
     }
 
-    /// Bold if the terminal supports it.
+    /// Writes a line, in bold if the terminal supports it.
     pub(crate) fn headline(&mut self, line: &str) -> Result<(), Stop> {
         if !self.bold {
             return self.line(line);

@@ -239,7 +239,7 @@ impl Letters {
 mod tests {
     use super::*;
 
-    /// The letter of a node is its number modulo 26.
+    /// Picture as text, in which the letter of a node is its number modulo 26.
     fn drawn(topology: &Topology, width: usize) -> Vec<String> {
         let map = Map::new(topology, width);
         let (width, height) = map.size();

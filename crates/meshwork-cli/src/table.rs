@@ -83,7 +83,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// At least one.
+/// Number of columns that fit next to the key columns; at least one.
 fn fitting(keys: &[Column], columns: &[Column], most: usize) -> usize {
     let mut taken: usize = keys.iter().map(|key| key.width + GUTTER.len()).sum();
     let fit = columns.iter().take_while(|column| {

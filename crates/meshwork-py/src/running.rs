@@ -104,7 +104,7 @@ pub(crate) struct Overseer<'s> {
     /// Active runs must be aborted too.
     break_off: AtomicBool,
     interrupt: Interrupt,
-    /// Messages then identify scenarios by their swept values.
+    /// Whether messages identify scenarios by their swept values.
     has_sweep: bool,
     /// Makes a Python observer for each run.
     observer: Option<&'s Py<PyAny>>,
@@ -186,7 +186,7 @@ impl Observer for Stopper<'_> {
     }
 }
 
-/// `None` if the caller gives no observer for the run.
+/// Python observer for a run; `None` if the caller gives none.
 fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPython> {
     let made = Python::attach(|py| -> PyResult<_> {
         note_asker(py)?;

@@ -28,7 +28,7 @@ const NAMELESS: &str = "study";
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Study {
     study: Mutex<Lab>,
-    /// Messages then omit the name of the file.
+    /// Whether the study has no file, so that messages omit its name.
     without_file: bool,
     running: AtomicUsize,
 }

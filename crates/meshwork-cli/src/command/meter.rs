@@ -22,7 +22,7 @@ const NEW_WORDS: Duration = Duration::from_millis(200);
 /// Progress on standard error.
 pub(super) struct Meter {
     began: Instant,
-    /// `None` if standard error is not a terminal.
+    /// Progress bar; `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     /// Counted things in the singular, such as `run` or `job`.
     noun: &'static str,

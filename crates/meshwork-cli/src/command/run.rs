@@ -22,7 +22,7 @@ use crate::results;
 /// Largest number of listed failures with different reasons.
 const MAX_FAILURES: usize = 10;
 
-/// All studies are read before the first one runs.
+/// Runs several studies, all of which are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     let budget = arguments.time_budget;
     let is_needed = budget.is_some() || arguments.shard.is_some();

@@ -102,7 +102,7 @@ struct Made {
 }
 
 impl Watched {
-    /// No run has ended yet.
+    /// Creates the state of the page before any run has ended.
     ///
     /// # Errors
     ///

@@ -295,7 +295,7 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
 /// Difference between two scenarios, as the terminal shows it.
 struct FoundDifference {
     interval: Interval,
-    /// Share of the baseline.
+    /// Difference as a share of the baseline.
     relative: Option<f64>,
     same_jobs: bool,
 }

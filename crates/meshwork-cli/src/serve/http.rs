@@ -17,7 +17,7 @@ pub(crate) enum Resource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) resource: Resource,
-    /// HEAD instead of GET.
+    /// Whether the request is HEAD instead of GET.
     pub(crate) is_head: bool,
     /// Entity tag of the client's version.
     pub(crate) known: Option<String>,
@@ -109,7 +109,7 @@ pub(crate) fn head(kind: &str, tag: &str, length: usize) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The client already has the current version.
+/// Answer to a client that already has the current version.
 pub(crate) fn unchanged() -> Vec<u8> {
     format!("HTTP/1.1 304 Not Modified\r\n{ALWAYS}").into_bytes()
 }

@@ -142,7 +142,7 @@ fn serve(mut stream: TcpStream, port: u16, source: &dyn Source) {
     }
 }
 
-/// `None` if no request arrives.
+/// Reads a request; `None` if no request arrives.
 fn request(stream: &mut TcpStream, port: u16) -> Result<Option<Request>, Refusal> {
     let end = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
@@ -182,7 +182,7 @@ fn respond(stream: &mut TcpStream, request: &Request, answer: Option<&Answer>) -
     if request.is_head { Ok(()) } else { write(stream, &answer.body) }
 }
 
-/// Stops at the time limit for answers.
+/// Writes all bytes, but stops at the time limit for answers.
 fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     let end = Instant::now() + ANSWERING;
     for chunk in bytes.chunks(1 << 14) {

@@ -75,7 +75,7 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     refused(&FILES, "tasks.csv has no task with a GPU");
 }
 
-/// Tolerance: 0.15 percentage points, or 1.5 times the published standard deviation.
+/// Means are within 0.15 points, or 1.5 published standard deviations, of published ones.
 #[test]
 fn published_means_are_reached() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

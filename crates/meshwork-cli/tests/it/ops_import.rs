@@ -471,7 +471,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
     }
 }
 
-/// Without a topology file the machine is flat.
+/// Imported tables are kept; without a topology file the machine is flat.
 #[test]
 fn tables_are_kept_with_the_site() {
     let folder = tempfile::tempdir().unwrap();

@@ -44,7 +44,7 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
     assert!(objects[0]["cells"].as_array().is_some_and(|cells| !cells.is_empty()));
 }
 
-/// The paper leaves these settings open.
+/// Network settings that a paper leaves open are printed with its figure.
 #[test]
 fn the_network_of_a_figure_is_printed_as_it_is() {
     let folder = tempfile::tempdir().unwrap();

@@ -30,7 +30,7 @@ fn json(study: &str) -> Json {
     serde_json::to_value(table).unwrap()
 }
 
-/// Studies in examples, the manual, figures of papers, and output of `meshwork new`.
+/// Studies from examples, the manual, figures of papers, and `meshwork new`.
 fn all_studies() -> BTreeMap<String, String> {
     let mut studies_by_name = BTreeMap::new();
     for entry in fs::read_dir(examples()).unwrap() {

@@ -169,7 +169,7 @@ fn is_playing(screen: &str) -> bool {
     screen.contains("8 events a second") && screen.contains("16 × 16 mesh")
 }
 
-/// `false` for a zombie.
+/// Whether a process exists and is no zombie.
 fn lives(number: &str) -> bool {
     let said = Command::new("ps").args(["-o", "stat=", "-p", number]).output().unwrap();
     let state = String::from_utf8(said.stdout).unwrap();

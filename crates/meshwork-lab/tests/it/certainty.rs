@@ -218,7 +218,7 @@ fn windows_of_a_log_are_its_replications() {
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
 
-/// A log may have years before its machine was in use, or weeks of maintenance.
+/// Windows without jobs are left out: a log may have weeks of maintenance.
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();

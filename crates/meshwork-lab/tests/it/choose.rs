@@ -184,7 +184,7 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// One of six combinations is left out, because its queue grows.
+/// Effects leave out one of six combinations, because its queue grows.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");

@@ -163,7 +163,7 @@ fn converted(from: &Path, to: &Path) -> Vec<String> {
     convert(from, to, &toml::Table::new(), (1, 0)).unwrap().lost
 }
 
-/// A log loses columns, which are reported.
+/// Table formats keep every cell. A log loses columns, which are reported.
 #[test]
 fn every_cell_of_every_column_stays_or_its_column_is_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -245,7 +245,7 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     }
 }
 
-/// File is ignored if the plugin is flat or not named. Other plugins refuse an empty file.
+/// An empty topology file is ignored for a flat or unnamed plugin, and refused for others.
 #[test]
 fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     assert!(reading("", CONF).refusal().is_none());

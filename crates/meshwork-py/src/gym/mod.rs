@@ -32,7 +32,7 @@ pub(crate) struct Step {
     /// Minus the total wait of all jobs since the last decision.
     pub(crate) reward: f64,
     pub(crate) is_over: bool,
-    /// Impossible actions are treated as waiting.
+    /// Whether the action was impossible, and was treated as waiting.
     pub(crate) was_invalid: bool,
 }
 

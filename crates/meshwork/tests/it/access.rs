@@ -74,7 +74,7 @@ fn range(site: usize, from: u32, to: u32) -> BTreeSet<(usize, Node)> {
     (from..to).map(|node| (site, node)).collect()
 }
 
-/// Each job is in one of three partitions or in none.
+/// Random jobs of four users, each in one of three partitions or in none.
 fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
     let mut jobs = random_jobs(topology, count, load, seed);
     for (index, job) in jobs.iter_mut().enumerate() {
@@ -221,7 +221,7 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
     }
 }
 
-/// Only schedulers without reservations are tested.
+/// Jobs in a partition start as on a machine of its size, without reservations.
 ///
 /// Others plan with sets of nodes in a partition, but with counts of nodes on a separate machine.
 #[test]
@@ -328,7 +328,7 @@ fn limits_by_hand() {
     assert_eq!((outcome.finished, outcome.refused), (3, 4));
 }
 
-/// Of four nodes, two are reserved for the user Ann from 10 to 20.
+/// Machine of four nodes, two of which are reserved for the user Ann from 10 to 20.
 #[test]
 fn a_reservation_by_hand() {
     let study = |scheduler: &str| {

@@ -15,7 +15,7 @@ type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// Field `buffer` replaces the buffer size.
+    /// Network configuration, of which the field `buffer` replaces the buffer size.
     setting: WormholeConfig,
     buffer: u32,
     /// Offered load at which saturation is measured. There BookSim carried the load `saturation`.
@@ -190,8 +190,10 @@ fn a_fat_tree() {
     agrees(&Network { full: 0.4, ..tree });
 }
 
-/// 9 groups of 4 routers with 2 nodes each, on minimal paths. Links and credits take 10 cycles
-/// within a group and 100 cycles between groups; buffers have 256 flits.
+/// Dragonfly of 9 groups of 4 routers with 2 nodes each, on minimal paths.
+///
+/// Links and credits take 10 cycles within a group and 100 cycles between groups; buffers have 256
+/// flits.
 #[test]
 fn a_dragonfly() {
     let dragonfly = network(

@@ -593,7 +593,7 @@ fn noncubic_is_its_definition() {
     }
 }
 
-/// They choose the same block if the smallest sufficient block is also the lowest one.
+/// Two buddy systems choose the same block if the smallest sufficient block is the lowest.
 #[test]
 fn the_two_forms_of_the_buddy_system_agree() {
     let (mut same, mut apart) = (0, 0);

@@ -155,7 +155,7 @@ fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)
 }
 
-/// The second job waits until the first one ends.
+/// Two jobs of which the second waits until the first one ends.
 #[test]
 fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
     let catalogue = metric!("in_time", Measure::Ratio(in_time));

@@ -422,7 +422,7 @@ fn folding_never_and_folding_always_are_known_sizings() {
     }
 }
 
-/// Estimates are exact. A reservation fixes the size of its job.
+/// Promises are kept although jobs may be folded, as estimates are exact.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
     struct Promises(BTreeMap<JobId, Time>, usize);

@@ -122,7 +122,7 @@ impl Accounts {
         }
     }
 
-    /// `jobs` may be negative.
+    /// Adds `jobs`, which may be negative, to the jobs on each processor of a placement.
     fn take(&mut self, site: usize, placement: &Placement, now: Time, jobs: i32) {
         for node in placement.nodes(self.topologies[site].grid()) {
             let at = (site, node);

@@ -185,7 +185,7 @@ fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     );
 }
 
-/// One job runs on an empty machine, in each network that simulates messages.
+/// One job that uses few leaf switches sends shorter messages, in each simulated network.
 #[test]
 fn fewer_leaves_are_shorter_ways() {
     let service = |allocator: &str, network: &str, machine: &str| {

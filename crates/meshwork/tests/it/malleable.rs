@@ -154,7 +154,7 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
     }
 }
 
-/// The engine refuses jobs that do not fit the empty machine.
+/// Whether a job fits the empty machine; the engine refuses other jobs.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
         meshwork::form::Asks::Nodes

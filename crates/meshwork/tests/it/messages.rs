@@ -267,7 +267,7 @@ fn a_job_without_messages_ends_as_it_starts() {
     }
 }
 
-/// No network may run ahead of arrivals.
+/// A job that starts between two cycles waits, so no network runs ahead of arrivals.
 #[test]
 fn a_start_between_two_cycles_waits_for_the_next_one() {
     let text = "machine = { topology = 'mesh', dims = [8, 1] }\nallocator = 'naive'

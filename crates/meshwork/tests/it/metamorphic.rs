@@ -210,7 +210,7 @@ fn a_running_job_can_be_resized() {
     assert!(transcript.text.contains("4 moved 0"));
 }
 
-/// Moves the running job to the other end of the machine at every instant.
+/// Scheduler that moves the running job to the other end of the machine at every instant.
 struct Wanderer;
 
 impl Scheduler for Wanderer {

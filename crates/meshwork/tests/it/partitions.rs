@@ -12,7 +12,7 @@ use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
-/// Each node card has two nodes.
+/// Pool of a machine with two nodes on each node card.
 fn pool(nodes: u32, list: &str) -> Pool {
     let table = format!(
         "machine = {{ topology = 'flat', processors = {nodes} }}\n[allocator]\nname = 'partitions'\nlist = '''\n{list}'''"
@@ -146,7 +146,7 @@ fn lists_that_do_not_suit_the_machine_are_one_sentence() {
     assert!(refused(5000, "'halves'").contains("works up to 4096 nodes"));
 }
 
-/// Names, cards and switches are compared.
+/// Compares names, cards and switches of Intrepid's partitions with its operators' list.
 #[test]
 fn the_partitions_of_intrepid_are_those_of_its_list() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -117,7 +117,7 @@ fn jobs(request: impl Fn(u64) -> Request) -> Vec<Job> {
     (0..90).map(job).collect()
 }
 
-/// `None` if the machine has no such scheduler or allocator.
+/// Scenario from TOML; `None` if its machine has no such scheduler or allocator.
 fn policy(text: &str) -> Option<Scenario> {
     let mut table: toml::Table = text.parse().unwrap();
     table.insert("workload".to_owned(), toml::toml! { name = "lublin" }.into());

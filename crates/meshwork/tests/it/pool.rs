@@ -222,7 +222,7 @@ proptest! {
         }
     }
 
-    /// It is refused with an error, or gives a pool that works without a panic.
+    /// A damaged snapshot is refused with an error, or gives a pool that works without a panic.
     #[test]
     fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
         before in prop::collection::vec(ops(), 1..60),
@@ -260,7 +260,7 @@ proptest! {
     }
 }
 
-/// Claims and releases are those of the run.
+/// A pool and a run choose the same placements for the same claims and releases.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

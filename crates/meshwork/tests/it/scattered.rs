@@ -71,7 +71,7 @@ impl Question<'_> {
     }
 }
 
-/// Each node is a block of its own.
+/// Placement in which each node is a block of its own.
 fn singles(nodes: &[Node], grid: &Grid) -> Placement {
     let one =
         |&base: &Node| Block { base, sides: std::iter::repeat_n(1, grid.dimensions()).collect() };

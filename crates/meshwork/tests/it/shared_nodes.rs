@@ -1033,7 +1033,7 @@ fn pieces_inside_a_leaf_are_on_a_listed_one() {
     assert!(found > 10 && missed > 5, "{found} and {missed}");
 }
 
-/// The numbers of pieces on the nodes may have to differ.
+/// Pieces are placed whenever they fit, even if the numbers on the nodes must differ.
 #[test]
 fn pieces_that_fit_unevenly_are_placed_by_every_allocator_of_counts() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";

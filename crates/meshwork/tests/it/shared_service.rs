@@ -107,7 +107,7 @@ impl<'a> Twin<'a> {
         self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
     }
 
-    /// Outside the job's partition, and in `closed`, nothing is free.
+    /// Nodes for a job: outside its partition, and in `closed`, nothing is free.
     fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
         let owner = self.jobs[job].owner.as_ref();
         let inside = owner
@@ -206,7 +206,7 @@ impl<'a> Twin<'a> {
         on
     }
 
-    /// Jobs that hold the failed node or GPU wait again.
+    /// Begins an outage: jobs that hold the failed node or GPU wait again.
     fn fails(&mut self, index: usize) {
         let Outage { until, node, gpu, .. } = self.outages[index];
         let is_hit = |(at, before, after): &(usize, Node, Node)| {

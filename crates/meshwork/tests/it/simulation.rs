@@ -130,7 +130,7 @@ fn machines_with_more_to_happen_step_by_step() {
     }
 }
 
-/// The network is advanced to its next event, so a step back in time would be noticed.
+/// Stepped networks advance to their next event, so a step back in time would be noticed.
 #[test]
 fn messages_step_by_step() {
     let text = "machine = { topology = 'mesh', dims = [6, 6] }

@@ -206,7 +206,7 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// In processor sharing, all jobs are served at once, at equal rates.
+/// Equipartition is processor sharing: all jobs are served at once, at equal rates.
 ///
 /// The mean time in the system depends only on the mean of the work, not on its distribution.
 #[test]

@@ -260,7 +260,7 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// At least half of the limit must be reached.
+/// Traffic across the top of a fat tree reaches at least half of the taper's limit.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();

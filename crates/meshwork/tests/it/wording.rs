@@ -89,7 +89,7 @@ struct Comment {
     /// Mark that begins the comment: `///`, `//!` or `//`.
     mark: &'static str,
     is_doc: bool,
-    /// Inside a code fence, or in a Python session.
+    /// Whether the line is inside a code fence or a Python session.
     is_code: bool,
     text: String,
 }

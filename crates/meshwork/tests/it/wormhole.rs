@@ -329,7 +329,7 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// No packet may arrive sooner than in an idle network.
+    /// All engines deliver like the slow one, and no packet sooner than in an idle network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

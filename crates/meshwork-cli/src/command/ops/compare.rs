@@ -22,11 +22,11 @@ use crate::table::{Column, print, wrapped};
 /// Source of the time from a job's end until its nodes are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
-    /// Command line.
+    /// The clean-up time is given on the command line.
     Given,
-    /// Fitted to the history of the site.
+    /// The clean-up time was fitted to the history of the site.
     Fitted,
-    /// The history does not show it, so it is taken as zero.
+    /// The history shows no clean-up time, so zero is used.
     Unknown,
 }
 

@@ -395,7 +395,7 @@ fn question(asked: &mut Asked, pool: &Pool) -> Result<Asks, String> {
     Ok(Asks::Pool(Question { at, operation }))
 }
 
-/// `known` lists the known operations in quotes.
+/// Sentence on an unknown operation; `known` lists the known ones in quotes.
 pub(super) fn unknown_op(op: &str, known: &str) -> String {
     let names: Vec<&str> = known.split('"').skip(1).step_by(2).collect();
     let meant = similar(op, &names)

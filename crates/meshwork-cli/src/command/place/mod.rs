@@ -203,7 +203,7 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// May contain any kind of mistake.
+    /// Random line, which may contain any kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[

@@ -49,7 +49,7 @@ const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 /// Allocators of a partition for whole nodes and for parts of nodes.
 pub(super) struct Window {
     allocator: SlurmAllocator<Name>,
-    /// The error is the reason why parts of nodes are not supported.
+    /// Allocator for parts of nodes, or the reason why they are not supported.
     parts: Result<SharedAllocator<Name>, String>,
 }
 
@@ -204,7 +204,7 @@ impl Clerk for Window {
     }
 }
 
-/// `None` if the key is missing or `null`.
+/// Value of a key; `None` if it is missing or `null`.
 fn value<'a>(asked: &'a Asked, key: &str) -> Option<&'a Json> {
     asked.get(key).filter(|value| !value.is_null())
 }

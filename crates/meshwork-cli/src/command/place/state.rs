@@ -42,7 +42,7 @@ impl Saved {
             .map_err(|error| format!("the state cannot be written ({error})"))
     }
 
-    /// `from` names the source in error messages.
+    /// Parses a saved state; `from` names its source in error messages.
     pub(super) fn read(json: Json, from: &str) -> Result<Saved, String> {
         let format = json.get("format").and_then(Json::as_u64);
         if let Some(format) = format.filter(|&format| format != u64::from(FORMAT)) {

@@ -72,7 +72,7 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
     ))
 }
 
-/// `None` if the command line gives neither an instant nor an event.
+/// First instant or event shown; `None` if the command line gives neither.
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))

@@ -20,7 +20,7 @@ const MARK_EVERY: u64 = 512;
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
-/// Every start gives the same run.
+/// Starts the run again; every start gives the same run.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -170,7 +170,7 @@ fn listen() -> Receiver<io::Result<Event>> {
     receiver
 }
 
-/// Standard input, or the controlling terminal if standard input is none.
+/// Standard input, or the controlling terminal if standard input is no terminal.
 #[cfg(unix)]
 struct Line(Option<File>);
 

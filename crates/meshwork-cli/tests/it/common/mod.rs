@@ -41,7 +41,7 @@ impl Numbers {
 
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// `None` if a signal ended the command.
+    /// Exit status; `None` if a signal ended the command.
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,

@@ -30,7 +30,7 @@ pub(crate) struct Slurm {
 pub(crate) struct NodeRequest<'a> {
     /// Nodes with two processors each, named n1, n2 and so on.
     pub(crate) nodes: usize,
-    /// The last line defines the partition.
+    /// Lines of `slurm.conf`; the last one defines the partition.
     pub(crate) conf: &'a str,
     /// `topology.conf`, if Slurm gets such a file.
     pub(crate) topology: Option<&'a str>,
@@ -63,7 +63,7 @@ pub(crate) fn quiet(program: &str, arguments: &[&str]) -> bool {
 static ONE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Munge {
-    /// `None` if munge ran before this test.
+    /// Daemon of munge; `None` if munge ran before this test.
     daemon: Option<Child>,
     _one: MutexGuard<'static, ()>,
 }
@@ -139,7 +139,7 @@ pub(crate) fn consecutive_ports(count: u16) -> u16 {
 }
 
 impl Slurm {
-    /// The error is a reason to skip the test.
+    /// Starts a Slurm; the error is a reason to skip the test.
     pub(crate) fn begin(wanted: &NodeRequest<'_>) -> Result<Slurm, String> {
         Slurm::begin_with(wanted, &[])
     }

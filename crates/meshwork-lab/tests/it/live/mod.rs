@@ -236,7 +236,7 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
     assert!(happened.vanished >= 50, "{happened:?}");
 }
 
-/// After two minutes the job could start on its old nodes.
+/// The agent takes back a requeued job in time: after two minutes it could start.
 #[test]
 fn a_requeued_job_starts_by_a_new_decision() {
     let mut happened = Happened::default();

@@ -56,7 +56,7 @@ pub(crate) struct Submitted {
 pub(crate) struct Row {
     pub id: u64,
     pub duration: u64,
-    /// `None` if the job was dropped.
+    /// Start of the job; `None` if the job was dropped.
     pub started: Option<Started>,
     /// Waits for processors and for a shape, from the job's first try.
     pub waits: [u64; 2],
