@@ -661,7 +661,7 @@ fn every_scheduler_of_shared_nodes_serves_every_job() {
     let mut outcomes = Vec::new();
     for entry in meshwork::sched::SCHEDULERS.iter().filter(|entry| entry.shares) {
         let scenario = shared(&format!("scheduler = '{}'\n", entry.about.name));
-        let (outcome, seen) = observed(&scenario, jobs.clone(), Starts::default());
+        let (outcome, _) = observed(&scenario, jobs.clone(), Starts::default());
         if entry.serves_all {
             assert_eq!(outcome.finished + outcome.refused, 100, "{}", entry.about.name);
             outcomes.push(outcome.finished);
