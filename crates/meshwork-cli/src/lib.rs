@@ -40,7 +40,6 @@ use meshwork::catalogue::Catalogue;
 use args::{Arguments, Command};
 use output::{Ended, Kept, Output, Stop, Verdict, answer, finish};
 
-/// Message and location of the last panic.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// Runs the command line of this process with the strategies of a catalogue.
@@ -75,17 +74,16 @@ pub fn main_of(catalogue: &Catalogue, words: impl IntoIterator<Item = OsString>)
 /// Output of a command that was called by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// Everything that the command wrote to standard output, as plain text.
+    /// Standard output as plain text.
     pub text: String,
-    /// Whether the exit status would have been 0: all runs succeeded and no check found a
-    /// difference.
+    /// Exit status would have been 0: all runs succeeded and no check found a difference.
     pub all_well: bool,
 }
 
 /// Reason, in one sentence, why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The request itself was wrong.
+    /// The request was wrong.
     Wrong(String),
     /// An error occurred while the command ran.
     Failed(String),
@@ -131,7 +129,6 @@ pub fn ask<W: Into<OsString>>(
     }
 }
 
-/// Result of a command. A panic becomes a failure.
 fn caught(run: impl FnOnce() -> Ended) -> Ended {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Stop::Failed(fault())))
 }

@@ -15,23 +15,19 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Memory limit in bytes: the option's value, or else three quarters of the installed memory.
-    ///
-    /// It is `None` if neither is known.
+    /// Bytes of the option, or else three quarters of the installed memory, if known.
     pub(crate) fn limit(self) -> Option<u64> {
         self.max_memory.or_else(|| installed().map(|bytes| bytes / 4 * 3))
     }
 
-    /// Returns an error if `bytes` exceeds the limit. The error is a sentence that begins with
-    /// `what`.
+    /// The error is a sentence that begins with `what`.
     pub(crate) fn check(self, bytes: u64, what: &str) -> Result<(), Stop> {
         refuse_above(self.limit(), bytes, what).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// Returns an error if runs that are simulated at the same time exceed the limit together.
+    /// Limit for runs of `bytes` bytes each, of which every thread simulates one.
     ///
-    /// Each of the `runs` runs takes `bytes` bytes. One run at a time is simulated per thread; 0
-    /// threads means one thread per processor.
+    /// 0 threads means one thread per processor.
     pub(crate) fn check_at_once(
         self,
         bytes: u64,
@@ -45,9 +41,7 @@ impl Memory {
     }
 }
 
-/// Memory in bytes that this process may use; `None` if it is unknown.
-///
-/// This is the memory of the computer, or the limit of the process's control group if that is less.
+/// Memory of the computer, or the limit of the control group if that is less.
 fn installed() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -58,7 +52,7 @@ fn installed() -> Option<u64> {
     Some(of_group.map_or(all, |limit: u64| limit.min(all)))
 }
 
-/// Parses a size in bytes; the suffixes K, M, G and T are powers of 1024.
+/// Size in bytes; the suffixes K, M, G and T are powers of 1024.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || {
         format!("`{text}` is no size: give a number of bytes, or one with K, M, G or T, such as 4G")

@@ -2,7 +2,7 @@
 
 use meshwork_lab::findings::number::Rounded;
 
-/// Texts of numbers, aligned at decimal points and `±`. All texts have the same width.
+/// Aligns at decimal points and `±`, to one width.
 pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     let means: Vec<&str> = numbers.iter().map(|number| number.mean.as_str()).collect();
     let halves: Vec<&str> =
@@ -22,7 +22,7 @@ pub(crate) fn align(numbers: &[Rounded]) -> Vec<String> {
     numbers.iter().zip(means).zip(halves).map(line).collect()
 }
 
-/// Pads texts to one width with their decimal points aligned.
+/// Aligns decimal points, to one width.
 fn align_points(texts: &[&str]) -> Vec<String> {
     let point = |text: &str| text.find('.').unwrap_or(text.len());
     let before = texts.iter().map(|text| point(text)).max().unwrap_or(0);
@@ -35,17 +35,16 @@ fn align_points(texts: &[&str]) -> Vec<String> {
     texts.iter().map(padded).collect()
 }
 
-/// Number of terminal columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// Pads a text on the right to a number of terminal columns.
+/// Pads on the right.
 pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Pads a text on the left to a number of terminal columns.
+/// Pads on the left.
 pub(crate) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }

@@ -11,17 +11,16 @@ use meshwork_lab::visible::{visible, visible_text};
 
 use crate::table::wrapped;
 
-/// Width of tables in columns if the width of the terminal is unknown.
+/// Columns if the width of the terminal is unknown.
 const WIDTH: usize = 100;
 
-/// Reason why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The request was wrong: exit status 2.
+    /// Wrong request: exit status 2.
     Wrong(String),
-    /// An error occurred while the command ran: exit status 1.
+    /// Failure while the command ran: exit status 1.
     Failed(String),
-    /// The reader of the output has exited, as `head` does. Nothing more is printed.
+    /// The reader has exited, as `head` does. Nothing more is printed.
     Gone,
 }
 
@@ -52,34 +51,28 @@ impl From<TraceError> for Stop {
     }
 }
 
-/// Result of a command: how it ended, or why it ended early.
 pub(crate) type Ended = Result<Verdict, Stop>;
 
-/// Outcome of a command that did not end early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Success: exit status 0.
     Done,
-    /// A run or line of input failed, a check found a difference, or no solution exists: exit
-    /// status 1.
+    /// Failed run or line of input, difference in a check, or no solution: exit status 1.
     RunFailed,
-    /// Some runs of a sweep have not finished: exit status 3.
+    /// Unfinished runs of a sweep: exit status 3.
     Incomplete,
-    /// The command stopped between two runs; running it again continues: exit status 75.
+    /// Stopped between two runs; running it again continues: exit status 75.
     Stopped,
-    /// Ctrl-C stopped the command: exit status 130, as in a shell.
+    /// Ctrl-C: exit status 130, as in a shell.
     Interrupted,
 }
 
-/// Output of a command: buffered standard output, or the buffer of a calling program.
-///
-/// Commands write to standard output only through this type.
+/// Buffered standard output, or the buffer of a calling program.
 pub(crate) struct Output {
     sink: Box<dyn Write>,
-    /// Largest width of tables in columns.
     pub(crate) width: usize,
     pub(crate) bold: bool,
-    /// Whether the output goes to a calling program, which handles signals itself.
+    /// Goes to a calling program, which handles signals itself.
     pub(crate) is_kept: bool,
 }
 
@@ -96,17 +89,17 @@ impl Output {
         Output { sink, width, bold, is_kept: false }
     }
 
-    /// Output into the buffer of a calling program.
+    /// Output to a calling program.
     pub(crate) fn kept(text: &Kept) -> Output {
         Output { sink: Box::new(text.clone()), width: WIDTH, bold: false, is_kept: true }
     }
 
-    /// Writes a text made by this program without escaping it, such as a script, a page or help.
+    /// Writes text of this program, such as a script or a page, without escaping it.
     pub(crate) fn raw(&mut self, text: &str) -> Result<(), Stop> {
         Ok(self.sink.write_all(text.as_bytes())?)
     }
 
-    /// Writes several lines. Characters that control a terminal are escaped.
+    /// Escapes characters that control a terminal.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Stop> {
         self.raw(&visible_text(text))
     }
@@ -124,7 +117,7 @@ impl Output {
         self.raw(&format!("\u{1b}[1m{}\u{1b}[0m\n", visible(line)))
     }
 
-    /// Writes an object as one line of JSON, in which control characters are escaped.
+    /// One line of JSON, in which control characters are escaped.
     pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Stop> {
         self.line(&value.to_string())
     }
@@ -134,7 +127,7 @@ impl Output {
     }
 }
 
-/// Buffer for the output of a command that a program calls.
+/// Output of a command that a program calls.
 #[derive(Clone, Default)]
 pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -156,14 +149,13 @@ impl Write for Kept {
     }
 }
 
-/// Whether output may be coloured: `NO_COLOR` is not set, and the terminal is not `dumb`.
+/// `NO_COLOR` is not set, and the terminal is not `dumb`.
 pub(crate) fn colour_is_welcome() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes a sentence such as a warning to standard error, wrapped on a terminal. Write errors are
-/// ignored.
+/// Writes to standard error, wrapped on a terminal. Write errors are ignored.
 pub(crate) fn say(kind: &str, sentence: &str) {
     let sentence = format!("{kind}: {sentence}");
     let stderr = io::stderr();
@@ -182,7 +174,7 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(stderr, "{}", visible(line));
 }
 
-/// Refuses to replace an existing file with content unless `replace` is true.
+/// Refuses to replace content unless `replace` is true.
 pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
     if replace || beginning(file).is_none() {
         return Ok(());
@@ -193,10 +185,10 @@ pub(crate) fn must_be_new(file: &Path, replace: bool) -> Result<(), Stop> {
     )))
 }
 
-/// Text at the beginning of each page that Meshwork writes.
+/// Stands at the beginning of each page that Meshwork writes.
 pub(crate) const PAGE_MARK: &str = " · Meshwork</title>";
 
-/// Refuses to replace a file with content unless it has the text `mark` at its beginning.
+/// Refuses to replace content without the text `mark` at its beginning.
 pub(crate) fn must_be_ours(file: &Path, mark: &str) -> Result<(), Stop> {
     if beginning(file).is_none_or(|text| text.contains(mark)) {
         return Ok(());
@@ -207,9 +199,9 @@ pub(crate) fn must_be_ours(file: &Path, mark: &str) -> Result<(), Stop> {
     )))
 }
 
-/// First bytes of a file as text, or nothing if they cannot be read.
+/// First bytes as text, or nothing if they cannot be read.
 ///
-/// `None` if writing the file loses nothing: it is empty or missing, or a pipe or device.
+/// `None` if writing loses nothing: the file is empty or missing, or a pipe or device.
 fn beginning(file: &Path) -> Option<String> {
     if file.metadata().map_or(true, |own| !own.is_file() || own.len() == 0) {
         return None;
@@ -219,7 +211,7 @@ fn beginning(file: &Path) -> Option<String> {
     Some(read.map(|_| String::from_utf8_lossy(&begins).into_owned()).unwrap_or_default())
 }
 
-/// Clears the line on which a progress bar may stand, if standard error is a terminal.
+/// Removes a progress bar, if standard error is a terminal.
 pub(crate) fn clear_line() {
     let mut stderr = io::stderr().lock();
     if stderr.is_terminal() {
@@ -227,9 +219,7 @@ pub(crate) fn clear_line() {
     }
 }
 
-/// Prints help, version or error of the argument parser, and returns the exit status.
-///
-/// Help and version go to standard output, errors to standard error.
+/// Prints help and version to standard output, errors to standard error.
 pub(crate) fn answer(error: &clap::Error) -> u8 {
     let text = error.render();
     if error.use_stderr() {
@@ -250,12 +240,12 @@ pub(crate) fn answer(error: &clap::Error) -> u8 {
     finish(output.raw(&text).and_then(|()| output.flush()).map(|()| Verdict::Done))
 }
 
-/// Whether the command line has characters that control a terminal.
+/// Whether arguments have characters that control a terminal.
 fn repeats_what_is_obeyed() -> bool {
     std::env::args_os().any(|word| matches!(visible(&word.to_string_lossy()), Cow::Owned(_)))
 }
 
-/// Prints the error with which a command ended, if any, and returns the exit status.
+/// Prints the error, if any, and returns the exit status.
 pub(crate) fn finish(ended: Ended) -> u8 {
     match ended {
         Ok(Verdict::Done) | Err(Stop::Gone) => 0,

@@ -2,46 +2,45 @@
 
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 
-/// Content of one position of a drawn machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Node(Node),
-    /// A character of a label, such as the number of a row or the name of a layer.
+    /// Number of a row, name of a layer, and the like.
     Label(char),
     Blank,
 }
 
-/// Map of the positions of a site's nodes in a picture of characters.
+/// Positions of a site's nodes in a picture of characters.
 ///
 /// A machine of two dimensions is drawn with node 0 at the top left. A machine of more dimensions
 /// is drawn as layers of its first two dimensions, side by side if they fit. A hypercube is drawn
 /// as a Karnaugh map: half of the dimensions are columns and half are rows, both in Gray code, so
-/// that adjacent nodes are neighbours. A machine of one dimension is broken into rows. Positions
-/// are computed when needed, so that a map of millions of nodes takes no memory.
+/// that adjacent nodes are neighbours. A machine of one dimension is broken into rows.
+///
+/// Positions are computed when needed, so that a map of millions of nodes takes no memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     grid: Grid,
     form: Form,
-    /// Word for a layer in the picture's labels, such as `switch` or `group`, chosen by the wiring.
+    /// `switch`, `group` or another word by the wiring.
     layer: &'static str,
 }
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// Rows of `across` nodes, with the number of the first node in front of each row.
+    /// `across` nodes each, with the number of the first node in front.
     Rows { across: usize, label: usize },
-    /// Layers of the first two dimensions, with `across` layers side by side.
+    /// Layers of the first two dimensions, `across` side by side.
     Layers { across: usize },
-    /// The first `columns` dimensions as columns, all others as rows.
+    /// First `columns` dimensions as columns, all others as rows.
     Karnaugh { columns: usize },
 }
 
-/// Number of columns between two layers.
+/// Columns between two layers.
 const GAP: usize = 2;
 
 impl Map {
-    /// Map of a site for a page of the given width in columns. Layers that do not fit side by side
-    /// go below.
+    /// Layers that do not fit into `width` columns go below.
     pub(crate) fn new(topology: &Topology, width: usize) -> Map {
         let grid = topology.grid().clone();
         let dimensions = grid.dimensions();
@@ -68,7 +67,7 @@ impl Map {
         map
     }
 
-    /// Columns and rows of the whole picture.
+    /// Columns and rows.
     pub(crate) fn size(&self) -> (usize, usize) {
         match self.form {
             Form::Rows { across, label } => {
@@ -149,14 +148,12 @@ impl Map {
         self.grid.nodes() as usize / (width * height)
     }
 
-    /// Number of lines above each layer.
+    /// Lines above each layer.
     fn heading(&self) -> usize {
         usize::from(self.layers() > 1)
     }
 
-    /// Label of a layer, from its coordinates beyond the first two dimensions.
-    ///
-    /// It is `z=3` or `switch 3`, or `3,1` if there are several such coordinates.
+    /// Label such as `z=3` or `switch 3`, or `3,1` for several coordinates beyond the first two.
     fn title(&self, layer: usize) -> String {
         let (width, height) = self.plane();
         let corner = self.grid.coordinates((layer * width * height) as Node);
@@ -173,7 +170,7 @@ impl Map {
     }
 }
 
-/// Gray code of a number. The codes of consecutive numbers differ in one bit.
+/// Codes of consecutive numbers differ in one bit.
 fn gray(place: usize) -> usize {
     place ^ (place >> 1)
 }
@@ -182,16 +179,14 @@ fn bit(number: usize, bit: usize) -> Cell {
     Cell::Label(if number >> bit & 1 == 1 { '1' } else { '0' })
 }
 
-/// Character at column `x` of a number that is right-aligned in a field of `width` columns.
+/// Column `x` of a right-aligned number in a field of `width` columns.
 fn digits(number: usize, width: usize, x: usize) -> Cell {
     let text = number.to_string();
     let at = (x + text.len()).checked_sub(width);
     at.and_then(|at| text.chars().nth(at)).map_or(Cell::Blank, Cell::Label)
 }
 
-/// Letters for the holders of nodes.
-///
-/// Holders have different letters as long as there are unused letters.
+/// Letters of holders, different ones as long as there are unused letters.
 #[derive(Clone, Debug)]
 pub(crate) struct Letters {
     next: usize,
@@ -207,7 +202,7 @@ impl Default for Letters {
 }
 
 impl Letters {
-    /// Takes the next unused letter, or the next of the least used letters if all are in use.
+    /// Next unused letter, or the next of the least used letters.
     pub(crate) fn take(&mut self) -> char {
         let around = (0..LETTERS.len()).map(|i| (self.next + i) % LETTERS.len());
         let letter = around.min_by_key(|&letter| self.users[letter]).expect("there are letters");
@@ -216,13 +211,11 @@ impl Letters {
         char::from(LETTERS[letter])
     }
 
-    /// The letter that was assigned last.
     pub(crate) fn last(&self) -> Option<char> {
         self.next.checked_sub(1).map(|last| char::from(LETTERS[last]))
     }
 
-    /// Restores the state from all letters in use and the last assigned letter. Returns `None` if a
-    /// character is no letter.
+    /// Restores the state; `None` if a character is no letter.
     pub(crate) fn of(given: impl Iterator<Item = char>, last: Option<char>) -> Option<Letters> {
         let place = |letter| LETTERS.iter().position(|&known| char::from(known) == letter);
         let mut letters = Letters::default();
@@ -246,7 +239,7 @@ impl Letters {
 mod tests {
     use super::*;
 
-    /// Picture of a machine as text, with labels. The letter of a node is its number modulo 26.
+    /// Picture as text, in which the letter of a node is its number modulo 26.
     fn drawn(topology: &Topology, width: usize) -> Vec<String> {
         let map = Map::new(topology, width);
         let (width, height) = map.size();

@@ -5,7 +5,6 @@ use meshwork_lab::visible::visible;
 use crate::number::{left, right, width};
 use crate::output::{Output, Stop};
 
-/// Blanks between two columns of a table.
 const GUTTER: &str = "  ";
 
 pub(crate) struct Column {
@@ -16,12 +15,12 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A left-aligned column of texts.
+    /// Left-aligned texts.
     pub(crate) fn words(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, false)
     }
 
-    /// A right-aligned column of numbers. All cells should have the same width.
+    /// Right-aligned numbers. All cells should have the same width.
     pub(crate) fn numbers(header: &str, cells: Vec<String>) -> Column {
         Column::new(header, cells, true)
     }
@@ -37,7 +36,7 @@ impl Column {
         Column { header, cells, width: widest, at_the_right }
     }
 
-    /// Width of the column on a terminal, in characters.
+    /// Characters on a terminal.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -47,10 +46,7 @@ impl Column {
     }
 }
 
-/// Lines of a header.
-///
-/// A header of more than 10 characters that is wider than the cells is split once, after a `_` or a
-/// `.`.
+/// Splits a header of over 10 characters that is wider than the cells, after a `_` or a `.`.
 fn folded(header: &str, columns: usize) -> Vec<String> {
     if width(header) <= columns.max(10) {
         return vec![header.to_owned()];
@@ -62,7 +58,7 @@ fn folded(header: &str, columns: usize) -> Vec<String> {
     }
 }
 
-/// Writes a table in blocks, so that each block fits the width of the page.
+/// Writes blocks that fit the width of the page.
 ///
 /// Each block begins with the columns `keys`, which are followed by those of the other columns that
 /// fit. A blank line precedes each row whose index is in `groups`.
@@ -126,7 +122,7 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GUTTER)
 }
 
-/// Wraps a text at `columns` columns, with `before` in front of continuation lines.
+/// Wraps with `before` in front of continuation lines.
 ///
 /// A word that is longer than a line stays whole.
 pub(crate) fn wrapped(text: &str, columns: usize, before: &str) -> Vec<String> {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use meshwork_lab::visible::visible;
 use toml::{Table, Value};
 
-/// Text of a document: values first, then tables, each below its heading.
+/// Values first, then tables, each below its heading.
 pub(crate) fn document(table: &Table) -> String {
     let mut out = String::new();
     write_table(&mut out, "", table);
@@ -47,7 +47,7 @@ fn write_heading(out: &mut String, heading: &str) {
     let _ = writeln!(out, "{blank}{heading}");
 }
 
-/// Whether a value is written below a heading, as tables and lists of tables are.
+/// Tables and lists of tables have headings.
 fn has_heading(value: &Value) -> bool {
     match value {
         Value::Table(_) => true,
@@ -78,7 +78,6 @@ fn quoted(key: &str) -> String {
     if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { escaped(key) }
 }
 
-/// Whether a text has no characters that control a terminal.
 fn is_plain(text: &str) -> bool {
     visible(text) == text
 }

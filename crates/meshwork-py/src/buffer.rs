@@ -15,15 +15,13 @@ use pyo3::types::{PyDict, PyTuple};
 /// Memory that arrays view, by the type of its elements.
 #[derive(Clone)]
 pub(crate) enum Memory {
-    /// Booleans, one byte each.
+    /// One byte each.
     Flags(Arc<[AtomicU8]>),
     /// 32-bit integers.
     Wholes(Arc<[AtomicI32]>),
-    /// Floating-point numbers, each stored as its bits in an integer.
+    /// Bits of floating-point numbers.
     Numbers(Arc<[AtomicU64]>),
-    /// Immutable floating-point numbers.
     FixedNumbers(Arc<[f64]>),
-    /// Immutable 64-bit integers.
     FixedWholes(Arc<[i64]>),
 }
 
@@ -62,18 +60,17 @@ impl Memory {
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Buffer {
     memory: Memory,
-    /// Shape of the NumPy array that views the memory.
+    /// Shape of the NumPy array.
     shape: Vec<usize>,
     first_runs_fastest: bool,
 }
 
 impl Buffer {
-    /// A one-dimensional buffer.
     pub(crate) fn list(memory: Memory) -> Buffer {
         Buffer { shape: vec![memory.len()], memory, first_runs_fastest: false }
     }
 
-    /// A buffer with one value for each node of a grid that has these sides.
+    /// One value for each node of a grid.
     ///
     /// The first coordinate runs fastest in memory and is the first index of the array.
     pub(crate) fn grid(memory: Memory, sides: &[u32]) -> Buffer {
@@ -81,13 +78,12 @@ impl Buffer {
         Buffer { memory, shape, first_runs_fastest: true }
     }
 
-    /// A two-dimensional buffer, which has its elements in memory row by row.
+    /// Elements are in memory row by row.
     pub(crate) fn rows(memory: Memory, columns: usize) -> Buffer {
         let shape = vec![memory.len() / columns.max(1), columns];
         Buffer { memory, shape, first_runs_fastest: false }
     }
 
-    /// Converts the buffer to a NumPy array.
     pub(crate) fn array(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let numpy = py.import("numpy")?;
         Ok(numpy.call_method1("asarray", (Py::new(py, self)?,))?.unbind())

@@ -22,14 +22,12 @@ use crate::error::{OrWrong, wrong};
 use crate::running::guarded;
 use crate::strategy;
 
-/// A registered strategy. Its entry is never freed, because studies that name it refer to the
-/// entry.
+/// Strategy whose entry is never freed, because studies that name it refer to the entry.
 struct Registered {
     entry: Entry,
     name: &'static str,
     class: Py<PyAny>,
-    /// Digest of the strategy's source code. Stored runs that were made with other code are not
-    /// reused.
+    /// Digest of the source code. Stored runs that were made with other code are not reused.
     digest: String,
 }
 
@@ -67,14 +65,13 @@ impl Entry {
     }
 }
 
-/// Registered strategies, in order of registration. The GIL is held as long as the list is locked.
+/// In order of registration. The GIL is held as long as the list is locked.
 static REGISTERED: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 
 fn list() -> MutexGuard<'static, Vec<Registered>> {
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The standard catalogue with all registered strategies.
 pub(crate) fn current() -> Catalogue {
     let added = list()
         .iter()
@@ -87,16 +84,16 @@ fn is(one: &Registered, kind: &str, name: &str) -> bool {
     one.name == name && one.entry.kind() == kind
 }
 
-/// The class that is registered for a kind of strategy under a name.
+/// Class registered for a kind under a name.
 pub(crate) fn class(py: Python<'_>, kind: &str, name: &str) -> Option<Py<PyAny>> {
     let list = list();
     let found = list.iter().find(|one| is(one, kind, name));
     found.map(|one| one.class.clone_ref(py))
 }
 
-/// Kind, name and digest of each registered strategy that at least one of the scenarios names.
+/// Kind, name and digest of the registered strategies that the scenarios name.
 ///
-/// The strategies are in order of registration.
+/// They are in order of registration.
 pub(crate) fn named<'t>(
     scenarios: impl IntoIterator<Item = &'t toml::Table>,
 ) -> Vec<(&'static str, &'static str, String)> {
@@ -116,15 +113,13 @@ pub(crate) fn named<'t>(
         .collect()
 }
 
-/// Identifier of the program's build with registered strategies. It consists of the standard build
-/// identifier and the digests of the strategies.
+/// Identifier of the build: the standard one and the digests of the strategies.
 pub(crate) fn build_with<'d>(digests: impl IntoIterator<Item = &'d str>) -> String {
     let all = std::iter::once(build::standard());
     all.chain(digests.into_iter().map(str::to_owned)).collect::<Vec<_>>().join("+")
 }
 
-/// Identifier of the program's build for scenarios. It has the digests of the registered strategies
-/// that the scenarios name.
+/// Identifier of the build with the registered strategies that the scenarios name.
 pub(crate) fn build_for<'t>(scenarios: impl IntoIterator<Item = &'t toml::Table>) -> String {
     build_with(named(scenarios).iter().map(|(_, _, digest)| digest.as_str()))
 }
@@ -259,8 +254,7 @@ fn serves(given: &Bound<'_, PyAny>) -> PyResult<&'static [Wiring]> {
     Ok(Box::leak(all?.into_boxed_slice()))
 }
 
-/// Reads the numbers of dimensions that an allocator serves. `None` stands for any number. A single
-/// number may be given without a list.
+/// Numbers of dimensions that an allocator serves; `None` for any number, or one without a list.
 fn dimensions(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static [usize]>> {
     if given.is_none() {
         return Ok(None);
@@ -297,10 +291,10 @@ fn finds(word: &str) -> PyResult<Finds> {
     })
 }
 
-/// Reads the declarations of a strategy's parameters.
+/// Declarations of parameters.
 ///
-/// A declaration has the name, the kind, the arguments of the kind, the default as TOML text or
-/// `None`, and the help.
+/// Each has the name, the kind, the arguments of the kind, the default as TOML text or `None`, and
+/// the help.
 fn params(given: &Bound<'_, PyAny>) -> PyResult<&'static [Param]> {
     let mut params = Vec::new();
     for one in given.try_iter()? {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// Builds an exception of a class in `meshwork._errors`, which is imported once.
+/// Imports the class from `meshwork._errors` once.
 fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl Display) -> PyErr {
     let sentence = sentence.to_string();
     Python::attach(|py| match class.import(py, "meshwork._errors", name) {
@@ -19,22 +19,22 @@ fn exception(class: &'static PyOnceLock<Py<PyType>>, name: &str, sentence: impl 
     })
 }
 
-/// Creates an `InputError`, for wrong input.
+/// `InputError` for wrong input.
 pub(crate) fn wrong(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "InputError", sentence)
 }
 
-/// Creates a `RunError`, for something that failed during a run.
+/// `RunError` for a failure during a run.
 pub(crate) fn failed(sentence: impl Display) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     exception(&CLASS, "RunError", sentence)
 }
 
-/// Creates a `StrategyError`, for a strategy in Python that cannot continue.
+/// `StrategyError`, whose cause is what the strategy raised, if anything.
 ///
-/// The cause of the exception is what the strategy raised, if anything. A `KeyboardInterrupt` is
-/// returned unchanged, because an interrupt is not an error of the strategy.
+/// A `KeyboardInterrupt` is returned unchanged, because an interrupt is not an error of the
+/// strategy.
 pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if let Some(interrupt) = cause
@@ -48,9 +48,8 @@ pub(crate) fn strategy(sentence: impl Display, cause: Option<PyErr>) -> PyErr {
     error
 }
 
-/// Converts a result whose error is a text: the error becomes an `InputError`.
+/// Turns an error text into an `InputError`.
 pub(crate) trait OrWrong<T> {
-    /// Returns the value, or an `InputError` with the text of the error.
     fn or_wrong(self) -> PyResult<T>;
 }
 
@@ -60,11 +59,10 @@ impl<T, E: Display> OrWrong<T> for Result<T, E> {
     }
 }
 
-/// The `InputError` for a refused study.
+/// `InputError` for a refused study.
 ///
-/// `without_line` is `None` for a study from a file. For a study that was built in Python, it is
-/// the name by which messages refer to the study's text. The user never wrote this text, so a place
-/// `name:line:` at the beginning of the message is removed.
+/// For a study that was built in Python, `without_line` is the name of its text in messages. The
+/// user never wrote this text, so a place `name:line:` at the beginning of the message is removed.
 pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     let sentence = refused.0.as_str();
     let shorter = without_line.and_then(|file| {
@@ -79,7 +77,7 @@ pub(crate) fn refused(refused: &Refused, without_line: Option<&str>) -> PyErr {
     wrong(shorter.unwrap_or(sentence))
 }
 
-/// One sentence for a panic: the reason why a run was stopped, or the report of a bug.
+/// Reason why a run was stopped, or the report of a bug.
 pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> String {
     if let Some(Stopped(sentence)) = panic.downcast_ref() {
         return sentence.clone();

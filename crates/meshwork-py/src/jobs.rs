@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::table::{Table, numbers, texts};
 
-/// An observer that collects the finished jobs of a run.
+/// Collects finished jobs.
 pub(crate) struct Jobs {
     topologies: Vec<Topology>,
     finished: Vec<(Running, Time)>,
@@ -21,8 +21,7 @@ impl Jobs {
         Jobs { topologies, finished: Vec::new() }
     }
 
-    /// Builds the table. It has the columns of per-job output, and the coordinates of each job's
-    /// first node.
+    /// Table with columns of per-job output, and with coordinates of first nodes.
     ///
     /// Each coordinate has a column, `x`, `y`, `z`, …. There are as many as the site with the most
     /// dimensions needs.
@@ -74,7 +73,7 @@ impl Jobs {
         Table::of(columns)
     }
 
-    /// Coordinates of the first node of each job, as columns.
+    /// Coordinates of the jobs' first nodes, as columns.
     fn corners(&self) -> impl Iterator<Item = (String, ArrayRef)> {
         let of = |running: &Running| {
             let block = running.placement.blocks.first()?;
@@ -89,8 +88,7 @@ impl Jobs {
     }
 }
 
-/// Names of the columns that are always present, in order. `corner` stands for one column for each
-/// dimension.
+/// Columns that are always present, in order. `corner` stands for one column for each dimension.
 const LAYOUT: &str = "job submit start finish wait turnaround runtime estimate requested held site blocks corner nodes \
     block subcube dispersal stretch user group application queue partition";
 
@@ -98,7 +96,7 @@ fn cells(part: Part, ended: &[Ended<'_>]) -> Vec<Option<String>> {
     ended.iter().map(|ended| part.cell(ended)).collect()
 }
 
-/// Converts the cells of one column, which are texts, to an Arrow array of the column's type.
+/// Arrow array of the column's type from cells that are texts.
 fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     let cells = cells.iter().map(Option::as_deref);
     match holds {
@@ -111,7 +109,7 @@ fn array(holds: CellKind, cells: &[Option<String>]) -> ArrayRef {
     }
 }
 
-/// Name of the column for a coordinate, such as `x` for dimension 0.
+/// `x` for dimension 0, and so on.
 fn axis_name(axis: usize) -> String {
     ["x", "y", "z"].get(axis).map_or_else(|| format!("x{axis}"), |&name| name.to_owned())
 }

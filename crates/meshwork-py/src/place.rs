@@ -297,10 +297,7 @@ impl Placement {
     }
 }
 
-/// Converts a request from Python.
-///
-/// A request is a number of processors, the sides of a block, or a text as in tables of jobs, such
-/// as `"2^k"` and `"3x5"`.
+/// Number of processors, sides of a block, or a text such as `"2^k"` or `"3x5"`.
 pub(crate) fn request(given: &Bound<'_, PyAny>) -> PyResult<Request> {
     let wrong_one = || {
         wrong(format!(
@@ -335,7 +332,7 @@ fn written(text: &str) -> Option<Request> {
     Some(Request::block(&sides?))
 }
 
-/// Converts a request to Python: a number of processors, or a tuple of sides.
+/// Number of processors, or a tuple of sides.
 ///
 /// A subcube, or a count with constraints, becomes its number of processors.
 pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<Bound<'py, PyAny>> {
@@ -348,10 +345,9 @@ pub(crate) fn request_for<'py>(py: Python<'py>, request: &Request) -> PyResult<B
     }
 }
 
-/// Converts a placement from Python.
+/// Placement from a [`Placement`], one or several blocks `(base, sides)`, or node numbers.
 ///
-/// A placement is given as a [`Placement`], one block as `(base, sides)`, a list of blocks, or node
-/// numbers in the order of the job's ranks.
+/// Node numbers are in the order of the job's ranks.
 pub(crate) fn placement(given: &Bound<'_, PyAny>, topology: &Wired) -> PyResult<Nodes> {
     if let Ok(placement) = given.cast::<Placement>() {
         let placement = placement.get();

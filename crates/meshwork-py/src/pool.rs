@@ -28,12 +28,11 @@ pub(crate) struct Pool {
     site: Py<Site>,
 }
 
-/// Interval at which a thread tries again to lock a pool that another thread has locked.
+/// Interval between attempts to lock a pool that another thread has locked.
 ///
 /// A request takes microseconds, unless the allocator is written in Python.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
-/// A pool that this thread has locked.
 struct Locked<'p> {
     pool: &'p Pool,
     model: MutexGuard<'p, Model>,
@@ -59,10 +58,10 @@ impl Drop for Locked<'_> {
 }
 
 impl Pool {
-    /// Locks the pool. While another thread has it locked, waits without the GIL, which that thread
-    /// may need.
+    /// Locks the pool, and waits without the GIL, which the other thread may need.
     ///
     /// # Errors
+    ///
     /// If this thread has already locked the pool, because the pool's own allocator calls the pool.
     /// Also if a signal handler raises an exception during the wait.
     fn lock(&self, py: Python<'_>) -> PyResult<Locked<'_>> {
@@ -86,13 +85,12 @@ impl Pool {
         }
     }
 
-    /// The thread that has locked the pool.
+    /// Thread that has locked the pool.
     fn user(&self) -> MutexGuard<'_, Option<ThreadId>> {
         self.user.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls a function with the locked pool. Returns its result, or the exception that an
-    /// allocator in Python raised.
+    /// Calls a function with the locked pool; an exception of its allocator is returned.
     ///
     /// If the allocator raised while it was notified of a change, the pool's free nodes and its
     /// records of held placements disagree. The pool is then rebuilt from these records, if
@@ -118,7 +116,7 @@ impl Pool {
         answer
     }
 
-    /// Converts a request from Python. A mapping is read as columns of pieces for this machine.
+    /// A mapping is read as columns of pieces for this machine.
     fn wanted(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Request> {
         if given.cast::<PyDict>().is_err() {
             return request(given);

@@ -33,21 +33,21 @@ use crate::values::{self, from_json};
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Results {
     study: Study,
-    /// Whether the study was built in Python and not read from a file.
+    /// Whether the study was built in Python.
     without_file: bool,
     finished: Finished,
-    /// Runs of which only the means are in memory, each as scenario and replication.
+    /// Scenario and replication of runs of which only the means are in memory.
     ///
     /// Such runs cannot be stored.
     partial: BTreeSet<(usize, u64)>,
     build: String,
 }
 
-/// Runs of a scenario in the form in which they are passed to another process.
+/// Runs of a scenario as they are passed to another process.
 ///
-/// The first value is true if all replications are equal, so that one run stands for all of them.
-/// The second has the finished runs as lines of a store. The third has the failed runs, each with
-/// its replication and error message.
+/// The first value is true if all replications are equal, so that one run stands for all. The
+/// second has the finished runs as lines of a store. The third has the failed runs, each with its
+/// replication and error message.
 type Packed = (bool, Vec<Cow<'static, [u8]>>, Vec<(u64, String)>);
 
 impl Results {
@@ -66,7 +66,7 @@ impl Results {
         Results { study, without_file, finished, partial, build }
     }
 
-    /// The record of a run for the store of a results folder; `None` if the run failed.
+    /// Record for the store of a results folder; `None` if the run failed.
     fn record(&self, run: Run, scenario: Json, input: Option<Input>) -> Option<RunRecord> {
         Some(RunRecord {
             key: run.key,
@@ -84,7 +84,7 @@ impl Results {
         &self.finished.summary.rows
     }
 
-    /// Builds a table of results with one row for each item of `scenarios`.
+    /// Table of results with one row for each item of `scenarios`.
     ///
     /// An item is the index of a scenario. The columns are the scenario number, the swept values,
     /// and then `columns`.
@@ -101,9 +101,7 @@ impl Results {
         Table::of(all)
     }
 
-    /// Calls `of` for each scenario, and collects the rows that it returns.
-    ///
-    /// The first list has, for each row, the index of the scenario. The second list has the rows.
+    /// Rows that `of` returns for each scenario, with the index of their scenario.
     fn lines<'r, T>(&'r self, of: impl Fn(&'r SummaryRow) -> Vec<T>) -> (Vec<usize>, Vec<T>) {
         let lines = self.rows().iter().enumerate();
         lines.flat_map(|(at, row)| of(row).into_iter().map(move |line| (at, line))).unzip()
@@ -145,8 +143,7 @@ impl Results {
     }
 }
 
-/// Columns of a table for confidence intervals: means, half widths, and numbers of replications.
-/// The column of the means has the name `middle`.
+/// Columns of intervals: means (named `middle`), half widths, and numbers of replications.
 fn found<'n>(middle: &'n str, intervals: &[&Interval]) -> Vec<(&'n str, ArrayRef)> {
     vec![
         (middle, numbers(intervals.iter().map(|interval| interval.mean))),
@@ -403,7 +400,7 @@ impl Results {
 }
 
 impl Results {
-    /// Appends the finished runs to the store of runs in a results folder.
+    /// Appends the finished runs to the store of a results folder.
     ///
     /// Runs of which only the means are in memory are skipped here, and repeated when the tables
     /// are written.

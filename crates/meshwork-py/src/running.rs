@@ -21,10 +21,7 @@ use crate::strategy::Instance;
 use crate::strategy::observer::InPython;
 use crate::values::swept;
 
-/// Data that a thread has about its run, for error messages and interrupts.
-///
-/// The fields are the record of failures, the name of the run in messages, and the record of
-/// threads that call Python.
+/// Failures, name of the run in messages, and threads that call Python.
 #[derive(Clone, Default)]
 struct Context {
     failures: Arc<Failures>,
@@ -32,13 +29,12 @@ struct Context {
     askers: Arc<Askers>,
 }
 
-/// Threads that call Python objects, by their Python thread identifiers.
+/// Python thread identifiers of threads that call Python objects.
 #[derive(Default)]
 struct Askers(Mutex<BTreeSet<u64>>);
 
 impl Askers {
-    /// Raises `KeyboardInterrupt` in the threads that are executing Python, which ends even endless
-    /// loops.
+    /// Raises `KeyboardInterrupt` in threads that execute Python, which ends even endless loops.
     fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let interrupt = py.import("meshwork._strategies")?.getattr("interrupt")?;
@@ -46,7 +42,7 @@ impl Askers {
     }
 }
 
-/// Registers this thread as one whose run calls Python objects.
+/// Notes that this thread's run calls Python objects.
 pub(crate) fn note_asker(py: Python<'_>) -> PyResult<()> {
     let thread: u64 = py.import("threading")?.call_method0("get_ident")?.extract()?;
     let askers = CONTEXT.with_borrow(|context| Arc::clone(&context.askers));
@@ -54,7 +50,7 @@ pub(crate) fn note_asker(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// The first failure of a strategy in Python, in any thread.
+/// First failure of a strategy in Python, in any thread.
 #[derive(Default)]
 pub(crate) struct Failures(Mutex<Option<(String, Option<PyErr>)>>);
 
@@ -82,8 +78,7 @@ pub(crate) fn give_up(what: &str, cause: Option<PyErr>) -> ! {
     resume_unwind(Box::new(Stopped(sentence)))
 }
 
-/// Calls a function in which a strategy in Python may fail. A failure unwinds the stack; here it
-/// becomes a Python exception.
+/// Turns the unwinding failure of a strategy in Python into an exception.
 pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
     let failures = Arc::new(Failures::default());
     let context = Context { failures: Arc::clone(&failures), ..Context::default() };
@@ -94,30 +89,28 @@ pub(crate) fn guarded<T>(act: impl FnOnce() -> T) -> PyResult<T> {
 }
 
 impl Failures {
-    /// Takes the first recorded failure, as a Python exception.
     pub(crate) fn take(&self) -> Option<PyErr> {
         let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         first.map(|(sentence, cause)| error::strategy(sentence, cause))
     }
 }
 
-/// Supervisor of all runs of a study: tells each thread which run it makes, and stops runs on
-/// request.
+/// Tells each thread of a study which run it makes, and stops runs on request.
 pub(crate) struct Overseer<'s> {
     failures: Arc<Failures>,
     askers: Arc<Askers>,
-    /// Whether no further run may begin.
+    /// No further run may begin.
     pub(crate) stop: AtomicBool,
-    /// Whether active runs must be aborted too.
+    /// Active runs must be aborted too.
     break_off: AtomicBool,
     interrupt: Interrupt,
-    /// Whether the study has a sweep. If so, messages identify scenarios by their swept values.
+    /// Whether messages identify scenarios by their swept values.
     has_sweep: bool,
-    /// Function of the caller that makes a Python observer for each run.
+    /// Makes a Python observer for each run.
     observer: Option<&'s Py<PyAny>>,
 }
 
-/// An observer that aborts its run between two events once the flag is set.
+/// Aborts its run between two events once the flag is set.
 pub(crate) struct Stopper<'a>(&'a AtomicBool);
 
 impl Watcher for Overseer<'_> {
@@ -133,7 +126,7 @@ impl Watcher for Overseer<'_> {
 }
 
 impl Overseer<'_> {
-    /// Tells this thread which run begins in it. Returns the observer that can abort the run.
+    /// Begins a run in this thread, and returns the observer that can abort it.
     pub(crate) fn watch(&self, point: &Point, replication: u64) -> Stopper<'_> {
         let swept =
             if self.has_sweep { format!("{}, ", label(&point.swept)) } else { String::new() };
@@ -145,8 +138,8 @@ impl Overseer<'_> {
         stopper
     }
 
-    /// Handles an interrupt: no further runs begin, and active runs are aborted if [`Interrupt`]
-    /// says so.
+    /// No further runs begin after an interrupt, and [`Interrupt`] tells whether active runs are
+    /// aborted.
     fn look(
         &self,
         py: Python<'_>,
@@ -193,7 +186,7 @@ impl Observer for Stopper<'_> {
     }
 }
 
-/// Python observer for a run; `None` if the caller gives none for the run.
+/// Python observer for a run; `None` if the caller gives none.
 fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPython> {
     let made = Python::attach(|py| -> PyResult<_> {
         note_asker(py)?;
@@ -209,7 +202,7 @@ fn observer(make: &Py<PyAny>, point: &Point, replication: u64) -> Option<InPytho
     Some(InPython::new(made, &point.scenario.topologies()))
 }
 
-/// Two observers of one run: the one that can abort it, and the caller's observer in Python.
+/// Observer that can abort the run, and the caller's observer in Python.
 struct Both<'a>(Stopper<'a>, InPython);
 
 impl Observer for Both<'_> {
@@ -242,23 +235,20 @@ impl Observer for Both<'_> {
 /// Interval between checks for signals and reports of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Interval between repeated interrupts of Python code, which gives the code time to clean up.
+/// Interval between interrupts of Python code, which gives the code time to clean up.
 const INTERRUPT_EVERY: Duration = Duration::from_secs(1);
 
-/// Number of active calls that run threads. `PROCESS` is the process in which the first of these
-/// calls began.
+/// Active calls that run threads. `PROCESS` is the process in which the first of these calls began.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Guard that is held while threads of this library run.
+/// Held while threads of this library run.
 pub(crate) struct Active;
 
 impl Active {
-    /// Begins a period in which threads of this library run, and returns its guard.
+    /// Returns an error if this process was forked while such threads ran.
     ///
-    /// # Errors
-    /// If this process was forked while such threads ran. They do not exist in the forked process,
-    /// so their work would never be done.
+    /// They do not exist in the forked process, so their work would never be done.
     pub(crate) fn begin() -> PyResult<Active> {
         let process = std::process::id();
         if ACTIVE.load(Ordering::SeqCst) == 0 {
@@ -280,21 +270,20 @@ impl Drop for Active {
     }
 }
 
-/// Time at which an interrupt by the user ends the active runs.
+/// End of the active runs after an interrupt by the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// The run is aborted at once, between two events or within Python code. It is not kept.
+    /// Aborts runs between two events or within Python code. They are not kept.
     AtOnce,
     /// Active runs go on to their ends. A second interrupt aborts them at once, and they are stored
     /// as failed runs.
     BetweenRuns,
 }
 
-/// Runs a study without the GIL.
+/// Runs a study without the GIL, and reports progress by `tell`.
 ///
-/// `tell` is called to report progress. Its arguments are the numbers of done, wanted, reused and
-/// failed runs; the progress of unfinished runs, as a number of runs; and the number of finished
-/// jobs.
+/// Its arguments are the numbers of done, wanted, reused and failed runs; the progress of
+/// unfinished runs, as a number of runs; and the number of finished jobs.
 pub(crate) fn run(
     py: Python<'_>,
     study: &Study,
@@ -310,11 +299,12 @@ pub(crate) fn run(
     raised.map_or(Ok(finished), Err)
 }
 
-/// Calls a function that makes runs of a study, without the GIL and in a separate thread.
+/// Makes runs of a study without the GIL and in a separate thread.
 ///
 /// Returns the function's result, and the exception of the Python strategy that failed first.
 ///
 /// # Errors
+///
 /// The interrupt, if there was one, or a failure, if the function panics.
 pub(crate) fn oversee<T: Send>(
     py: Python<'_>,
@@ -382,10 +372,9 @@ pub(crate) fn oversee<T: Send>(
     Ok((finished, overseer.failures.take()))
 }
 
-/// Calls a function on a temporary thread pool.
+/// Calls a function on a thread pool that ends with the call.
 ///
-/// The threads of the pool end with the call. Otherwise a process that is forked afterwards would
-/// wait for threads that it does not have.
+/// Otherwise a process that is forked afterwards would wait for threads that it does not have.
 pub(crate) fn apart<T: Send>(act: impl FnOnce() -> T + Send) -> PyResult<T> {
     let threads = rayon::ThreadPoolBuilder::new().build().map_err(error::failed)?;
     guarded(|| threads.install(act))

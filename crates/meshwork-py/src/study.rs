@@ -21,14 +21,14 @@ use crate::running::{self, apart, guarded};
 use crate::sweep;
 use crate::values::{from_table, swept, to_table, to_toml};
 
-/// Name of a study without a file in messages.
+/// Name in messages of a study without a file.
 const NAMELESS: &str = "study";
 
 /// A study that has been read.
 #[pyclass(frozen, module = "meshwork._meshwork")]
 pub(crate) struct Study {
     study: Mutex<Lab>,
-    /// Whether the study does not come from a file. If so, messages omit the name of the file.
+    /// Whether the study has no file, so that messages omit its name.
     without_file: bool,
     running: AtomicUsize,
 }
@@ -56,7 +56,7 @@ impl Study {
     }
 }
 
-/// The text `key=value` of a setting, as on the command line.
+/// `key=value`, as on the command line.
 fn setting(key: &str, value: &Value) -> String {
     format!("{key}={value}")
 }

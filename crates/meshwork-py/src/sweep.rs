@@ -10,11 +10,10 @@ use crate::catalogue;
 use crate::error::{failed, refused};
 use crate::running::{Interrupt, apart, oversee};
 
-/// Outcome of running a shard.
+/// Outcome of a shard.
 ///
-/// It consists of the number of ended runs, including failed ones; the number of runs among these
-/// that an earlier attempt had already made; warnings; failures; and the exception of a Python
-/// strategy that failed.
+/// It has the number of ended runs, including failed ones; the number of these that an earlier
+/// attempt had made; warnings; failures; and the exception of a Python strategy that failed.
 type Outcome = (u64, u64, Vec<String>, Vec<String>, Option<PyErr>);
 
 /// Runs a shard of the sweep that was begun in a folder.

@@ -8,6 +8,7 @@ mod sweep;
 pub(crate) mod trace;
 mod traffic;
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -267,6 +268,16 @@ pub(crate) enum ServeUntil {
     Once,
     /// Serve the page until the command is terminated.
     Stay,
+}
+
+impl ServeUntil {
+    pub(crate) fn stays(self) -> bool {
+        match self {
+            ServeUntil::Auto => io::stdin().is_terminal() && io::stderr().is_terminal(),
+            ServeUntil::Once => false,
+            ServeUntil::Stay => true,
+        }
+    }
 }
 
 /// Arguments of `meshwork reproduce`.

@@ -9,7 +9,6 @@ use crate::args::Check;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use meshwork_lab::findings::number::count;
 
-/// Runs some stored runs of a results folder again, and compares the new with the stored results.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Check) -> Ended {
     let folder = &arguments.dir;
     if !folder.join(RUNS).is_file() {

@@ -19,7 +19,6 @@ use crate::args::choose::Choose;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::table::{Column, print, wrapped};
 
-/// Largest number of candidates that the printed table of a race lists.
 const MAX_ROWS: usize = 30;
 
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -> Ended {
@@ -73,7 +72,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Choose) -
     Ok(last)
 }
 
-/// Races the candidates of one study. Returns the study's row for the table of all studies.
+/// Returns the study's row for the table of all studies.
 fn one(
     out: &mut Output,
     study: &Study,
@@ -114,7 +113,6 @@ fn one(
     Ok((verdict, Some([study.name.clone(), label, bound, change, runs])))
 }
 
-/// Prints the outcome of a race of candidates.
 pub(super) fn printed(
     out: &mut Output,
     choice: &ChoiceOutcome,
@@ -217,7 +215,7 @@ fn text(out: &mut Output, choice: &ChoiceOutcome) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Pads texts with blanks on the left, so that all have the same width.
+/// Pads texts on the left to one width.
 fn right(cells: Vec<String>) -> Vec<String> {
     let width = cells.iter().map(String::len).max().unwrap_or(0);
     cells.into_iter().map(|cell| format!("{cell:>width$}")).collect()

@@ -11,10 +11,8 @@ use meshwork_lab::sweep::{Collected, collect, export};
 use crate::args::{Collect, RunsFormat};
 use crate::output::{Ended, Output, Verdict, say};
 
-/// Largest number of unfinished scenarios that are listed.
 const MAX_LISTED: usize = 20;
 
-/// Merges the results of all shards of a study.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Collect) -> Ended {
     let Collected { stored, missing, points, failures, warnings } =
         collect(catalogue, &arguments.dir)?;
@@ -45,7 +43,6 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Collect) 
     })
 }
 
-/// Prints the unfinished runs of each scenario.
 fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), crate::output::Stop> {
     let scenarios = || missing.units.chunk_by(|a, b| a.scenario == b.scenario);
     for units in scenarios().take(MAX_LISTED) {
@@ -69,7 +66,7 @@ fn list(out: &mut Output, points: &[Point], missing: &Missing) -> Result<(), cra
 
 /// Formats missing replications, counted from 1, as `replications 1-5, 8`.
 ///
-/// If their numbers are not known yet, the text only says that more replications are needed.
+/// Without known numbers, the text only says that more replications are needed.
 pub(super) fn replications(units: &[Unit]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in units.iter().filter_map(|unit| Some(unit.replication? + 1)) {

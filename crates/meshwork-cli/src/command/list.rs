@@ -16,24 +16,24 @@ use crate::number::{left, width};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::wrapped;
 
-/// Kind of catalogue entries, such as allocators, with its name on the command line.
+/// Kind of catalogue entries, such as allocators.
 pub(super) struct Listed {
     about: About,
     pub(super) family: &'static Family,
 }
 
 impl Listed {
-    /// Singular name of the kind, such as `allocator`, which is used to name one entry.
+    /// Singular of the kind, such as `allocator`.
     pub(super) fn word(&self) -> &'static str {
         self.about.name
     }
 
-    /// Plural name of the kind, such as `allocators`, which is used to name all entries.
+    /// Plural of the kind, such as `allocators`.
     pub(super) fn plural(&self) -> &'static str {
         self.about.aliases[0]
     }
 
-    /// Text on the purpose of the kind, and on the study's key that selects an entry of the kind.
+    /// Purpose of the kind, and the study's key that selects an entry.
     pub(super) fn introduction(&self) -> &'static str {
         self.about.definition
     }
@@ -49,7 +49,6 @@ const fn kind(
     Listed { about, family }
 }
 
-/// All kinds of catalogue entries, in the order in which `meshwork list` prints them.
 pub(super) static KINDS: &[Listed] = &[
     kind(
         "topology",
@@ -171,7 +170,7 @@ pub(super) static KINDS: &[Listed] = &[
     ),
 ];
 
-/// Names of all kinds of catalogue entries. A misspelt kind gets a suggestion from these names.
+/// A misspelt kind gets a suggestion from these names.
 static KIND_FAMILY: Family = Family {
     kind: "kind",
     key: "kind",
@@ -241,14 +240,12 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &List) -> 
     }
 }
 
-/// Whether the description of an entry contains a text, which must be in lower case.
+/// Whether a description contains a text, which must be in lower case.
 fn contains(about: &About, text: &str) -> bool {
     let texts = [about.name, about.summary, about.definition, about.source];
     texts.iter().chain(about.aliases).any(|own| own.to_lowercase().contains(text))
 }
 
-/// Entries of any kind with the given name or alias. `first_fit`, for example, is an allocator and
-/// a selector.
 pub(super) fn of_any_kind(
     catalogue: &Catalogue,
     given: &str,
@@ -259,7 +256,7 @@ pub(super) fn of_any_kind(
     KINDS.iter().filter_map(find).collect()
 }
 
-/// Name of an entry of any kind that is spelled like `given`, or has a word that is.
+/// Entry of any kind that is spelled like `given`, or has a word that is.
 fn similar_entry(catalogue: &Catalogue, given: &str) -> Option<&'static str> {
     let given = given.replace(['-', ' '], "_");
     let entries = KINDS.iter().flat_map(|kind| catalogue.entries(kind.family));
@@ -290,7 +287,6 @@ fn print_named(
     Ok(Verdict::Done)
 }
 
-/// Prints a type of nodes that a study can name in the key `nodes` of a machine.
 fn print_node_type(out: &mut Output, node: &NodeType, json: bool) -> Result<(), Stop> {
     let NodeType { name, cpu, mem, gpu, islands, gpu_type, .. } = node;
     if json {
@@ -332,7 +328,7 @@ fn print_entries(
     Ok(())
 }
 
-/// Prints a name and, in a second column beside it, a wrapped text.
+/// Prints a name and, in a second column, a wrapped text.
 fn print_item(out: &mut Output, name: &str, columns: usize, text: &str) -> Result<(), Stop> {
     let before = " ".repeat(columns + 4);
     let available = out.width.max(columns + 24) - columns - 4;
@@ -401,9 +397,7 @@ fn print_one(
     Ok(())
 }
 
-/// Describes the values that a parameter accepts.
-///
-/// If these are names of catalogue entries, the text includes the command that lists them.
+/// Values of a parameter. For names of entries, the text includes the command that lists them.
 fn may_be(param: &Param) -> String {
     match param.kind {
         Kind::Component(family) | Kind::Components(family) => {
@@ -416,7 +410,7 @@ fn may_be(param: &Param) -> String {
     }
 }
 
-/// Capabilities of an entry that are not parameters, such as the machines that it supports.
+/// Capabilities that are not parameters, such as supported machines.
 pub(super) fn capabilities(
     catalogue: &Catalogue,
     kind: &Listed,
@@ -512,7 +506,7 @@ fn as_json(catalogue: &Catalogue, kind: &Listed, about: &About) -> Json {
     object
 }
 
-/// Whether an entry is the workload `table`, which reads jobs from the columns of a table.
+/// Whether the entry is the workload `table`.
 pub(super) fn has_columns(about: &About) -> bool {
     std::ptr::eq(about, &raw const table::ENTRY.about)
 }

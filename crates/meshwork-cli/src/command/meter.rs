@@ -12,29 +12,26 @@ use meshwork_lab::run::RunProgress;
 
 use crate::output::tell;
 
-/// Time until the first line of progress if there is no bar.
-///
-/// `NEXT_LINE` is the time between two later lines.
+/// Time until the first line of progress if there is no bar; `NEXT_LINE` until each later one.
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const NEXT_LINE: Duration = Duration::from_secs(15);
 
 /// Shortest time between updates of the text next to the bar.
 const NEW_WORDS: Duration = Duration::from_millis(200);
 
-/// Display of a study's progress on standard error.
+/// Progress on standard error.
 pub(super) struct Meter {
     began: Instant,
     /// Progress bar; `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
-    /// Singular noun for what is counted, such as `run` or `job`.
+    /// Counted things in the singular, such as `run` or `job`.
     noun: &'static str,
     is_silent: bool,
-    /// Time at which the text is updated next, measured from `began`.
+    /// Next update of the text, measured from `began`.
     due: Mutex<Duration>,
 }
 
 impl Meter {
-    /// Creates a progress display that prints nothing.
     pub(super) fn silent() -> Meter {
         Meter {
             began: Instant::now(),
@@ -45,24 +42,24 @@ impl Meter {
         }
     }
 
-    /// Creates a progress display: a bar if standard error is a terminal, else lines of text.
+    /// A bar if standard error is a terminal, else lines of text.
     pub(super) fn new(noun: &'static str) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| bar(noun));
         let due = if bar.is_some() { Duration::ZERO } else { FIRST_LINE };
         Meter { began: Instant::now(), bar, noun, is_silent: false, due: Mutex::new(due) }
     }
 
-    /// Creates the timing of lines of text, for work of unknown length.
+    /// Timing of lines of text, for work of unknown length.
     pub(super) fn of_lines() -> Meter {
         Meter { due: Mutex::new(FIRST_LINE), ..Meter::silent() }
     }
 
-    /// Whether it is time for a line of text. The next one is then due after a pause.
+    /// Whether a line of text is due. The next one is then due after a pause.
     pub(super) fn is_due(&self) -> bool {
         self.takes_turn(NEXT_LINE).is_some()
     }
 
-    /// Time since the beginning if an update is due; the next one is then due after `pause`.
+    /// Time so far if an update is due; the next one is then due after `pause`.
     fn takes_turn(&self, pause: Duration) -> Option<Duration> {
         let elapsed = self.began.elapsed();
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +70,7 @@ impl Meter {
         is_due.then_some(elapsed)
     }
 
-    /// Updates the display: `done` of `all` runs or jobs have ended.
+    /// Shows that `done` of `all` runs or jobs have ended.
     pub(super) fn count(&self, done: usize, all: usize) {
         self.show(RunProgress { done: done as u64, total: all as u64, ..RunProgress::default() });
     }
@@ -111,7 +108,6 @@ impl Meter {
         }
     }
 
-    /// Removes the progress bar from the terminal.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -119,9 +115,7 @@ impl Meter {
     }
 }
 
-/// Creates a progress bar on standard error, drawn at most ten times a second.
-///
-/// It is not drawn before its length is known.
+/// Progress bar, drawn at most ten times a second once its length is known.
 fn bar(noun: &str) -> ProgressBar {
     // Text that does not fit in the line is cut at its end, so the least important part is last.
     let template = format!("{{bar:20}} {{pos}} of {{len}} {noun}s{{wide_msg}}");
@@ -131,9 +125,7 @@ fn bar(noun: &str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10)).with_style(style)
 }
 
-/// Text with the numbers of failed and of stored runs, the progress of running ones, and the jobs.
-///
-/// The progress is the sum of the completed shares of all running runs.
+/// Failed and stored runs, progress of running ones as a sum of shares, and jobs.
 fn more(progress: &RunProgress) -> String {
     let mut text = String::new();
     if progress.failed > 0 {
@@ -151,7 +143,7 @@ fn more(progress: &RunProgress) -> String {
     text
 }
 
-/// Estimated remaining time of a study; `None` if it is unknown or nothing remains.
+/// Estimated remaining time of a study, if known.
 ///
 /// The estimate ignores stored runs, because they took no time.
 fn remaining(progress: &RunProgress, elapsed: Duration) -> Option<Duration> {
@@ -168,7 +160,7 @@ fn left(progress: &RunProgress, elapsed: Duration) -> String {
     remaining(progress, elapsed).map_or_else(String::new, words)
 }
 
-/// Formats a duration in a readable unit: `35 s`, `12 min`, `3.4 h`, `2.1 days`.
+/// Duration as `35 s`, `12 min`, `3.4 h` or `2.1 days`.
 pub(super) fn words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {

@@ -16,7 +16,7 @@ use super::list::KINDS;
 use crate::args::Arguments;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Prints a shell's completion script, with the names of kinds, catalogue entries and papers.
+/// Prints a completion script with the names of kinds, entries and papers.
 pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell) -> Ended {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_values(catalogue), program(), &mut script);
@@ -24,9 +24,7 @@ pub(crate) fn completions(out: &mut Output, catalogue: &Catalogue, shell: Shell)
     Ok(Verdict::Done)
 }
 
-/// Name of the running program.
-///
-/// It is `meshwork`, or the name of another program that adds its own strategies.
+/// Name of the running program, which may add its own strategies to `meshwork`.
 fn program() -> String {
     let own = std::env::current_exe().ok();
     let own =
@@ -34,10 +32,9 @@ fn program() -> String {
     own.unwrap_or_else(|| "meshwork".to_owned())
 }
 
-/// Definition of the command line with all values that a shell completes.
+/// Command line with all values that a shell completes.
 ///
-/// It is not used to parse arguments, because the parser accepts further spellings and has its own
-/// error messages.
+/// It parses no arguments: the parser accepts further spellings and has its own error messages.
 fn with_values(catalogue: &Catalogue) -> Command {
     let offer = |arg: Arg, values: Vec<PossibleValue>| {
         // Entries of different kinds may share a name.
@@ -108,7 +105,7 @@ fn with_values(catalogue: &Catalogue) -> Command {
         })
 }
 
-/// Prints the main manual page, or writes a page for every command into a folder.
+/// Prints the main page, or writes a page for every command into a folder.
 pub(crate) fn man(out: &mut Output, folder: Option<&Path>) -> Ended {
     let Some(folder) = folder else {
         let mut page = Vec::new();

@@ -12,10 +12,10 @@ use meshwork_lab::study::expand::expand;
 use crate::args::Plan;
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// Largest length of a state on standard input, in bytes.
+/// Bytes of a state on standard input.
 const MOST: u64 = 1 << 28;
 
-/// Prints which jobs start now, on which nodes, and which reservations are made.
+/// Prints starting jobs with their nodes, and reservations.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Plan) -> Ended {
     let study = Study::read_in(catalogue, &arguments.study, &arguments.settings)?;
     let points = expand(&study)?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use meshwork_lab::findings::number::count;
 
-/// Name of the file in `DIR/submit` that lists the jobs submitted to the workload manager.
+/// Jobs that were submitted to the workload manager, in `DIR/submit`.
 ///
 /// Each line has the name of the workload manager and a job number.
 pub(super) const JOBS: &str = "jobs.txt";
@@ -15,9 +15,7 @@ pub(super) const JOBS: &str = "jobs.txt";
 /// Longest wait for an answer of `squeue`.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Text such as `Slurm says: 12 running, 30 pending`.
-///
-/// It is `None` if Slurm does not answer, or if no job of the sweep is running or pending in Slurm.
+/// `Slurm says: 12 running, 30 pending`; `None` without an answer or without such jobs.
 pub(super) fn said(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join("submit").join(JOBS)).ok()?;
     let jobs: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("slurm ")).collect();

@@ -23,7 +23,6 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::toml_text::document;
 
-/// Runs the study that the options define, prints its table and writes its page.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -> Ended {
     let log = arguments.log.display();
     if arguments.log.extension().is_some_and(|ending| ending == "toml") {
@@ -90,7 +89,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Replay) -
     Ok(Verdict::Done)
 }
 
-/// Flat machine with the number of processors that the header of a log gives.
+/// Flat machine with the processors of a log's header.
 fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
     let Some(processors) = statistics.processors_by_header else {
         let largest = statistics.largest_job.unwrap_or(1);
@@ -112,7 +111,7 @@ fn of_header(log: &Path, statistics: &Statistics) -> Result<Value, Stop> {
         .map_err(|problem| Stop::Wrong(problem.message))
 }
 
-/// Refuses a results folder that holds anything but replays of the log.
+/// Refuses a results folder with anything but replays of the log.
 fn must_hold_no_other(folder: &Path, log: &Path) -> Result<(), Stop> {
     let path = absolute(log)?;
     let before = if folder.is_dir() { StudyRequest::read(folder)? } else { None };
@@ -153,13 +152,12 @@ fn study(arguments: &Replay, machine: Value) -> Result<Table, Stop> {
     Ok(study)
 }
 
-/// Results folder of the command. By default it is in the working directory and named after the
-/// log.
+/// By default in the working directory and named after the log.
 fn folder(arguments: &Replay) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| format!("{}-replay", stem(&arguments.log)).into())
 }
 
-/// Name of a log file without its extensions: `log` for `log.swf.gz`.
+/// `log` for `log.swf.gz`.
 fn stem(log: &Path) -> String {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

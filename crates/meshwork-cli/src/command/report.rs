@@ -46,8 +46,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Report) -
     Ok(Verdict::Done)
 }
 
-/// Writes every figure of a page into a folder, and returns the number of figures. A missing folder
-/// is created.
+/// Returns the number of figures. A missing folder is created.
 fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     let shown = folder.display();
     if folder.exists() && !folder.is_dir() {
@@ -67,8 +66,7 @@ fn write_figures(page: &Page, folder: &Path) -> Result<u64, Stop> {
     Ok(files.len() as u64)
 }
 
-/// Writes the page of a results folder and returns its path. By default it is `report.html` in the
-/// folder.
+/// Returns the path of the page, by default `report.html` in the folder.
 pub(super) fn write(
     catalogue: &Catalogue,
     folder: &Path,

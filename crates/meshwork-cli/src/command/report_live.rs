@@ -1,7 +1,6 @@
 //! `meshwork report --serve`: serves the page of a results folder while processes still add
 //! results.
 
-use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -19,17 +18,17 @@ use crate::output::{Ended, Stop, Verdict, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-/// Shortest interval between two checks of the folder for new results.
+/// Shortest interval between two checks for new results.
 ///
 /// After a page was made, the interval is longer by `REST_SHARE` times the time that making the
 /// page took, but by at most a minute.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_SHARE: u32 = 8;
 
-/// Time for which the server stays after the last run, so that open pages fetch the final results.
+/// Time after the last run, in which open pages fetch the final results.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// Page of a report that is ready to be sent, with its version.
+/// Report that is ready to be sent, with its version.
 #[derive(Default)]
 struct Made {
     version: u64,
@@ -57,7 +56,7 @@ impl Source for Folder {
     }
 }
 
-/// Serves the page of a folder until all runs have ended, or until the command is terminated.
+/// Serves until all runs have ended, or until the command is terminated.
 pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> Ended {
     let mut made = make(catalogue, folder, 1)?;
     let mut seen = signature(folder);
@@ -68,14 +67,9 @@ pub(super) fn serve(catalogue: &Catalogue, folder: &Path, until: ServeUntil) -> 
     let server = Server::start(shared)
         .map_err(|error| Stop::Failed(format!("--serve: no port can be had ({error})")))?;
     tell(&format!("Watch at {}", server.address()));
-    let stays = match until {
-        ServeUntil::Auto => io::stdin().is_terminal() && io::stderr().is_terminal(),
-        ServeUntil::Once => false,
-        ServeUntil::Stay => true,
-    };
     let mut version = 1;
     loop {
-        if is_over && !stays {
+        if is_over && !until.stays() {
             thread::sleep(FAREWELL);
             return Ok(Verdict::Done);
         }
@@ -112,9 +106,7 @@ fn make(catalogue: &Catalogue, folder: &Path, version: u64) -> Result<(Made, Swe
     Ok((Made { version, page, report: bytes(data), now: bytes(state) }, now))
 }
 
-/// Fingerprint of a folder, which changes with every added run.
-///
-/// It consists of the lengths and modification times of all files with runs.
+/// Lengths and modification times of all files with runs.
 fn signature(folder: &Path) -> Vec<(u64, Option<SystemTime>)> {
     let segments = std::fs::read_dir(folder.join(SEGMENTS)).into_iter().flatten().flatten();
     let mut paths: Vec<_> = segments.map(|entry| entry.path()).collect();

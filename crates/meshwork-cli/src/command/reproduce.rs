@@ -18,12 +18,12 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Name of the only paper whose experiment is not defined by a study.
+/// Only paper whose experiment is not defined by a study.
 ///
 /// The tasks of this experiment have no times and never end.
 const FGD: &str = "fgd";
 
-/// Runs the studies of papers one after the other, and prints each claim with its verdict.
+/// Prints each claim of the papers' studies with its verdict.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce) -> Ended {
     if arguments.paper.as_deref() == Some(FGD) {
         return fgd(out, arguments);
@@ -93,7 +93,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Reproduce
     Ok(verdict)
 }
 
-/// Runs a paper's experiment on fragmented GPUs, and prints the means.
+/// Experiment on fragmented GPUs.
 fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     let (Some(nodes), Some(tasks)) = (&arguments.nodes, &arguments.tasks) else {
         return Err(Stop::Wrong(format!(
@@ -140,12 +140,12 @@ fn fgd(out: &mut Output, arguments: &Reproduce) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Folder that contains a results folder for each study of a paper.
+/// Has a results folder for each study of a paper.
 fn base(arguments: &Reproduce) -> PathBuf {
     if arguments.quick { arguments.out.join("quick") } else { arguments.out.clone() }
 }
 
-/// Runs one study of a paper. If its log is missing, its claims are reported as not checkable.
+/// Without its log, a study's claims are reported as not checkable.
 fn reproduce(
     out: &mut Output,
     study: &Study,
@@ -217,7 +217,7 @@ fn list(out: &mut Output, chosen: &[(&Paper, Vec<Study>)]) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints for each paper how many claims have each verdict.
+/// Prints the number of claims with each verdict for each paper.
 fn summary(out: &mut Output, counts: &[(&Paper, Vec<Judged>)]) -> Result<(), Stop> {
     let column = |verdict: Judged| {
         let cells = counts

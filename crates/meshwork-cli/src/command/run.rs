@@ -19,10 +19,10 @@ use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 use crate::results;
 
-/// Largest number of failures with different reasons that are listed.
+/// Largest number of listed failures with different reasons.
 const MAX_FAILURES: usize = 10;
 
-/// Runs all studies of the command line. All studies are read before the first one runs.
+/// Runs several studies, all of which are read before the first one runs.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> Ended {
     let budget = arguments.time_budget;
     let is_needed = budget.is_some() || arguments.shard.is_some();
@@ -111,9 +111,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Run) -> E
     Ok(verdict)
 }
 
-/// Results folder of each study.
-///
-/// The folder of a single study is the folder of `--out`. Several studies have a subfolder each.
+/// The folder of `--out` for a single study, or its subfolders for several.
 fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, Stop> {
     let Some(out) = &arguments.out else { return Ok(vec![None; studies.len()]) };
     if let [_] = studies {
@@ -135,9 +133,7 @@ fn folders(arguments: &Run, studies: &[Study]) -> Result<Vec<Option<PathBuf>>, S
     Ok(folders.into_iter().map(Some).collect())
 }
 
-/// Runs one study, with a progress bar unless `quiet` is true.
-///
-/// If it stops before its end, prints how many of its runs are kept.
+/// Shows progress unless `quiet` is true, and kept runs if it stops early.
 pub(super) fn one(
     study: &Study,
     (out, replace): (Option<PathBuf>, bool),
@@ -181,7 +177,7 @@ pub(super) fn one(
     Ok(finished)
 }
 
-/// Prints the failures of a study, and its warnings unless `quiet` is true.
+/// Prints failures, and warnings unless `quiet` is true.
 pub(super) fn tell(finished: &Finished, quiet: bool) {
     if !quiet {
         for warning in &finished.warnings {
@@ -191,7 +187,7 @@ pub(super) fn tell(finished: &Finished, quiet: bool) {
     complain(&finished.failures);
 }
 
-/// Prints failed runs, at most `MAX_FAILURES`, and the number of further failures.
+/// Prints at most `MAX_FAILURES` failed runs, and the number of the others.
 ///
 /// Of runs that failed for one reason, only the first is printed, with the number of the others.
 pub(super) fn complain(failures: &[String]) {

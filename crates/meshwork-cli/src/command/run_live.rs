@@ -1,7 +1,7 @@
 //! Page of `meshwork run --serve`: results so far, progress, and the machine of one run.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -23,13 +23,13 @@ use crate::output::{Stop, tell};
 use crate::serve::http::Resource;
 use crate::serve::{Answer, Server, Source};
 
-/// Largest number of waiting jobs that the page lists.
+/// Largest number of listed waiting jobs.
 const MAX_WAITING: usize = 20;
 
-/// Shortest interval between two reports, except for the report after the last run.
+/// Shortest interval between two reports, except for the last one.
 ///
-/// The interval is at least `MAKE_SHARE` times the time that making a report takes, so that the
-/// processors are left to the runs.
+/// It is at least `MAKE_SHARE` times the time that making a report takes, so that the processors
+/// are left to the runs.
 const MAKE_EVERY: Duration = Duration::from_millis(700);
 const MAKE_SHARE: u32 = 8;
 
@@ -39,10 +39,10 @@ const FAREWELL: Duration = Duration::from_secs(4);
 /// Time for which a page counts as open after its last request.
 const OPEN: Duration = Duration::from_secs(3);
 
-/// Studies of one command, with their results so far.
+/// Studies of one command, with results so far.
 pub(super) struct Watched {
     studies: Vec<Followed>,
-    /// Index of the study that runs now.
+    /// Study that runs now.
     current: AtomicUsize,
     spectator: Spectator,
     state: Mutex<State>,
@@ -56,27 +56,25 @@ struct Followed {
 
 #[derive(Default)]
 struct State {
-    /// Results of runs so far, by study, scenario and replication.
+    /// Runs so far by study, scenario and replication.
     runs: Vec<Vec<InOrder>>,
     progress: Vec<RunProgress>,
-    /// Version of the results, by which a page detects changes: the number of changes so far.
+    /// Number of changes so far, by which a page detects changes.
     version: u64,
     has_ended: bool,
-    /// Time of the last request of a page, `None` before the first request.
+    /// Last request of a page.
     ///
     /// `given` is the version of the results that was last sent to a page.
     asked: Option<Instant>,
     given: Option<u64>,
 }
 
-/// Results of a scenario's runs in the order of their replications.
-///
-/// The runs themselves may end in another order.
+/// Scenario's runs in the order of their replications, although they may end in another order.
 #[derive(Clone, Default)]
 struct InOrder {
-    /// Runs of all replications before the first missing one.
+    /// Replications before the first missing one.
     runs: ScenarioRuns,
-    /// Runs of replications after the first missing one, by replication.
+    /// Later replications.
     early: BTreeMap<u64, Run>,
 }
 
@@ -95,7 +93,7 @@ impl InOrder {
     }
 }
 
-/// Report that is ready to be sent, with the time and the duration of its creation.
+/// Report with the time and the duration of its creation.
 struct Made {
     version: u64,
     at: Instant,
@@ -104,9 +102,10 @@ struct Made {
 }
 
 impl Watched {
-    /// Creates the state of the page before any run of the studies has ended.
+    /// Creates the state of the page before any run has ended.
     ///
     /// # Errors
+    ///
     /// If a study cannot be expanded into scenarios.
     pub(super) fn new(studies: &[Study]) -> Result<Watched, Refused> {
         let follow = |study: &Study| Ok(Followed { study: study.clone(), points: expand(study)? });
@@ -128,18 +127,15 @@ impl Watched {
         })
     }
 
-    /// Records that the study with this index now runs.
     pub(super) fn begin(&self, study: usize) {
         self.current.store(study, Ordering::Release);
     }
 
-    /// Updates the progress of the running study.
     pub(super) fn progress(&self, progress: RunProgress) {
         let study = self.current.load(Ordering::Acquire);
         self.state().progress[study] = progress;
     }
 
-    /// Marks all studies as ended.
     fn end(&self) {
         let mut state = self.state();
         state.has_ended = true;
@@ -150,7 +146,7 @@ impl Watched {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Report of the results so far, and the version of these results.
+    /// Report so far, and its version.
     fn report(&self) -> (u64, Report) {
         let (version, runs, progress) = {
             let state = self.state();
@@ -179,7 +175,7 @@ impl Watched {
         (version, Report::of(&contents))
     }
 
-    /// Report as JSON; `None` if the client already has the current version.
+    /// JSON; `None` if the client already has the current version.
     ///
     /// The report is made again only if results have changed, and if the shortest interval has
     /// passed or all runs have ended.
@@ -206,7 +202,7 @@ impl Watched {
         (known != Some(&tag)).then(|| Answer { kind: JSON, tag, body: Arc::clone(&made.body) })
     }
 
-    /// JSON with the progress of the studies, and with the machine of the run that is displayed.
+    /// JSON of the progress, and of the machine of the displayed run.
     fn now(&self) -> Json {
         let mut state = self.state();
         state.asked = Some(Instant::now());
@@ -225,7 +221,7 @@ impl Watched {
         object
     }
 
-    /// Whether a page is open that has not fetched the latest version of the results.
+    /// Whether a page is open that lacks the latest results.
     fn is_awaited(&self) -> bool {
         let state = self.state();
         let is_open = state.asked.is_some_and(|asked| asked.elapsed() < OPEN);
@@ -266,7 +262,7 @@ impl Source for Watched {
     }
 }
 
-/// JSON of a machine and its queue, in the form that the page draws.
+/// JSON of a machine and its queue, as the page draws it.
 fn machine(view: &RunSnapshot) -> Json {
     let RunSnapshot { scenario, replication, scene, ended } = view;
     json!({
@@ -279,6 +275,7 @@ fn machine(view: &RunSnapshot) -> Json {
 /// Starts the server and prints its address.
 ///
 /// # Errors
+///
 /// If no port is available.
 pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
     let source: Arc<dyn Source> = Arc::<Watched>::clone(watched);
@@ -294,12 +291,7 @@ pub(super) fn serve(watched: &Arc<Watched>) -> Result<Server, Stop> {
 /// runs until open pages have fetched the final results, for at most `FAREWELL`.
 pub(super) fn leave(watched: &Watched, until: ServeUntil) {
     watched.end();
-    let stays = match until {
-        ServeUntil::Auto => io::stdin().is_terminal() && io::stderr().is_terminal(),
-        ServeUntil::Once => false,
-        ServeUntil::Stay => true,
-    };
-    if stays {
+    if until.stays() {
         tell("All has run. The page stays until you press Enter or Ctrl-C.");
         let mut line = String::new();
         let is_over = io::stdin().read_line(&mut line).is_ok_and(|bytes| bytes == 0);

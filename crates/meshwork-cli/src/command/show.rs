@@ -14,7 +14,6 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::toml_text;
 use meshwork_lab::findings::number::significant;
 
-/// Prints the scenarios into which a study is expanded, one by one.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Show) -> Ended {
     let name = arguments.file.to_string_lossy();
     if !arguments.file.exists() && !of_any_kind(catalogue, &name).is_empty() {
@@ -59,7 +58,7 @@ fn json(value: impl serde::Serialize) -> Json {
     serde_json::to_value(value).unwrap_or(Json::Null)
 }
 
-/// Random speeds of the sites, one list for each replication that the study certainly runs.
+/// Speeds of sites, for each replication that certainly runs.
 ///
 /// With `precision`, this is the least number of replications. With windows of a log there is one
 /// list, which applies to every window.
@@ -71,7 +70,7 @@ fn speeds(study: &Study, scenario: &Scenario) -> Vec<Vec<f64>> {
     (0..count).map_while(|replication| scenario.speeds(replication)).collect()
 }
 
-/// TOML table of a complete study whose only scenario is the given one.
+/// Complete study whose only scenario is the given one.
 fn document(study: &Study, scenario: &Table) -> Table {
     let mut document = Table::new();
     let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));

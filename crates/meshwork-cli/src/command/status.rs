@@ -19,11 +19,10 @@ use crate::output::{Ended, Output, Stop, Verdict, say};
 
 /// Shortest interval between two lines of `--watch`.
 ///
-/// The interval is also at least `LOOK_SHARE` times as long as reading the folder takes.
+/// It is at least `LOOK_SHARE` times as long as reading the folder takes.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 const LOOK_SHARE: u32 = 10;
 
-/// Prints the progress of a sweep.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Status) -> Ended {
     loop {
         let began = Instant::now();

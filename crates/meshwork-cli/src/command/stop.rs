@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::output::{Output, Verdict, clear_line, finish, tell};
 
-/// Interval at which a thread looks whether a signal has arrived.
+/// Interval between two checks for a signal.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub(super) struct Stopper {
 }
 
 impl Stopper {
-    /// Creates a condition that holds after `budget`, or after the signals SIGTERM and SIGXCPU.
+    /// Holds after `budget`, or after SIGTERM or SIGXCPU.
     ///
     /// Workload managers send these signals before they kill a job.
     pub(super) fn new(budget: Option<Duration>) -> Stopper {
@@ -33,9 +33,8 @@ impl Stopper {
         Stopper { began: Instant::now(), budget, asked, interrupted }
     }
 
-    /// Variant of [`Stopper::new`] whose condition also holds after Ctrl-C.
-    ///
-    /// A second Ctrl-C ends the process at once.
+    /// Variant of [`Stopper::new`] that also holds after Ctrl-C. A second Ctrl-C ends the process
+    /// at once.
     pub(super) fn of_user(budget: Option<Duration>) -> Stopper {
         let stopper = Stopper::new(budget);
         #[cfg(unix)]
@@ -49,20 +48,20 @@ impl Stopper {
         stopper
     }
 
-    /// Variant of [`Stopper::of_user`] without a budget for the whole of a command.
+    /// Variant of [`Stopper::of_user`] without a budget, for a whole command.
     ///
-    /// The result is `None` if a program called the command: this program handles its signals.
+    /// It is `None` if a program called the command: this program handles its signals.
     pub(super) fn of_command(out: &Output) -> Option<Stopper> {
         (!out.is_kept).then(|| Stopper::of_user(None))
     }
 
-    /// Whether it is time to stop, so that no further run may start.
+    /// Whether no further run may start.
     pub(super) fn is_time(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
             || self.budget.is_some_and(|budget| self.began.elapsed() >= budget)
     }
 
-    /// Outcome of a command that has stopped before its end.
+    /// Outcome of a command that has stopped early.
     pub(super) fn verdict(&self) -> Verdict {
         match self.interrupted.load(Ordering::Relaxed) {
             true => Verdict::Interrupted,
@@ -70,9 +69,9 @@ impl Stopper {
         }
     }
 
-    /// Ends the process, with a sentence if one is given, as soon as a signal arrives.
+    /// Ends the process at a signal, with a sentence if one is given.
     ///
-    /// Commands call it for work that nothing can resume, so that there is no reason to wait.
+    /// It is for work that nothing can resume.
     pub(super) fn end_process(&self, sentence: Option<&'static str>) {
         let own = self.clone();
         thread::spawn(move || {

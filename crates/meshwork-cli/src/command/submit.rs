@@ -23,10 +23,10 @@ use crate::args::{Engine, Shards, Submit};
 use crate::memory::Memory;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Default of Slurm's setting `MaxArraySize`, which limits the tasks of an array.
+/// Default of `MaxArraySize`, which limits the tasks of an array.
 const SLURM_DEFAULT: u64 = 1001;
 
-/// Writes the batch script of a study, and submits it to the workload manager.
+/// Writes the batch script and submits it.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -> Ended {
     let study = Study::read_in(catalogue, &arguments.file, &arguments.settings)?;
     let folder = std::path::absolute(&arguments.out)
@@ -119,7 +119,7 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Submit) -
     submit(out, arguments, &script, &plan)
 }
 
-/// Options of this submission. The batch script repeats them to submit the next round of a race.
+/// Repeated by the batch script to submit the next round of a race.
 fn submission(arguments: &Submit) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
@@ -137,7 +137,7 @@ fn submission(arguments: &Submit) -> Vec<String> {
     words
 }
 
-/// Command that starts this program: its path, or under Python the interpreter with `-m meshwork`.
+/// Path of this program, or under Python the interpreter with `-m meshwork`.
 fn program() -> Result<Vec<String>, Stop> {
     let path = std::env::current_exe().map_err(|error| {
         Stop::Failed(format!("the path of this program is not known ({error})"))
@@ -158,9 +158,7 @@ fn engine(engine: Engine) -> script::BatchSystem {
     }
 }
 
-/// Number of shards into which the submission is divided.
-///
-/// It is at most the number of units of work, each of which is a run or all runs of a scenario.
+/// At most the number of units, each of which is a run or all runs of a scenario.
 fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     match arguments.shards {
         Shards::Auto => plan.shards(arguments.time, arguments.max_parallel),
@@ -168,7 +166,7 @@ fn shards(arguments: &Submit, plan: &SubmissionPlan) -> u64 {
     }
 }
 
-/// Largest number of tasks in an array, from the configuration of this computer's Slurm.
+/// Limit of this computer's Slurm for the tasks of an array.
 fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     let config = Command::new("scontrol").args(["show", "config"]).stdin(Stdio::null()).output();
     let told =
@@ -186,7 +184,7 @@ fn largest_array(arguments: &Submit, shards: u64) -> Result<u64, Stop> {
     Ok(largest)
 }
 
-/// Prints the batch script and the commands that would be run, but does not run them.
+/// Prints script and commands instead of running them.
 fn dry(out: &mut Output, script: &Script) -> Ended {
     out.text(&script.text())?;
     out.line("")?;
@@ -200,7 +198,6 @@ fn dry(out: &mut Output, script: &Script) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Writes all files of a submission into its folder.
 fn keep(script: &Script, plan: &SubmissionPlan) -> Result<(), FileError> {
     for name in [SUBMISSIONS, LOGS] {
         let folder = script.folder.join(name);
@@ -252,7 +249,7 @@ fn submit(out: &mut Output, arguments: &Submit, script: &Script, plan: &Submissi
     Ok(Verdict::Done)
 }
 
-/// Appends the job numbers of a submission to a file, for users and for `meshwork status`.
+/// Appends job numbers to a file, for users and for `meshwork status`.
 fn note_jobs(script: &Script, jobs: &[String]) {
     let path = script.folder.join(SUBMISSIONS).join(JOBS);
     let mut text = fs::read_to_string(&path).unwrap_or_default();
@@ -263,7 +260,7 @@ fn note_jobs(script: &Script, jobs: &[String]) {
     let _ = write_whole(&path, text.as_bytes());
 }
 
-/// Runs a program of the workload manager, and returns the job number from its output.
+/// Runs a program of the workload manager. Returns the job number in its output.
 fn answered(call: &Call, engine: script::BatchSystem, path: &Path) -> Result<String, Stop> {
     let program = &call.words[0];
     let failed = |why: String| {

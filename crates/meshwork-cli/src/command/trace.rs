@@ -19,14 +19,14 @@ use crate::table::{Column, print as print_table, wrapped};
 use crate::toml_text::document;
 use meshwork_lab::findings::number::{count, significant};
 
-/// Memory in bytes for each generated job, measured on 300,000 jobs.
+/// Bytes for each generated job, measured on 300,000 jobs.
 ///
 /// All jobs are kept in memory to compute statistics.
 const BYTES_PER_JOB: u64 = 270;
 
 const DAY: f64 = 86_400.0;
 
-/// Labels of the header lines that describe the origin of a log.
+/// Header lines on the origin of a log.
 const ORIGIN: [&str; 4] = ["Computer", "Installation", "StartTime", "EndTime"];
 
 pub(crate) fn run(out: &mut Output, command: &Trace) -> Ended {
@@ -73,7 +73,7 @@ fn converted(out: &mut Output, arguments: &Convert) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Parameters of the workload `swf` that correspond to the options of `trace convert`.
+/// Parameters of the workload `swf` for the options of `trace convert`.
 fn changes(arguments: &Convert) -> Result<Table, Stop> {
     let mut changes = Table::new();
     for (key, value) in [
@@ -147,7 +147,7 @@ fn fitted(out: &mut Output, arguments: &Fit) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Prints a comparison of a log with the logs that were resampled from it.
+/// Compares a log with the logs that were resampled from it.
 fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     let found = resampled(&arguments.log, &arguments.by, arguments.count)?;
     if let Some(folder) = &arguments.figures {
@@ -187,9 +187,7 @@ fn compared(out: &mut Output, arguments: &Resample) -> Result<(), Stop> {
     out.line("* the log lies outside of the range")
 }
 
-/// Text of a study with a model that was fitted to a log.
-///
-/// Comments in the text give the distances between the model and the log.
+/// Study with a fitted model. Comments give its distances from the log.
 fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     let mut text = format!(
         "# The model {model}, fitted to the {} jobs of {} by meshwork trace fit.\n#\n# distance of Kolmogorov and \
@@ -217,7 +215,7 @@ fn study_text(fitted: &Fitted, log: &str, model: &str) -> String {
     text + "\n" + &document(&fitted.study)
 }
 
-/// Summary of a log in one line.
+/// One-line summary.
 fn gist(statistics: &Statistics) -> String {
     let mut text = format!("{} jobs", count(statistics.jobs));
     if let Some(span) = statistics.span() {

@@ -18,7 +18,6 @@ use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print as print_table};
 use meshwork_lab::findings::number::{Rounded, significant};
 
-/// Simulates the network under every load and prints the results.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Traffic) -> Ended {
     let mut loads = offered(catalogue, arguments)?;
     if !arguments.json {
@@ -109,7 +108,7 @@ fn offered(catalogue: &Catalogue, arguments: &Traffic) -> Result<Vec<Offered>, S
     Ok(arguments.loads.iter().map(offered).collect())
 }
 
-/// Topology that a study would build from the command's options.
+/// Topology that a study would build from the options.
 fn topology(catalogue: &Catalogue, arguments: &Traffic) -> Result<Topology, Stop> {
     if let Some(text) = &arguments.machine {
         let table = machine(catalogue, text).map(|machine| match machine.as_str() {
@@ -181,13 +180,13 @@ fn topology(catalogue: &Catalogue, arguments: &Traffic) -> Result<Topology, Stop
     })
 }
 
-/// Topology of a site that is given as a table in the form of a study.
+/// Topology of a site in the form of a study.
 fn wired(catalogue: &Catalogue, path: &str, site: &Value) -> Result<Topology, Problem> {
     let params = SITE_FAMILY.resolve_in(catalogue, path, site)?;
     (catalogue.entry::<TopologyEntry>(params.name()).build)(&params)
 }
 
-/// Formats a problem as a sentence that begins with the command-line option at fault.
+/// Sentence that begins with the command-line option at fault.
 fn blame(arguments: &Traffic, problem: &Problem) -> Stop {
     let argument = match problem.path.as_str() {
         "packet_length" => "--packet",

@@ -23,7 +23,6 @@ use crate::number::{align, right, width};
 use crate::output::{Output, Stop};
 use crate::table::{Column, print as print_table, wrapped};
 
-/// Prints all results of a study.
 pub(crate) fn print(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let title = match &study.description {
         Some(description) => format!("{}: {description}", study.name),
@@ -65,7 +64,6 @@ fn print_claims(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     claims::print(out, &finished.claims)
 }
 
-/// Prints the names of a study's result files.
 pub(crate) fn print_files(
     out: &mut Output,
     study: &Study,
@@ -89,7 +87,7 @@ pub(crate) fn print_files(
     out.line(&format!("written to {}: {}", folder.display(), files.join(", ")))
 }
 
-/// Caption of the results: numbers of scenarios and replications, and the meaning of a half-width.
+/// Numbers of scenarios and replications, and meaning of a half-width.
 fn caption(study: &Study, finished: &Finished) -> String {
     let scenarios = finished.points.len();
     let replications: Vec<u64> =
@@ -120,7 +118,7 @@ fn caption(study: &Study, finished: &Finished) -> String {
     text
 }
 
-/// Metrics that have columns in the tables.
+/// Metrics with columns in the tables.
 fn shown(finished: &Finished) -> Shown {
     Shown::of(&finished.summary, finished.points.first().map(|point| &point.scenario))
 }
@@ -154,7 +152,7 @@ fn print_means(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// Prints the results of a single scenario: a line for each metric, with its meaning.
+/// One line for each metric, with its meaning.
 fn print_one(
     out: &mut Output,
     finished: &Finished,
@@ -187,7 +185,7 @@ fn print_one(
     print_table(out, &keys, &columns, &[])
 }
 
-/// Text cut to a number of columns: before a comma if it has one, else with an ellipsis.
+/// Cut before a comma if it has one, else with an ellipsis.
 fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -198,7 +196,7 @@ fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// Result for a metric, converted to the unit in which it is shown.
+/// Converted to the unit in which it is shown.
 fn measured(finished: &Finished, metrics: &Means, name: &str) -> Rounded {
     figure(&finished.clock.shown(value(metrics, name), finished.summary.meanings.unit(name)))
 }
@@ -207,7 +205,7 @@ fn figure(interval: &Interval) -> Rounded {
     Rounded::new(interval.mean, interval.half_width)
 }
 
-/// Columns of the swept keys, with the values of these keys in the given rows.
+/// Swept keys with their values in the given rows.
 fn keys<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Vec<Column> {
     let rows: Vec<&SummaryRow> = rows.collect();
     let Some(first) = rows.first() else { return Vec::new() };
@@ -294,7 +292,7 @@ fn print_differences(out: &mut Output, study: &Study, finished: &Finished) -> Re
     Ok(())
 }
 
-/// Difference of a metric between two scenarios, as the terminal shows it.
+/// Difference between two scenarios, as the terminal shows it.
 struct FoundDifference {
     interval: Interval,
     /// Difference as a share of the baseline.
@@ -308,8 +306,8 @@ impl FoundDifference {
     }
 }
 
-/// Texts of differences, each also as a share of the baseline. A star marks a difference of the
-/// same jobs whose interval excludes 0.
+/// Each difference also as a share of the baseline. A star marks a difference of the same jobs
+/// whose interval excludes 0.
 fn differences(found: &[FoundDifference]) -> Vec<Rounded> {
     let any_interval = found.iter().any(|found| found.interval.half_width.is_some());
     let share = |found: &FoundDifference| {
@@ -331,7 +329,7 @@ fn differences(found: &[FoundDifference]) -> Vec<Rounded> {
     figures.collect()
 }
 
-/// Formats a share in percent. If it is marked as significant, it is never shown as 0.
+/// A significant share is never shown as 0.
 fn percent(share: f64, is_marked: bool) -> String {
     let percent = 100.0 * share;
     if percent.abs() < 0.05 && is_marked {
@@ -385,10 +383,10 @@ fn print_sizes(out: &mut Output, finished: &Finished) -> Result<(), Stop> {
     print_table(out, &keys, &columns, &begins)
 }
 
-/// Largest number of rows for users or groups that are printed. More rows are only in their file.
+/// Rows for users or groups; more are only in their file.
 const MAX_OWNERS: usize = 100;
 
-/// Prints the results for the jobs of each user or group.
+/// Results for the jobs of each user or group.
 fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Result<(), Stop> {
     let owner = by.name();
     let rows = &finished.summary.rows;
@@ -423,7 +421,7 @@ fn print_owners(out: &mut Output, finished: &Finished, by: OwnerAttribute) -> Re
     print_table(out, &keys, &columns.collect::<Vec<_>>(), &begins.collect::<Vec<_>>())
 }
 
-/// Prints notes on conditions that apply to the results.
+/// Conditions that apply to the results.
 fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(), Stop> {
     let mut lines = Vec::new();
     if finished.summary.rows.iter().any(|row| !row.speeds.is_empty()) {
@@ -447,7 +445,7 @@ fn print_notes(out: &mut Output, study: &Study, finished: &Finished) -> Result<(
     Ok(())
 }
 
-/// Note on the scenarios whose interval is wider than the study requests.
+/// Scenarios whose interval is wider than requested.
 fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     let Replications::Precision { target, most, of, .. } = &study.replications else { return None };
     let is_too_wide = |index: usize| {
@@ -474,7 +472,7 @@ fn missed_precision(study: &Study, finished: &Finished) -> Option<String> {
     }
 }
 
-/// Text of a range of counts, such as `7` or `3 to 7`.
+/// `7` or `3 to 7`.
 fn range(counts: &[u64]) -> String {
     let least = counts.iter().min().copied().unwrap_or(0);
     let most = counts.iter().max().copied().unwrap_or(0);

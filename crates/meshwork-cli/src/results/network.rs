@@ -16,7 +16,7 @@ pub(crate) fn print(out: &mut Output, points: &[Point]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Settings of machine and network that all scenarios share; `None` if jobs send no messages.
+/// Settings that all scenarios share, if jobs send messages.
 ///
 /// An example is `8 × 8 × 8 torus, network wormhole: pattern all_to_all, buffer 2`.
 fn in_words(points: &[Point]) -> Option<String> {

@@ -1,32 +1,28 @@
 //! Parser of requests and writer of answers for the part of HTTP/1.1 that `--serve` needs.
 
-/// Largest size of an HTTP request in bytes.
 const MAX_BYTES: usize = 8 << 10;
 
 const MAX_HEADERS: usize = 64;
 
-/// Resources of the server, each at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The HTML page, at `/`.
+    /// HTML at `/`.
     Page,
-    /// The report as JSON, at `/report.json`.
+    /// JSON at `/report.json`.
     Report,
     /// Progress and machine as JSON, at `/machine.json`.
     Machine,
 }
 
-/// A valid HTTP request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) resource: Resource,
-    /// Whether only the head of the answer is requested (HEAD instead of GET).
+    /// Whether the request is HEAD instead of GET.
     pub(crate) is_head: bool,
-    /// Entity tag of the version that the client already has, if any.
+    /// Entity tag of the client's version.
     pub(crate) known: Option<String>,
 }
 
-/// Reason why an HTTP request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     status: &'static str,
@@ -58,13 +54,10 @@ impl Refusal {
     };
 }
 
-/// Parses a request from all bytes received so far; `None` while the request is incomplete.
+/// Parses all bytes received so far; `None` while the request is incomplete.
 ///
 /// `port` is the server's own: the header `Host` must be `127.0.0.1`, `localhost` or `[::1]` with
-/// this port. A request with another host name may be an attack by a web page.
-///
-/// # Errors
-/// The reason of the refusal.
+/// this port. Another host name may be an attack by a web page.
 pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -99,7 +92,6 @@ pub(crate) fn read(bytes: &[u8], port: u16) -> Result<Option<Request>, Refusal> 
     Ok(Some(Request { resource, is_head, known }))
 }
 
-/// Whether a host is a name of the loopback interface with the given port.
 fn is_loopback(host: &[u8], port: u16) -> bool {
     let Ok(host) = str::from_utf8(host) else { return false };
     let Some((name, given)) = host.trim().rsplit_once(':') else { return false };
@@ -107,7 +99,7 @@ fn is_loopback(host: &[u8], port: u16) -> bool {
     is_name && given == port.to_string()
 }
 
-/// Headers of every answer. They forbid caches, guesses of the media type, and use by other pages.
+/// Forbids caches, guesses of the media type, and use by other pages.
 const ALWAYS: &str = "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
      X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n\r\n";
 
@@ -122,7 +114,6 @@ pub(crate) fn unchanged() -> Vec<u8> {
     format!("HTTP/1.1 304 Not Modified\r\n{ALWAYS}").into_bytes()
 }
 
-/// Answer to a refused request.
 pub(crate) fn refusal(refusal: &Refusal, is_head: bool) -> Vec<u8> {
     let Refusal { status, sentence } = refusal;
     let allow = if *refusal == Refusal::METHOD { "Allow: GET, HEAD\r\n" } else { "" };
@@ -229,9 +220,7 @@ mod tests {
         }
     }
 
-    /// Tests requests that are valid except for one byte.
-    ///
-    /// Such a request must be refused, be incomplete, or have the meaning of the valid request.
+    /// A wrong byte makes a request refused or incomplete, or keeps its meaning.
     #[test]
     fn one_wrong_byte_opens_no_other_door() {
         let whole = format!("GET /report.json HTTP/1.1\r\n{HOST}\r\n").into_bytes();

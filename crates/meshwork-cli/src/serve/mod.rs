@@ -16,37 +16,35 @@ use std::time::{Duration, Instant};
 
 use http::{Refusal, Request, Resource};
 
-/// Largest number of connections at once. Further clients get status 503.
+/// Further clients get status 503.
 const MAX_CONNECTIONS: usize = 32;
 
-/// Time limit for a request to arrive; a browser on the same machine needs a millisecond.
+/// Time for a request to arrive; a browser on the same machine needs a millisecond.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Time limit for a client to read an answer.
 const ANSWERING: Duration = Duration::from_secs(20);
 
-/// Maximum number of bytes that are read and discarded after an answer was sent.
+/// Bytes that are read and discarded after an answer was sent.
 const MAX_DRAINED: usize = 1 << 16;
 
-/// Stack size in bytes of a connection's thread, which has no deep calls.
+/// Bytes of a connection's thread, which has no deep calls.
 const STACK: usize = 1 << 20;
 
-/// Current content of a resource, to be sent to a client.
+/// Current content of a resource.
 pub(crate) struct Answer {
-    /// Media type of the content.
     pub(crate) kind: &'static str,
-    /// Entity tag of this version of the content; empty if there is none.
+    /// Entity tag of this version; empty if there is none.
     pub(crate) tag: String,
     pub(crate) body: Arc<Vec<u8>>,
 }
 
-/// Source of the contents that a server sends.
+/// Contents that a server sends.
 pub(crate) trait Source: Send + Sync + 'static {
-    /// Current content of a resource; `None` if the client has it already, with the tag `known`.
+    /// `None` if the client has the content already, with the tag `known`.
     fn answer(&self, resource: Resource, known: Option<&str>) -> Option<Answer>;
 }
 
-/// A running server, which stops when dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     is_closing: Arc<AtomicBool>,
@@ -54,9 +52,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts the server on a free port, in a thread of its own.
+    /// Starts a thread on a free port.
     ///
     /// # Errors
+    ///
     /// If no port is available.
     pub(crate) fn start(source: Arc<dyn Source>) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -68,7 +67,6 @@ impl Server {
         Ok(Server { address, is_closing, listener })
     }
 
-    /// URL of the served page.
     pub(crate) fn address(&self) -> String {
         format!("http://{}/", self.address)
     }
@@ -108,7 +106,7 @@ fn listen(listener: &TcpListener, port: u16, closing: &AtomicBool, source: &Arc<
     }
 }
 
-/// One of the limited number of open connections, counted until it is dropped.
+/// Open connection, counted until it is dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
@@ -124,9 +122,7 @@ impl Drop for Place {
     }
 }
 
-/// Sends an error to a client that connects when all connections are in use.
-///
-/// The answer has a short time limit.
+/// Refuses a client when all connections are in use, with a short time limit.
 fn turn_away(mut stream: TcpStream) {
     let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
     let _ = stream.write_all(&http::refusal(&Refusal::BUSY, false));
@@ -146,7 +142,7 @@ fn serve(mut stream: TcpStream, port: u16, source: &dyn Source) {
     }
 }
 
-/// Reads the request of a connection; `None` if no request arrives.
+/// Reads a request; `None` if no request arrives.
 fn request(stream: &mut TcpStream, port: u16) -> Result<Option<Request>, Refusal> {
     let end = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
@@ -186,7 +182,7 @@ fn respond(stream: &mut TcpStream, request: &Request, answer: Option<&Answer>) -
     if request.is_head { Ok(()) } else { write(stream, &answer.body) }
 }
 
-/// Writes all bytes, unless the time limit for answers passes.
+/// Writes all bytes, but stops at the time limit for answers.
 fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     let end = Instant::now() + ANSWERING;
     for chunk in bytes.chunks(1 << 14) {
@@ -200,8 +196,8 @@ fn write(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-/// Closes the sending side of a connection and discards further input. Closing a connection with
-/// unread bytes would also discard the answer.
+/// Closes the sending side and discards further input. Closing a connection with unread bytes would
+/// also discard the answer.
 fn drain(stream: &mut TcpStream) {
     let end = Instant::now() + Duration::from_millis(500);
     let _ = stream.shutdown(Shutdown::Write);

@@ -23,7 +23,6 @@ const DRAWN: &str = "[machine]\ntopology = 'mesh'\ndims = [4, 4]\n\
                      runtimes = { name = 'exponential', mean = 5.0 }\n\
                      [measure]\njobs = 50\nmetrics = ['wait']\n";
 
-/// A temporary folder with a few studies and logs.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
@@ -51,7 +50,6 @@ fn run(folder: &Path, arguments: &str) -> Said {
     meshwork(folder, &arguments)
 }
 
-/// The only line that the command wrote to standard error, without the leading `error: `.
 fn sentence(said: &Said) -> &str {
     let line = said.err.strip_prefix("error: ").unwrap_or_else(|| panic!("{said:?}"));
     let line = line.strip_suffix('\n').unwrap();
@@ -382,7 +380,7 @@ fn a_job_that_is_wider_than_the_machine_is_refused_and_counted() {
     let means = |log: &str| -> serde_json::Value {
         let said = run(folder.path(), &format!("log.toml --json --set workload.path={log}"));
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(said.out.trim()).unwrap()
+        said.json()
     };
     let (good, wide) = (means("good.swf"), means("wide.swf"));
     assert_eq!(wide["metrics"]["refused"]["mean"], 1.0);
@@ -489,7 +487,7 @@ fn a_subcube_that_is_larger_than_the_cube_is_refused_and_counted() {
     ] {
         let said = run(folder.path(), &format!("table.toml --json --set allocator={allocator}"));
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
-        let means: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap();
+        let means = said.json();
         let mean = |metric: &str| means["metrics"][metric]["mean"].as_f64();
         assert_eq!((mean("finished"), mean("refused")), (Some(2.0), Some(2.0)), "{allocator}");
     }
@@ -541,7 +539,7 @@ fn a_block_that_is_wider_than_the_mesh_is_refused_and_counted() {
             );
             let said = run(folder.path(), &arguments);
             assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{allocator}");
-            serde_json::from_str(said.out.trim()).unwrap()
+            said.json()
         };
         let (good, wide) = (means("good.csv"), means("wide.csv"));
         assert_eq!(wide["metrics"]["refused"]["mean"], 1.0, "{allocator}");
@@ -824,8 +822,6 @@ fn a_reader_that_has_gone_is_no_error() {
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
 }
 
-/// Tests a study on a full disk.
-///
 /// The disk is a small tmpfs that only root can mount; without root the test is skipped.
 #[cfg(target_os = "linux")]
 #[test]

@@ -5,17 +5,16 @@ use std::path::{Path, PathBuf};
 use crate::chromium::{Page, browser};
 use crate::common::{examples, meshwork};
 
-/// JavaScript expression for the number of figures that the page shows.
+/// Number of figures that the page shows.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
-/// JavaScript expression for the tables that are wider than the page, and so scroll horizontally.
+/// Tables that are wider than the page, and so scroll horizontally.
 const CLIPPED: &str = "[...document.querySelectorAll('details.numbers[open] .scroll')]\
                        .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)";
 
-/// Width in pixels of the text on an A4 sheet with margins of one centimetre.
+/// Pixels of the text on an A4 sheet with margins of one centimetre.
 const SHEET: u32 = 718;
 
-/// Runs an example study, and writes its report page. Returns the path of the page.
 fn page_of(folder: &Path, example: &str) -> PathBuf {
     let file = examples().join(example).display().to_string();
     assert_eq!(meshwork(folder, &["run", &file, "--out", "out", "--quiet"]).status, Some(0));
@@ -25,7 +24,7 @@ fn page_of(folder: &Path, example: &str) -> PathBuf {
     folder.join("out/report.html")
 }
 
-/// Checks that nothing on the page is wider than the window, and that text has enough contrast.
+/// Checks that nothing is wider than the window, and that text has enough contrast.
 ///
 /// The window is 320 to 2560 pixels wide, and its colours are light or dark.
 fn fits_everywhere(page: &Page) {
@@ -46,7 +45,7 @@ fn fits_everywhere(page: &Page) {
     page.look(1280, 900, false);
 }
 
-/// The relative luminance of a colour of the page, from 0 to 1.
+/// Relative luminance of a colour of the page, from 0 to 1.
 fn luminance(page: &Page, property: &str) -> f64 {
     let colour = page.value(&format!(
         "getComputedStyle(document.documentElement).{property}.match(/[0-9.]+/g).slice(0, 3).map(Number)"
@@ -116,7 +115,7 @@ fn plots_are_drawn_chosen_and_told_in_words() {
     assert!(page.pdf().starts_with(b"%PDF"));
 }
 
-/// JavaScript statements that record the type and the text of every file that the page saves.
+/// Records type and text of every file that the page saves.
 const KEEP: &str = "window.saved = [];
     const make = URL.createObjectURL;
     URL.createObjectURL = (blob) => {
@@ -345,9 +344,7 @@ fn papers_have_every_figure_beside_its_claims() {
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
-/// Tests that the page of a study with a thousand scenarios opens within two seconds.
-///
-/// Only the fastest of five visits counts, because other processes may use the machine.
+/// Fastest of five visits to a page, because other processes may use the machine.
 #[test]
 fn a_thousand_scenarios_are_open_at_once() {
     let Some(browser) = browser() else { return };

@@ -27,7 +27,6 @@ fn axe() -> Option<String> {
     text
 }
 
-/// Writes the report page of an example study and returns its path.
 fn of_example(folder: &Path, example: &str, settings: &[&str]) -> PathBuf {
     let file = examples().join(example).display().to_string();
     let mut run = vec!["run", &file, "--out", example, "--quiet"];
@@ -38,7 +37,6 @@ fn of_example(folder: &Path, example: &str, settings: &[&str]) -> PathBuf {
     folder.join(example).join("report.html")
 }
 
-/// Writes the page of two reproduced figures of papers and returns its path.
 fn of_papers(folder: &Path) -> PathBuf {
     let shorter = ["--quick", "--set", "measure.jobs=800", "--set", "replications=2"];
     for figure in [["reproduce", "rsr", "3"], ["reproduce", "lazy", "2a"]] {
@@ -48,8 +46,7 @@ fn of_papers(folder: &Path) -> PathBuf {
     folder.join("reproduction/quick/report.html")
 }
 
-/// Writes the page that compares two topologies for a site of eight nodes in a row. Returns its
-/// path.
+/// Page that compares two topologies for a site of eight nodes in a row.
 fn of_topologies(folder: &Path) -> PathBuf {
     let list = |spacing: u32| {
         format!(
@@ -98,7 +95,7 @@ fn of_topologies(folder: &Path) -> PathBuf {
     folder.join("compared.html")
 }
 
-/// Accessibility violations that axe-core calls serious or critical, in words.
+/// Violations that axe-core calls serious or critical, in words.
 fn violations(page: &Page, axe: &str) -> Json {
     page.value(&format!("(() => {{ {axe}; return true; }})()"));
     page.act(
@@ -112,7 +109,7 @@ fn violations(page: &Page, axe: &str) -> Json {
     )
 }
 
-/// Number of pieces of text on each sheet of a PDF that Chromium wrote.
+/// Pieces of text on each sheet of a PDF that Chromium wrote.
 fn sheets(pdf: &[u8]) -> Vec<usize> {
     let find = |from: usize, what: &[u8]| {
         pdf[from..].windows(what.len()).position(|own| own == what).map(|at| from + at)

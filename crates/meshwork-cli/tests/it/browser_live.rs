@@ -4,7 +4,7 @@ use crate::chromium::{Page, browser};
 use crate::common;
 use crate::common::serving::{LONG, SHORT, Serving};
 
-/// JavaScript expression for the number of figures that the page shows.
+/// Number of figures that the page shows.
 const DRAWN: &str = "document.querySelectorAll('.panels svg[role=img]').length";
 
 fn visit(browser: &headless_chrome::Browser, serving: &Serving) -> Page {

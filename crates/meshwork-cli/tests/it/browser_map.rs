@@ -16,13 +16,13 @@ use meshwork_lab::watch::{EventKind, Live, Next, RunEvent, Scene};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// JavaScript expression for the object that draws the map of the machine.
+/// JavaScript object that draws the map of the machine.
 const MACHINE: &str = "document.querySelector('.machine').machine";
 
-/// Number of steps of the slider that selects an instant of the run.
+/// Steps of the slider that selects an instant of the run.
 const STEPS: f64 = 100_000.0;
 
-/// A page that shows a run, and the recorded events of that run to compare the page with.
+/// Page of a run, and the run's recorded events.
 struct Shown {
     page: Page,
     happenings: Vec<RunEvent>,
@@ -31,7 +31,6 @@ struct Shown {
     _folder: TempDir,
 }
 
-/// Writes and runs a study, and writes its report page, in a new folder.
 fn made(head: &str, tail: &str, options: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -62,7 +61,7 @@ fn opened(browser: &headless_chrome::Browser, folder: &Path) -> Page {
     page
 }
 
-/// Events of the first run of a study, and the topologies of its sites.
+/// Events of a study's first run, and the topologies of its sites.
 fn lived(file: &Path) -> (Vec<RunEvent>, Vec<Topology>) {
     let study = Study::read(file, &[]).unwrap();
     let (point, mut live) = Live::start(&study, 0, 0).unwrap();
@@ -79,7 +78,7 @@ fn lived(file: &Path) -> (Vec<RunEvent>, Vec<Topology>) {
     }
 }
 
-/// A number as the page writes it, with at most three decimals.
+/// At most three decimals, as on the page.
 fn written(number: f64) -> String {
     ((number * 1000.0).round() / 1000.0).to_string()
 }
@@ -89,7 +88,6 @@ fn plural(count: usize, one: &str, more: &str) -> String {
 }
 
 impl Shown {
-    /// Moves the slider to a share of its width as a user does. Returns the instant shown.
     fn slide(&self, share: f64) -> f64 {
         self.page.act(&format!(
             "const slider = document.querySelector('.machine input[type=range]');
@@ -105,7 +103,7 @@ impl Shown {
         self.page.value(&format!("{MACHINE}.time")).as_f64().unwrap()
     }
 
-    /// State of the run at an instant, computed from the recorded events.
+    /// State at an instant, computed from the recorded events.
     fn scene(&self, time: f64) -> Scene {
         let mut scene = Scene::new(self.topologies.clone());
         let until = Time::new(time);
@@ -115,7 +113,7 @@ impl Shown {
         scene
     }
 
-    /// Checks the sentences, the lists and the holder of each processor on the page at an instant.
+    /// Checks sentences, lists and the holder of each processor at an instant.
     fn agrees(&self, time: f64) {
         let scene = self.scene(time);
         let nodes: u32 = self.topologies.iter().map(|topology| topology.grid().nodes()).sum();
@@ -194,9 +192,7 @@ impl Shown {
     }
 }
 
-/// JavaScript expression for the processors whose drawn colour is wrong.
-///
-/// A colour is wrong if it shows a held processor as free, or a free processor as held.
+/// Processors whose drawn colour shows held as free, or free as held.
 fn wrong_pixels() -> String {
     format!(
         "(() => {{
@@ -227,7 +223,7 @@ fn wrong_pixels() -> String {
     )
 }
 
-/// Node numbers in the drawing of the first site, by pane (a drawn layer), row and column.
+/// Node numbers in the drawing of the first site, by drawn layer, row and column.
 fn panes(shown: &Shown) -> Vec<Vec<Vec<u32>>> {
     let found = shown.page.value(&format!(
         "{MACHINE}.layouts[0].panes.map((pane) => Array.from({{ length: pane.rows }}, (_, y) =>
@@ -308,10 +304,7 @@ fn jobs_that_are_resized_are_seen_to_be() {
     shown.is_right();
 }
 
-/// Causes for which jobs waited, recorded from a run.
-///
-/// Each item has the begin and the end of the time for which a job waited for one cause, the number
-/// of the job, and the cause.
+/// Begin and end of each wait for one cause, number of the job, and cause.
 #[derive(Default)]
 struct Causes(Vec<(f64, f64, u64, Cause)>);
 
@@ -630,8 +623,7 @@ fn the_queue_is_seen_beside_those_that_run() {
     assert_eq!(page.value(seen), json!([true, true, true, true]));
 }
 
-/// A measurement, not a test. It prints the time to draw the map at 200 instants of a run of 50,000
-/// jobs.
+/// Prints the time to draw the map at 200 instants of a run of 50,000 jobs.
 #[test]
 #[ignore = "it measures: its figures stand in docs/performance.md"]
 #[expect(clippy::print_stderr, reason = "it is run to be read")]

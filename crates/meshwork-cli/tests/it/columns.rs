@@ -6,8 +6,7 @@ use std::path::Path;
 use crate::common::{examples, meshwork};
 use serde_json::Value;
 
-/// A study of jobs with constraints, owners, deadlines and predecessors. Its allocator respects the
-/// constraints.
+/// Jobs with constraints, owners, deadlines and predecessors; the allocator respects constraints.
 const STUDY: &str = "machine = { topology = 'flat', processors = 8 }\nallocator = { name = 'runs', wants = true }\n\
     scheduler = 'edf'\nmeasure = { metrics = ['wait', 'missed_deadlines'], by_user = true }\n\
     workload = { name = 'table', path = 'jobs.csv' }\n[output]\njobs = ['csv', 'parquet', 'batsim']\n";
@@ -16,7 +15,7 @@ const JOBS: &str = "submit,runtime,nodes,user,deadline,priority,after,think,cont
     0,10,3,ada,90,,,,,,a\n1,10,2,ben,,,,,,,a\n2,4,6,ada,30,0.5,,,true,8,b\n3,9,3,ben,25,,,,true,,\n\
     4,20,2,eve,,,1,3.5,,4,b\n5,3,8,,,,,,,,\n40,5,4,eve,46,,5,2,true,,a\n";
 
-/// Path of the only per-job file in a folder of results whose name ends in `ending`.
+/// Only per-job file of a results folder whose name ends in `ending`.
 fn jobs(folder: &Path, ending: &str) -> String {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let mut files = files.filter(|file| {

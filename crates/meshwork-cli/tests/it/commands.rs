@@ -36,8 +36,7 @@ fn every_scenario_of_a_sweep_is_shown_with_its_keys() {
         "# scenario 8 of 8: allocator = \"frame_sliding\", workload.load = 0.5"
     );
     let json = meshwork(folder.path(), &["show", study, "--json", "--set", "workload.load=0.3"]);
-    let lines: Vec<Value> =
-        json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = json.json_lines();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[1]["scenario"]["workload.load"], 0.3);
     assert_eq!(lines[1]["resolved"]["allocator"]["name"], "frame_sliding");
@@ -52,8 +51,7 @@ fn results_come_as_json_with_null_for_what_was_not_measured() {
     fs::write(folder.path().join("study.toml"), study).unwrap();
     let said = meshwork(folder.path(), &["run", "study.toml", "--json"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let lines: Vec<Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = said.json_lines();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[1]["study"], "one");
     assert_eq!(lines[1]["scenario"], serde_json::json!({ "scheduler": "easy" }));
@@ -76,8 +74,7 @@ fn drawn_speeds_are_shown_and_printed_with_the_results() {
     fs::write(folder.path().join("study.toml"), study).unwrap();
     let said = meshwork(folder.path(), &["run", "study.toml", "--json", "--out", "out"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let lines: Vec<Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = said.json_lines();
     assert_eq!(lines[0]["speeds"], serde_json::json!([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]));
     let shown = meshwork(folder.path(), &["show", "study.toml", "--json"]);
     let shown: Value = serde_json::from_str(shown.out.lines().nth(1).unwrap()).unwrap();
@@ -205,7 +202,7 @@ fn a_log_is_cleaned_and_its_table_gives_the_same_results() {
     assert_eq!(run(&["workload.path=clean.swf.gz"]), whole);
     assert_eq!(run(&["workload={ name = 'table', path = 'log.csv' }"]), whole);
     let info = meshwork(folder.path(), &["trace", "info", "log.swf", "--json"]);
-    let info: Value = serde_json::from_str(&info.out).unwrap();
+    let info = info.json();
     assert_eq!(
         (&info["jobs"], &info["unusable"], &info["load"]),
         (&3.into(), &1.into(), &Value::from((40.0 + 360.0 + 8.0) / 1600.0))

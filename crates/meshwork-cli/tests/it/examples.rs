@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::common::{examples, meshwork};
 use flate2::read::GzDecoder;
 
-/// Examples by name, each with the arguments of the command that runs it.
+/// Examples by name, with the arguments of the command that runs them.
 fn listed() -> Vec<(String, Vec<String>)> {
     let mut listed = Vec::new();
     for entry in fs::read_dir(examples()).expect("there are examples") {
@@ -31,8 +31,8 @@ fn listed() -> Vec<(String, Vec<String>)> {
     listed
 }
 
-/// Copies the examples to a folder, so that their results are not written into the project.
-fn copied(folder: &Path) {
+/// Copies keep results out of the project.
+pub(crate) fn copied(folder: &Path) {
     let to = folder.join("examples");
     fs::create_dir(&to).unwrap();
     for entry in fs::read_dir(examples()).unwrap() {
@@ -43,7 +43,7 @@ fn copied(folder: &Path) {
     }
 }
 
-/// Printed output of an example, and the jobs of its first run if the example writes per-job files.
+/// Output of an example, and the jobs of its first run if there are per-job files.
 fn results(command: &[String], threads: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     copied(folder.path());
@@ -85,7 +85,6 @@ fn every_example_gives_its_output_on_one_thread_and_two() {
     }
 }
 
-/// Tests that `meshwork check` repeats the stored runs of each example with equal results.
 #[test]
 fn what_every_example_stores_it_gives_again() {
     for (name, command) in listed() {

@@ -3,14 +3,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::common::{Numbers, meshwork};
 use crate::skip::skip;
 
-/// Writes a trace of nodes and a trace of tasks. On average two of three tasks share a GPU.
-///
-/// Ten nodes have four GPUs each, and one node has none.
+/// Ten nodes with four GPUs, one without, and tasks of which two in three share a GPU.
 fn traces(folder: &Path) {
     let mut nodes = "sn,cpu_milli,memory_mib,gpu,model\nplain,64000,9999,0,\n".to_owned();
     for node in 0..10 {
@@ -36,8 +32,7 @@ fn each_rule_has_a_mean_at_each_load() {
     traces(folder.path());
     let said = meshwork(folder.path(), &[&FILES[..], &["--seeds", "3", "--json"]].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let points: Vec<Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let points = said.json_lines();
     let allocation = |rule: &str, arrived: u64| {
         let point =
             points.iter().find(|point| point["rule"] == rule && point["arrived"] == arrived);
@@ -80,9 +75,7 @@ fn what_is_wrong_with_a_trace_is_said_in_one_sentence() {
     refused(&FILES, "tasks.csv has no task with a GPU");
 }
 
-/// Tests that reproduced means of two workloads agree with the published means.
-///
-/// The tolerance is 0.15 percentage points, or 1.5 times the published standard deviation.
+/// Means are within 0.15 points, or 1.5 published standard deviations, of published ones.
 #[test]
 fn published_means_are_reached() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");
@@ -95,8 +88,7 @@ fn published_means_are_reached() {
         let arguments = ["reproduce", "fgd", "--nodes", &nodes, "--tasks", &tasks, "--json"];
         let said = meshwork(&shared, &arguments);
         assert_eq!(said.status, Some(0), "{}", said.err);
-        let points: Vec<Value> =
-            said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let points = said.json_lines();
         let mut compared = 0;
         for row in published.lines().filter(|row| row.starts_with(&format!("{workload},"))) {
             let cells: Vec<&str> = row.split(',').collect();

@@ -10,7 +10,6 @@ use crate::common::{Said, examples, meshwork, skip};
 
 const GENERATE: [&str; 6] = ["trace", "generate", "--jobs", "20", "--processors", "16"];
 
-/// Runs `meshwork` to generate a log of a few jobs at a path.
 fn generate(folder: &Path, output: &str) -> Said {
     meshwork(folder, &[&GENERATE[..], &["--replace", output]].concat())
 }
@@ -231,9 +230,7 @@ fn a_table_that_no_study_wrote_is_not_replaced() {
     assert_eq!(said.status, Some(0), "{said:?}");
 }
 
-/// Two folders, `home` and `elsewhere`, for tests of where files are looked up.
-///
-/// The folder `home` has all files of a study of a Slurm machine.
+/// Folders `home`, with all files of a Slurm machine's study, and `elsewhere`.
 fn production() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");

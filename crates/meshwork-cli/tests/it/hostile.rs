@@ -7,19 +7,16 @@ use std::path::Path;
 
 use crate::common::{Said, command, meshwork, said};
 
-/// Control characters, which a terminal would obey.
-///
-/// They are escape, 8-bit CSI, bell, carriage return, and a mark that reverses the writing
-/// direction.
+/// Escape, 8-bit CSI, bell, carriage return, and a mark that reverses the writing direction.
 const OBEYED: [char; 5] = ['\u{1b}', '\u{9b}', '\u{7}', '\r', '\u{202e}'];
 
-/// Name with control characters, as an attacker may choose it.
+/// Control characters, as an attacker may choose them.
 const NAME: &str = "a\u{1b}[31m\u{9b}2J\u{7}\r\u{202e}\nINJECTED";
 
-/// The hostile name `NAME` as it is escaped in a key or a string of TOML.
+/// `NAME`, escaped in a key or string of TOML.
 const IN_TOML: &str = "a\\u001b[31m\\u009b2J\\u0007\\r\u{202e}\\nINJECTED";
 
-/// The hostile name `NAME` without line breaks, for files with one name per line.
+/// `NAME` without line breaks, for files with one name per line.
 const WORD: &str = "a\u{1b}[31m\u{9b}2J\u{7}\u{202e}b";
 
 fn is_clean(text: &str, what: &str) {
@@ -43,7 +40,6 @@ fn tried(folder: &Path, arguments: &[&str]) -> Said {
     said
 }
 
-/// A folder with a study and a log whose names and contents have control characters.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
@@ -171,8 +167,7 @@ fn a_co_process_has_its_own_names_back_and_none_is_obeyed() {
     let arguments = ["place", "--machine", "mesh:4x4"];
     let said = said(&command(Path::new("."), &arguments).stdin(input).output().unwrap());
     is_clean(&said.out, "place");
-    let answers: Vec<serde_json::Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers = said.json_lines();
     assert_eq!(answers.len(), 6);
     assert!(answers[..4].iter().all(|answer| answer["id"] == NAME), "{answers:?}");
 }

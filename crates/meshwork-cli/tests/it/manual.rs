@@ -26,7 +26,6 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Texts of all files below a folder, by their paths relative to that folder.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -43,21 +42,21 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// Chapters written by hand: the pages that the summary lists outside `reference/`.
+/// Pages that the summary lists outside `reference/`.
 fn chapters() -> Vec<String> {
     let summary = read(&docs().join("SUMMARY.md"));
     let links = summary.split("](").skip(1).map(|rest| rest.split(')').next().unwrap().to_owned());
     links.filter(|link| !link.starts_with("reference/")).collect()
 }
 
-/// A fenced block of code in a page of the manual.
+/// Fenced block of code.
 struct Block {
-    /// The text after the opening fence, which names the language.
+    /// Text after the opening fence.
     language: String,
-    /// The last non-empty line before the block.
+    /// Last non-empty line before the block.
     before: String,
     text: String,
-    /// Numbers of the first and the last line of the block's text in the page, from 0.
+    /// First and last line of the block's text, from 0.
     lines: (usize, usize),
 }
 
@@ -86,8 +85,7 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Name of the file that a block shows. It is `None` unless the line before the block ends with a
-/// name in backticks and a colon.
+/// Name in backticks at the end of the line before the block, followed by a colon.
 fn named(block: &Block) -> Option<&str> {
     block
         .before
@@ -167,7 +165,7 @@ fn every_entry_is_defined_in_full_sentences() {
     }
 }
 
-/// Applies `work` to each item, on a thread for each processor.
+/// One thread for each processor.
 fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = Mutex::new(items.iter());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -220,7 +218,7 @@ fn the_example_of_every_page_of_the_reference_runs() {
     });
 }
 
-/// Runs the commands of a console session in order, and returns the session with their outputs.
+/// Runs the commands of a session and returns it with their outputs.
 ///
 /// An output that is shown in the page must be right. A line of `…` in it stands for any number of
 /// lines.
@@ -269,7 +267,7 @@ fn session(folder: &Path, page: &str, text: &str) -> String {
     result
 }
 
-/// Whether an output matches the text shown, in which a line of `…` stands for any number of lines.
+/// A line of `…` in `shown` stands for any number of lines.
 fn is_shown(shown: &str, said: &str) -> bool {
     let mut rest = said;
     let mut parts = shown.split("…\n");
@@ -295,14 +293,7 @@ fn every_command_of_the_manual_gives_what_it_shows() {
         let text = read(&file);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let folder = tempfile::tempdir().unwrap();
-        let to = folder.path().join("examples");
-        fs::create_dir(&to).unwrap();
-        for entry in fs::read_dir(examples()).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_file() {
-                fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
-            }
-        }
+        crate::examples::copied(folder.path());
         let mut outputs = Vec::new();
         for block in blocks(&text) {
             if let Some(file) = named(&block) {
@@ -331,7 +322,7 @@ fn every_command_of_the_manual_gives_what_it_shows() {
     assert!(sessions > 20, "{sessions} sessions");
 }
 
-/// Compares the figures that the commands of a page write with those stored in `docs/img`.
+/// Compares the figures that a page's commands write with those stored in `docs/img`.
 ///
 /// A figure `FOLDER/NAME.svg` is stored as `img/FOLDER/NAME.svg`. Pictures without a folder are
 /// skipped, because `meshwork manual` writes them.

@@ -7,12 +7,10 @@ use crate::common;
 use std::path::PathBuf;
 
 use crate::common::Numbers;
-use crate::common::backlog::{jobs, machine};
+use crate::common::backlog::{jobs, machine, replay, slurm_machine};
 use meshwork::alloc::listed::find;
 use meshwork::geometry::NodeSet;
-use meshwork_lab::operator::controller::ControllerReplay;
-use meshwork_lab::operator::controller::rules::SiteRules;
-use meshwork_lab::operator::folder::{Folder, SlurmMachine, asked};
+use meshwork_lab::operator::folder::{Folder, asked};
 use meshwork_lab::operator::history::{History, JobRecord};
 use serde_json::json;
 
@@ -24,17 +22,8 @@ fn a_site_with_a_long_queue_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let machine = machine(folder.path(), 16, "");
     let mut stays = jobs(100_000, 2_000, 512, 1);
-    let (machine, rules) = (&machine, &SiteRules::of(&machine));
-    let (cleanup, copy, report) = (0.0, None, &|_: usize| {});
-    let replay = ControllerReplay { machine, rules, stays: &stays, cleanup, copy, report };
-    let outcomes = replay.run().unwrap();
-    for (stay, outcome) in stays.iter_mut().zip(outcomes) {
-        let (start, nodes) = outcome.start.zip(outcome.nodes).expect("all jobs start at some time");
-        stay.end = Some(start + stay.end.unwrap() - stay.start.unwrap());
-        (stay.start, stay.by) = (Some(start), outcome.by);
-        stay.nodelist = machine.reading.hosts.listed(&nodes);
-    }
-    Folder::write(&to, machine, &History { stays }, &json!({})).unwrap();
+    replay(&machine, &mut stays, 0.0);
+    Folder::write(&to, &machine, &History { stays }, &json!({})).unwrap();
 }
 
 #[test]
@@ -61,11 +50,7 @@ fn who_finds_nodes_among_fewer_finds_some_among_more() {
             let conf = format!(
                 "NodeName=n[00-31] CPUs=2\nNodeName=n[32-63] CPUs=2 {weights}\nPartitionName=p Nodes=ALL Default=YES Topology=t\n"
             );
-            let file = |name: &str| folder.path().join(name);
-            std::fs::write(file("topology.yaml"), &topology).unwrap();
-            std::fs::write(file("slurm.conf"), conf).unwrap();
-            let machine =
-                SlurmMachine::read(&file("topology.yaml"), Some(&file("slurm.conf"))).unwrap();
+            let machine = slurm_machine(folder.path(), &topology, &conf);
             let site = machine.site("p");
             let mut numbers = Numbers(5);
             for _ in 0..3_000 {

@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::Path;
 
+use crate::common::backlog::slurm_machine;
 use crate::common::{Said, meshwork};
 use meshwork_lab::operator::folder::{Folder, SlurmMachine};
 use meshwork_lab::operator::history::{History, JobRecord};
 use meshwork_lab::operator::unmodelled::Beyond;
 use serde_json::{Value as Json, json};
 
-/// Topology of eight nodes in a row, in which jobs may get blocks of several lengths.
+/// Eight nodes in a row with blocks of several lengths.
 ///
-/// Each item of `places` has the length of a block, and the distance from one allowed position of
-/// the block to the next.
+/// `places` has the length of a block, and the distance between its allowed positions.
 fn row(places: &[(u32, u32)]) -> String {
     let mut text = "- topology: row\n  torus3d:\n    toruses:\n      - name: row1\n        dims: {x: 8, y: 1, z: 1}\n        nodes: n[0-7]\n        placements:\n".to_owned();
     for (length, spacing) in places {
@@ -25,7 +25,7 @@ fn row(places: &[(u32, u32)]) -> String {
 
 const CONF: &str = "NodeName=n[0-7] CPUs=8\nPartitionName=batch Nodes=ALL Default=YES Topology=row OverSubscribe=EXCLUSIVE\n";
 
-/// Writes a site with a small history, in which job 5 waits from second 20 to second 60.
+/// Small site in which job 5 waits from second 20 to second 60.
 fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     let stay = |id: &str, submit: i64, start: i64, end: i64, nodes: u32| JobRecord {
         id: id.to_owned(),
@@ -53,21 +53,17 @@ fn small(folder: &Path, change: impl FnOnce(&mut History)) {
     (stays[5].start, stays[5].state) = (None, "FAILED".to_owned());
     let mut history = History { stays };
     change(&mut history);
-    fs::write(folder.join("topology.yaml"), row(&[(1, 1), (2, 2), (4, 4)])).unwrap();
-    fs::write(folder.join("slurm.conf"), CONF).unwrap();
-    let machine =
-        SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf")))
-            .unwrap();
+    let machine = slurm_machine(folder, &row(&[(1, 1), (2, 2), (4, 4)]), CONF);
     Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
 }
 
-/// Command that replays the recorded times once and unchanged; its results can be found by hand.
+/// Replays the recorded times unchanged, so that results can be found by hand.
 const ONE_COPY: [&str; 5] = ["ops", "compare", "site", "--copies", "1"];
 
 fn compared(folder: &Path, more: &[&str]) -> Json {
     let said: Said = meshwork(folder, &[&ONE_COPY[..], &["--anyway", "--json"], more].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    serde_json::from_str(&said.out).unwrap()
+    said.json()
 }
 
 #[test]
@@ -328,9 +324,8 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
     );
 }
 
-/// Writes a site of four nodes for a test of backfill.
+/// One job holds three of four nodes, a wide job waits for all, and a short job fits.
 ///
-/// One job holds three nodes, a wide job waits for all four, and a short job fits on the free node.
 /// If `limited`, each user may run only one job at a time.
 fn beside(folder: &Path, limited: bool) {
     let stay = |id: &str, user: &str, submit: i64, runs: i64, nodes: u32| JobRecord {
@@ -443,9 +438,6 @@ fn a_conf_of_another_machine_is_refused_in_one_sentence() {
     }
 }
 
-/// Tests that differences have intervals, whether a history is replayed once or in 20 copies.
-///
-/// The output must also give the number of copies.
 #[test]
 fn differences_have_intervals_with_one_copy_and_with_twenty() {
     let folder = tempfile::tempdir().unwrap();
@@ -454,7 +446,7 @@ fn differences_have_intervals_with_one_copy_and_with_twenty() {
     let words = ["ops", "compare", "site", "fine.yaml", "--anyway"];
     let json = |copies: &str| -> Json {
         let said = meshwork(folder.path(), &[&words[..], &["--json", "--copies", copies]].concat());
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let half =
         |json: &Json| json["topologies"][1]["differences"]["wait"]["half_width"].as_f64().unwrap();

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use crate::common::backlog::{completed, replay, slurm_machine};
 use crate::common::{Numbers, Said, TORUS, meshwork, skip};
-use meshwork_lab::operator::controller::ControllerReplay;
-use meshwork_lab::operator::controller::rules::SiteRules;
-use meshwork_lab::operator::folder::{Folder, SlurmMachine};
+use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::history::{History, JobRecord};
 use serde_json::{Value as Json, json};
 
@@ -25,54 +24,23 @@ const BLOCKS: &str = "- topology: t
 ";
 const CONF: &str = "SchedulerParameters=bf_interval=10\nNodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
-/// Writes a site with a history that the model of the site has generated.
+/// History that the model of the site has generated.
 ///
 /// After each job, `cleanup` seconds pass until its nodes are free.
 fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut History)) {
-    fs::write(folder.join("topology.yaml"), topology).unwrap();
-    fs::write(folder.join("slurm.conf"), CONF).unwrap();
-    let machine =
-        SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf")))
-            .unwrap();
+    let machine = slurm_machine(folder, topology, CONF);
     let mut numbers = Numbers(7);
     let mut at = 1_000_000;
     let mut stays: Vec<JobRecord> = (0..400)
         .map(|job| {
             at += numbers.below(14) as i64;
             let runs = 5 + numbers.below(90) as i64;
-            JobRecord {
-                id: job.to_string(),
-                attempt: 1,
-                partition: "p".to_owned(),
-                state: "COMPLETED".to_owned(),
-                submit: Some(at),
-                eligible: Some(at),
-                start: Some(at),
-                end: Some(at + runs),
-                limit: Some((runs / 60 + 1 + numbers.below(2) as i64) * 60),
-                nodes: [1, 4, 4, 8, 8, 16, 32, 64][numbers.below(8) as usize],
-                exclusive: true,
-                line: job as usize + 2,
-                ..JobRecord::default()
-            }
+            let limit = (runs / 60 + 1 + numbers.below(2) as i64) * 60;
+            let nodes = [1, 4, 4, 8, 8, 16, 32, 64][numbers.below(8) as usize];
+            JobRecord { line: job + 2, ..completed(job, at, runs, limit, nodes) }
         })
         .collect();
-    let (rules, cleanup) = (&SiteRules::of(&machine), cleanup as f64);
-    let replay = ControllerReplay {
-        machine: &machine,
-        rules,
-        stays: &stays,
-        cleanup,
-        copy: None,
-        report: &|_| {},
-    };
-    let outcomes = replay.run().unwrap();
-    for (stay, outcome) in stays.iter_mut().zip(outcomes) {
-        let (start, nodes) = outcome.start.zip(outcome.nodes).expect("all jobs start at some time");
-        stay.end = Some(start + stay.end.unwrap() - stay.start.unwrap());
-        (stay.start, stay.by) = (Some(start), outcome.by);
-        stay.nodelist = machine.reading.hosts.listed(&nodes);
-    }
+    replay(&machine, &mut stays, cleanup as f64);
     let mut history = History { stays };
     change(&mut history);
     Folder::write(&folder.join("site"), &machine, &history, &json!({})).unwrap();
@@ -80,8 +48,7 @@ fn made(folder: &Path, topology: &str, cleanup: i64, change: impl FnOnce(&mut Hi
 
 fn fidelity(folder: &Path) -> (Said, Json) {
     let said = meshwork(folder, &["ops", "fidelity", "site", "--json"]);
-    let json =
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+    let json = said.json();
     (said, json)
 }
 
@@ -222,10 +189,9 @@ fn real_histories_follow_the_rule() {
     }
 }
 
-/// Tests that jobs whose recorded starts are in one second get parts of nodes in queue order.
+/// Job 2 is in the partition of the higher tier, so it takes two cores of n0 first.
 ///
-/// Job 2 is in the partition of the higher tier, so it takes two cores of n0 first. Then job 1
-/// takes two cores of n0 and three of n1. Job 3 has to wait for the end of job 2.
+/// Then job 1 takes two cores of n0 and three of n1. Job 3 waits for the end of job 2.
 #[test]
 fn starts_of_one_second_take_their_parts_in_the_order_of_the_queue() {
     let folder = tempfile::tempdir().unwrap();

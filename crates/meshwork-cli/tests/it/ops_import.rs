@@ -8,7 +8,7 @@ use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::history::JobRecord;
 use serde_json::{Value as Json, json};
 
-/// A topology of eight nodes in a ring, in which jobs may get blocks of one, two and four nodes.
+/// Ring of eight nodes with blocks of one, two and four nodes.
 const TOPOLOGY: &str = "- topology: row
   torus3d:
     toruses:
@@ -23,10 +23,9 @@ const TOPOLOGY: &str = "- topology: row
 const CONF: &str =
     "NodeName=n[0-7] CPUs=2\nPartitionName=main Nodes=ALL Default=YES Topology=row\n";
 
-/// Records of `sacct` for jobs of many kinds.
+/// Two tasks of an array, and jobs of other kinds.
 ///
-/// The jobs are two tasks of an array, a requeued job, a job with segments, a job with steps, a
-/// refused job, a job cancelled while pending, and a job still pending.
+/// They are requeued, with a segment, with steps, refused, cancelled while pending, and pending.
 const SACCT: &str = "JobIDRaw|JobID|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|NNodes|ReqNodes|NodeList|SegmentSize|Exclusive|AllocTRES|Priority|Flags|SubmitLine
 101|100_0|ada|main|1000|1000|1001|1010|COMPLETED|1|2|2|n[0-1]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
 100|100_1|ada|main|1000|1000|1001|1012|COMPLETED|1|2|2|n[2-3]||NODE|cpu=4,node=2|9|SchedMain|sbatch -N2 --array=0-1 a.sh
@@ -66,10 +65,9 @@ fn import(folder: &Path, more: &[&str]) -> Said {
 fn quality(folder: &Path, more: &[&str]) -> Json {
     let said = import(folder, &[&["--json"], more].concat());
     assert_eq!(said.status, Some(0), "{}", said.err);
-    serde_json::from_str(&said.out).unwrap()
+    said.json()
 }
 
-/// A table of `sacct` with its columns in reverse order.
 fn turned(text: &str) -> String {
     let columns = text.lines().next().unwrap().split('|').count();
     let turned = text.lines().map(|line| {
@@ -277,7 +275,7 @@ fn a_bar_in_a_text_of_a_user_costs_no_more_than_its_record() {
     let own = folder(&format!("{few}\n1|1|2|3|1|n0\n{torn}9|1|2|3|1\n"));
     let said = import(own.path(), &["--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let json: Json = serde_json::from_str(&said.out).unwrap();
+    let json = said.json();
     assert_eq!((&json["jobs"], &json["skipped"]), (&json!(1), &json!(8)), "{json:#}");
     let named: Vec<&str> =
         said.err.lines().filter(|line| line.contains("this record has 8 fields")).collect();
@@ -413,11 +411,10 @@ fn a_log_without_nodes_is_imported_too() {
     );
 }
 
-/// Expected counts after the import of real histories.
+/// Site, file, and numbers of rows, jobs, and stays with nodes, of real histories.
 ///
-/// Each row has the site, the file, and the numbers of rows, of jobs, and of stays with nodes. A
-/// stay is one period of a job, which ends when the job ends or is requeued. If given, the last two
-/// numbers are the stays on one listed place, and on one listed place for each segment.
+/// A stay is one period of a job, which ends when the job ends or is requeued. If given, the last
+/// two numbers are the stays on one listed place, and on one listed place for each segment.
 const REAL: [(&str, &str, usize, usize, usize, Option<[usize; 2]>); 8] = [
     ("site1", "sacct-epoch.txt.gz", 306, 306, 295, None),
     ("site1", "sacct-local.txt.gz", 306, 306, 295, None),
@@ -456,7 +453,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
             ],
         );
         assert_eq!(said.status, Some(0), "{}", said.err);
-        let json: Json = serde_json::from_str(&said.out).unwrap();
+        let json = said.json();
         assert_eq!(
             [&json["rows"], &json["jobs"], &json["placed"], &json["placements"]],
             [rows, jobs, placed, placed].map(Json::from).each_ref(),
@@ -474,9 +471,7 @@ fn real_histories_have_the_counts_that_are_known_of_them() {
     }
 }
 
-/// Tests that the import copies the output of Slurm's commands into the site's folder.
-///
-/// Without a topology file the machine is flat.
+/// Imported tables are kept; without a topology file the machine is flat.
 #[test]
 fn tables_are_kept_with_the_site() {
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use crate::common::{Said, command, examples, meshwork, said};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-/// Folder with a saved state of `meshwork place`: a mesh of 4 × 2 nodes without a free 2 × 2 block.
+/// Saved mesh of 4 × 2 nodes without a free 2 × 2 block.
 ///
 /// One job holds node (1, 0), and another job holds nodes (2, 1) and (3, 1).
 fn saved() -> TempDir {
@@ -28,9 +28,7 @@ fn saved() -> TempDir {
     folder
 }
 
-/// Folder with the results of a run of nine jobs.
-///
-/// At time 2 the third job waits for a block, and the fourth job waits behind the third.
+/// Run of nine jobs. At time 2 the third waits for a block, and the fourth behind the third.
 fn results() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let study = examples().join("shapes.toml");
@@ -47,7 +45,7 @@ fn ops(folder: &Path, words: &str) -> Said {
 
 fn told(folder: &Path, words: &str) -> Json {
     let said = ops(folder, &format!("{words} --json"));
-    serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"))
+    said.json()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::common::{Said, meshwork};
 use serde_json::{Value as Json, json};
 
-/// Kubernetes nodes with eight accelerators each: two blocks of two racks of two nodes.
+/// Two blocks of two racks of two nodes with eight accelerators each.
 fn nodes() -> Vec<Json> {
     let mut nodes = Vec::new();
     for node in 0..8 {
@@ -36,8 +36,7 @@ fn time(at: &str) -> String {
     format!("2026-05-01T{at}Z")
 }
 
-/// A Kueue workload as JSON. `pods` is the number of pods and the accelerators of each; `given` has
-/// the nodes that Kueue assigned.
+/// `pods` is their number and the accelerators of each; `given` has the assigned nodes.
 fn workload(
     name: &str,
     created: &str,
@@ -73,8 +72,7 @@ fn snapshot(folder: &Path, name: &str, items: &[Json]) {
     fs::write(folder.join(name), format!("{list:#}")).unwrap();
 }
 
-/// Writes two snapshots of a Kueue cluster. The second one lacks the workload `done`, and the first
-/// assignment of the workload `evicted`.
+/// Two snapshots; the second lacks the workload `done` and the first assignment of `evicted`.
 fn snapshots(folder: &Path) {
     let admitted = |at: &str| condition("Admitted", true, at, "Admitted");
     let first = vec![
@@ -125,7 +123,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
     snapshots(folder.path());
     let said = import(folder.path(), &["--kueue", "second.json", "first.json", "--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     for (key, value) in [
         ("rows", json!(6)),
         ("jobs", json!(4)),
@@ -217,7 +215,7 @@ fn snapshots_are_merged_and_labels_become_a_tree() {
     assert_eq!(lines(&before), lines(&fs::read(folder.path().join("site/jobs.csv")).unwrap()));
     let said = meshwork(folder.path(), &["ops", "fidelity", "site", "--json"]);
     assert!(matches!(said.status, Some(0 | 1)), "{}", said.err);
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     assert_eq!((&found["placed"], &found["placements"]), (&json!(4), &json!(4)), "{found:#}");
 }
 
@@ -238,7 +236,7 @@ fn an_eviction_that_a_snapshot_shows_ends_the_stay() {
     snapshot(folder.path(), "between.json", &[between]);
     let said =
         import(folder.path(), &["--json", "--kueue", "first.json", "between.json", "second.json"]);
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     assert_eq!((said.status, &found["warnings"]), (Some(0), &json!([])), "{found:#}");
     assert_eq!(found["states"]["NODE_FAIL"], 1);
     let jobs = fs::read_to_string(folder.path().join("site/jobs.csv")).unwrap();

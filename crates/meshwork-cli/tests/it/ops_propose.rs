@@ -8,14 +8,15 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::common::backlog::{completed, slurm_machine};
 use crate::common::{Numbers, Said, command, examples, meshwork};
 use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::controller::{ControllerReplay, JobOutcome};
-use meshwork_lab::operator::folder::{Folder, SlurmMachine};
+use meshwork_lab::operator::folder::Folder;
 use meshwork_lab::operator::history::{History, JobRecord, StartedBy};
 use serde_json::{Value as Json, json};
 
-/// Topology of 4 × 4 × 4 nodes in which jobs may get boxes with the given sides.
+/// 4 × 4 × 4 nodes with boxes of the given sides.
 fn torus(boxes: &[[u32; 3]]) -> String {
     let mut text = "- topology: t\n  torus3d:\n    toruses:\n      - name: t  # the only one\n        dims: {x: 4, y: 4, z: 4}\n        nodes: n[00-63]\n        placements:\n".to_owned();
     for [x, y, z] in boxes {
@@ -24,20 +25,18 @@ fn torus(boxes: &[[u32; 3]]) -> String {
     text
 }
 
-/// Placement list (boxes that jobs may get) in which each box consists of whole smaller boxes.
+/// Good list: each box consists of whole smaller boxes.
 ///
-/// This makes it a good list. In the bad list `ACROSS`, some boxes contain only parts of boxes of
-/// the next smaller size.
+/// In the bad list `ACROSS`, some boxes contain parts of boxes of the next smaller size.
 const NESTED: [[u32; 3]; 5] = [[1, 1, 1], [2, 2, 1], [2, 2, 2], [2, 2, 4], [4, 4, 2]];
 const ACROSS: [[u32; 3]; 5] = [[1, 1, 1], [1, 1, 4], [4, 2, 1], [2, 4, 2], [4, 4, 2]];
 
-/// Sizes of the jobs in nodes. A size that is listed three times is three times as frequent as
-/// others.
+/// Sizes in nodes, each as frequent as it is listed.
 const SIZES: [u32; 6] = [4, 8, 8, 8, 16, 16];
 
 const CONF: &str = "NodeName=n[00-63] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n";
 
-/// Random jobs of the given sizes, submitted at a rate that keeps about `busy` nodes busy.
+/// Submitted at a rate that keeps about `busy` nodes busy.
 fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<JobRecord> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mean = f64::from(sizes.iter().sum::<u32>()) / sizes.len() as f64;
@@ -47,42 +46,21 @@ fn jobs(count: usize, seed: u64, sizes: &[u32], busy: f64) -> Vec<JobRecord> {
     let job = |job| {
         at += numbers.below(2 * gap + 1) as i64;
         let runs = 60 + numbers.below(840) as i64;
-        JobRecord {
-            id: format!("{}", job + 1),
-            attempt: 1,
-            partition: "p".to_owned(),
-            state: "COMPLETED".to_owned(),
-            submit: Some(at),
-            eligible: Some(at),
-            start: Some(at),
-            end: Some(at + runs),
-            limit: Some((runs / 60 + 1 + numbers.below(10) as i64) * 60),
-            nodes: sizes[numbers.below(sizes.len() as u64) as usize],
-            exclusive: true,
-            ..JobRecord::default()
-        }
+        let limit = (runs / 60 + 1 + numbers.below(10) as i64) * 60;
+        completed(job + 1, at, runs, limit, sizes[numbers.below(sizes.len() as u64) as usize])
     };
     (0..count).map(job).collect()
 }
 
-/// Writes the configuration files of a machine with this topology, and reads them.
-fn machine(folder: &Path, topology: &str) -> SlurmMachine {
-    fs::write(folder.join("topology.yaml"), topology).unwrap();
-    fs::write(folder.join("slurm.conf"), CONF).unwrap();
-    SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
-}
-
-/// Writes a site with these jobs. Their recorded starts do not matter.
 fn site(folder: &Path, topology: &str, stays: Vec<JobRecord>) {
-    let machine = machine(folder, topology);
+    let machine = slurm_machine(folder, topology, CONF);
     Folder::write(&folder.join("site"), &machine, &History { stays }, &json!({})).unwrap();
 }
 
 fn proposed(folder: &Path, more: &[&str]) -> (Said, Json) {
     let fixed = ["ops", "propose", "site", "--cleanup", "0", "--json", "--anyway"];
     let said = meshwork(folder, &[&fixed[..], more].concat());
-    let json =
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+    let json = said.json();
     (said, json)
 }
 
@@ -121,7 +99,7 @@ fn a_better_list_that_was_planted_is_found() {
             "--anyway",
         ],
     );
-    let compared: Json = serde_json::from_str(&said.out).unwrap();
+    let compared = said.json();
     let wait = |number: usize| compared["topologies"][number]["values"]["wait"].as_f64().unwrap();
     let (own, planted, found) = (wait(0), wait(1), wait(2));
     assert!(planted < 0.5 * own, "there is something to find: {planted} against {own}");
@@ -202,10 +180,9 @@ fn the_second_half_begins_with_who_runs_and_waits_at_the_cut() {
     assert!(waits(&stays[200..], &alone) < 0.8 * whole, "it would wait less on an empty machine");
 }
 
-/// Descriptions of false alarms among the proposals for random sites.
+/// Proposals for random sites whose placement list is already good.
 ///
-/// The list of placements of each site is already good. If another list is proposed, it seems
-/// better only by chance.
+/// A proposed list seems better only by chance.
 fn false_alarms(sites: u64, count: usize, lists: &str) -> Vec<String> {
     let mut alarms = Vec::new();
     for seed in 0..sites {
@@ -272,7 +249,7 @@ fn what_cannot_be_searched_is_said_in_one_sentence() {
 #[test]
 fn the_history_of_the_examples_is_what_its_list_makes_of_its_jobs() {
     let folder = tempfile::tempdir().unwrap();
-    let machine = machine(folder.path(), &torus(&ACROSS));
+    let machine = slurm_machine(folder.path(), &torus(&ACROSS), CONF);
     let stays = jobs(1_500, 1, &SIZES, 38.0);
     let rules = &SiteRules::of(&machine);
     let (machine, stays) = (&machine, &stays[..]);

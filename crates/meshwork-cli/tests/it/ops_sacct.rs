@@ -7,9 +7,9 @@ use std::fs;
 
 use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
-/// A Slurm of four nodes behind two switches, which allocates whole nodes.
+/// Four nodes behind two switches, allocated as a whole.
 const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 4,
     conf: "TopologyPlugin=topology/tree\n\
@@ -19,7 +19,7 @@ const MACHINE: NodeRequest<'static> = NodeRequest {
     ),
     accounts: true,
 };
-/// Columns of `sacct` in Slurm 22.05 that an import can use.
+/// Columns of Slurm 22.05 that an import can use.
 const COLUMNS: &str = "JobIDRaw,JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,State,ElapsedRaw,\
                        TimelimitRaw,NNodes,ReqNodes,AllocNodes,NodeList,Reason,Constraints,ReqTRES,AllocTRES,\
                        Priority,Flags,SubmitLine";
@@ -31,7 +31,6 @@ trait Accounts {
 }
 
 impl Accounts for Slurm {
-    /// Submits a job and returns its job number.
     fn submit(&self, arguments: &[&str]) -> String {
         let always = ["--parsable", "--output=/dev/null", "--time=5"];
         let said = self.ask("sbatch", &[&always[..], arguments].concat());
@@ -91,7 +90,7 @@ fn what_a_real_slurm_remembers_is_imported_without_a_warning() {
     let files = ["--sacct", "sacct.txt", "--topology", "topology.conf", "--conf", "slurm.conf"];
     let said = slurm.meshwork(&[&["ops", "import", "--json", "-o", "site"], &files[..]].concat());
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{text}");
-    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let found = said.json();
     for (key, value) in [
         ("rows", json!(text.lines().count() - 1)),
         ("jobs", json!(12)),

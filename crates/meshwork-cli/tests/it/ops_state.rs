@@ -54,7 +54,7 @@ fn stay(id: &impl ToString, nodes: u32) -> JobRecord {
     }
 }
 
-/// A machine with random running jobs of the given sizes, and one waiting job of `size` nodes.
+/// Random running jobs of the given sizes, and one waiting job of `size` nodes.
 fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32) -> MachineState {
     let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(machine.site("").clone());
     let mut running: Vec<(usize, JobRecord, NodeSet)> = Vec::new();
@@ -85,7 +85,7 @@ fn state(machine: &SlurmMachine, numbers: &mut Numbers, sizes: &[u32], size: u32
     }
 }
 
-/// Whether `job` could start if, of the running jobs, only those with the given indices ran.
+/// Whether `job` could start if only the running jobs with these indices ran.
 fn starts_beside(state: &MachineState, running: &[usize], job: &JobRecord) -> bool {
     let mut desk: SlurmAllocator<usize> = SlurmAllocator::new(state.machine.site("").clone());
     for &place in running {
@@ -380,7 +380,7 @@ fn questions_that_cannot_be_answered_get_one_sentence() {
         meshwork(folder.path(), &[&words[..], more].concat())
     };
     let said = explain(&["--at", "1200"]);
-    let json: Json = serde_json::from_str(&said.out).unwrap();
+    let json = said.json();
     // A date works too, in any zone. The default is the instant at which the job began to wait.
     for same in [
         &["--at", "1970-01-01T00:20:00"][..],
@@ -442,13 +442,12 @@ fn planned_starts_are_those_of_a_real_slurm() {
                 "--json",
             ],
         );
-        let json: Json =
-            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.err));
+        let json: Json = said.json();
         assert_eq!(json["starts"], json!({ "at": at, "nodes": nodes }), "{job}");
     }
 }
 
-/// Explanation of why a job waits, as text and as JSON, from Slurm's records of jobs and nodes.
+/// Reasons of a waiting job as text and as JSON, from Slurm's records.
 fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, Json) {
     let folder = tempfile::tempdir().unwrap();
     machine(folder.path(), TORUS);
@@ -459,11 +458,10 @@ fn explained(records: &str, nodes: &str, job: &str, more: &[&str]) -> (String, J
     let said = meshwork(folder.path(), &words);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     let json = meshwork(folder.path(), &[&words[..], &["--json"]].concat());
-    (said.out, serde_json::from_str(&json.out).unwrap())
+    (said.out, json.json())
 }
 
-/// Slurm's records of a running job on one node and of waiting jobs. Each waiting job is given as
-/// its id, priority, number of nodes and further fields.
+/// A running job on one node, and waiting jobs: id, priority, nodes and further fields.
 fn records(waiting: &[(u32, u32, u32, &str)]) -> String {
     let mut text = "JobId=1 JobName=x JobState=RUNNING Reason=None StartTime=2026-07-01T12:00:00 EndTime=2026-07-01T13:00:00 \
                     TimeLimit=01:00:00 NumNodes=1 NodeList=n00 SubmitTime=2026-07-01T11:00:00\n"
@@ -554,13 +552,13 @@ fn nodes_of_reservations_and_of_the_future_are_not_free() {
     }
 }
 
-/// All waiting jobs of a saved state with the reasons why they wait, as text and as JSON.
+/// Waiting jobs with their reasons, as text and as JSON.
 fn queue(folder: &Path, words: &[&str]) -> (String, Json) {
     let words = [&["ops", "explain", "--all"][..], words].concat();
     let said = meshwork(folder, &words);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
     let json = meshwork(folder, &[&words[..], &["--json"]].concat());
-    (said.out, serde_json::from_str(&json.out).unwrap())
+    (said.out, json.json())
 }
 
 #[test]
@@ -637,7 +635,7 @@ fn a_queue_of_squeue_in_json_is_that_of_scontrol() {
         let words = ["ops", "explain", "jobs.txt", "2", "--topology", "topology.yaml", "--json"];
         let said = meshwork(folder.path(), &words);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let own = explained(text);
     assert_eq!((&own["reason"], &own["starts"]["at"]), (&json!("nodes"), &json!(1_782_903_600)));
@@ -697,7 +695,6 @@ fn a_limit_of_the_tables_is_a_reason_before_free_nodes() {
     assert_eq!(reason(second, table), WaitReason::HeldBack(recorded));
 }
 
-/// Tests the explanation for a job on parts of nodes: what it lacks, and which ends would help.
 #[test]
 fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     let folder = tempfile::tempdir().unwrap();
@@ -731,7 +728,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     let ask = |job: &str| -> Json {
         let said = meshwork(folder.path(), &["ops", "explain", ".", job, "--at", "9", "--json"]);
         assert_eq!(said.status, Some(0), "{}", said.err);
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let four = ask("4");
     assert_eq!(four["reason"], "nodes");
@@ -758,7 +755,7 @@ fn a_job_on_parts_of_nodes_is_told_what_it_lacks() {
     assert!(said.out.contains("could start now if job 1 or job 2 or job 3 ended"), "{}", said.out);
 }
 
-/// Site of a machine that allocates whole nodes.
+/// Machine that allocates whole nodes.
 ///
 /// Rows of `jobs` are `id, submit, eligible, start, end, nodes, nodelist, by, priority`, where `by`
 /// is the scheduler that started the job.
@@ -790,18 +787,17 @@ fn site_of(conf: &str, topology: &str, events: &str, jobs: &[&str]) -> tempfile:
 
 const FLAT: &str = "- topology: t\n  cluster_default: true\n  flat: true\n";
 
-/// Waiting jobs of a site with their wait reasons in Slurm's words, by `ops explain --all`.
+/// Reasons in Slurm's words, by `ops explain --all`.
 fn reasons_at(folder: &Path, at: u32) -> Vec<(String, String)> {
     let said =
         meshwork(folder, &["ops", "explain", ".", "--all", "--at", &at.to_string(), "--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let table: Json = serde_json::from_str(&said.out).unwrap();
+    let table = said.json();
     let text = |value: &Json| value.as_str().unwrap().to_owned();
     let jobs = table["jobs"].as_array().unwrap();
     jobs.iter().map(|own| (text(&own["job"]), text(&own["slurm"]))).collect()
 }
 
-/// Tests that a job waits for `BeginTime` until the first scheduler pass after its begin time.
 #[test]
 fn a_begin_time_is_the_reason_until_a_pass_after_it() {
     let nodes = "NodeName=n[0-3] CPUs=1\n";
@@ -812,10 +808,9 @@ fn a_begin_time_is_the_reason_until_a_pass_after_it() {
     assert_eq!(reason(210), "Resources");
 }
 
-/// Tests the order of events in one second: a scheduler pass may come before submissions.
+/// Pass comes first if its starts were possible without that second's submissions.
 ///
-/// The pass comes first if its recorded starts were possible without the jobs submitted in that
-/// second. These jobs then find the nodes taken.
+/// The submitted jobs then find the nodes taken.
 #[test]
 fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
     let nodes = "NodeName=n[0-3] CPUs=1\n";
@@ -828,10 +823,7 @@ fn a_pass_with_recorded_starts_precedes_the_submissions_of_its_second() {
     assert_eq!(reasons_at(folder.path(), 401), [("3".to_owned(), "Resources".to_owned())]);
 }
 
-/// Tests that priorities of jobs are computed from the site's tables, if it has tables.
-///
-/// The priority in a job's record may be of a later time: the one of job 2 was raised after the
-/// examined instant.
+/// Recorded priority of job 2 was raised after the examined instant.
 #[test]
 fn priorities_of_a_history_come_from_its_tables() {
     let conf = "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityMaxAge=0-1\n\

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::common::{Said, meshwork};
 use serde_json::Value as Json;
 
-/// A site of four nodes. Thirty jobs of 100 s have ended, one job runs, one waits and one is held.
+/// Four nodes. Thirty jobs of 100 s have ended, one job runs, one waits and one is held.
 fn site(folder: &Path) {
     let conf = "NodeName=n[0-3] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n\
                 PartitionName=short Nodes=ALL MaxTime=5\n";
@@ -42,13 +42,13 @@ fn a_waiting_job_has_an_interval_and_a_held_one_a_reason() {
     site(folder.path());
     let said = when(folder.path(), &["32", "--at", "3150", "--json", "--cleanup", "0"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let own: Json = serde_json::from_str(&said.out).unwrap();
+    let own = said.json();
     for key in ["earliest", "median", "latest"] {
         assert_eq!(own[key], 3_200, "{own}");
     }
     assert_eq!((&own["job"], &own["confidence"]), (&Json::from("32"), &Json::from(0.9)));
     let said = when(folder.path(), &["--all", "--at", "3150", "--json"]);
-    let all: Json = serde_json::from_str(&said.out).unwrap();
+    let all = said.json();
     assert_eq!(all["jobs"].as_array().unwrap().len(), 2);
     let held = all["jobs"].as_array().unwrap().iter().find(|own| own["job"] == "33").unwrap();
     assert_eq!((&held["median"], &held["reason"]["kind"]), (&Json::Null, &Json::from("held")));

@@ -7,9 +7,7 @@ use std::process::Command;
 
 use crate::common::{Said, said};
 
-/// Builds and tests the example program offline, with its own lock file. Returns the built program.
-///
-/// The program uses the target folder of the workspace.
+/// Builds and tests the example offline, with its own lock file, in the workspace's target folder.
 fn built() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target");
@@ -27,7 +25,6 @@ fn built() -> PathBuf {
     target.join("debug/own-strategy")
 }
 
-/// Tests that the example's library needs only `meshwork`, not `meshwork-lab` or `meshwork-cli`.
 #[test]
 fn the_library_depends_on_the_model_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-strategy");

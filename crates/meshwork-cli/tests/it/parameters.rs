@@ -18,10 +18,10 @@ use toml::{Table, Value};
 /// Values that no numeric parameter accepts.
 const NEVER: [&str; 6] = ["-1", "-1.5", "nan", "inf", "-inf", "1e308"];
 
-/// Values that some numeric parameters accept and others refuse.
+/// Values that some numeric parameters accept.
 const PERHAPS: [&str; 5] = ["0", "1e-308", "0.5", "1e15", "9223372036854775807"];
 
-/// Parts of error messages with which a run may fail although the extreme value is valid.
+/// Messages with which a run may fail although the extreme value is valid.
 const GIVEN_UP: [&str; 6] = [
     ", which leaves no job: ",
     "failed: more than 4000000 jobs wait at once: ",
@@ -31,7 +31,6 @@ const GIVEN_UP: [&str; 6] = [
     "failed: log.swf: none of its 2 lines is of the queues ",
 ];
 
-/// Valid value for a parameter of the given kind.
 fn sample(kind: &Kind) -> Value {
     match kind {
         Kind::Number(Range::Share | Range::Inside) => Value::Float(0.5),
@@ -59,7 +58,7 @@ fn required(params: &[&Param]) -> Table {
     params.iter().filter(is_required).map(|p| (p.name.to_owned(), sample(&p.kind))).collect()
 }
 
-/// A catalogue entry as a study names it, with all of its required parameters.
+/// Entry as a study names it, with all required parameters.
 fn component(family: &Family, about: &About) -> Value {
     let mut table = Table::new();
     table.insert(family.key.to_owned(), about.name.into());
@@ -81,7 +80,7 @@ fn component(family: &Family, about: &About) -> Value {
     Value::Table(table)
 }
 
-/// Scenario without errors, to which a catalogue entry with an extreme value is added.
+/// Valid scenario, to which an entry with an extreme value is added.
 fn base() -> Table {
     let text = "machine = { topology = 'mesh', dims = [4, 4] }\nmeasure = { jobs = 20 }\n\
                 workload = { name = 'synthetic', load = 0.5, sizes = 'uniform', runtimes = { name = \
@@ -97,7 +96,7 @@ fn is_numeric(kind: &Kind) -> bool {
     }
 }
 
-/// Every numeric parameter by its path in a study, with a valid scenario that uses its entry.
+/// Numeric parameters by their path in a study, with a valid scenario that uses them.
 fn everywhere() -> Vec<(String, Table)> {
     let mut all = Vec::new();
     let mut add = |at: &str, params: &[&Param], scenario: &Table| {
@@ -169,7 +168,7 @@ fn everywhere() -> Vec<(String, Table)> {
     all
 }
 
-/// Output of a command, which is killed if it does not end within a minute.
+/// Kills a command that does not end within a minute.
 fn within_a_minute(mut command: Command, what: &str) -> Said {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut waits = 0;

@@ -8,7 +8,6 @@ use std::process::Stdio;
 
 use crate::common::{Said, command, said};
 
-/// Runs `meshwork place` with `lines` as its whole input.
 fn place(arguments: &[&str], lines: &[u8]) -> Said {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(lines).unwrap();
@@ -400,9 +399,7 @@ fn many_questions_at_once_are_answered_in_few_writes_and_each_has_its_line() {
     assert_eq!(place(&TORUS, first.as_bytes()).out, one_by_one);
 }
 
-/// Tests that `hold_exactly` makes the held nodes equal to a list that another program sends.
-///
-/// If the list is invalid, nothing changes.
+/// Another program's list replaces the held nodes. An invalid list changes nothing.
 #[test]
 fn what_is_held_follows_another_program() {
     let said = place(

@@ -11,6 +11,37 @@ use crate::common::{command, examples, said, skip};
 use flate2::read::GzDecoder;
 use serde_json::{Value as Json, json};
 
+/// Tree of eight nodes with binary switches.
+const TREE: &str = "SwitchName=l0 Nodes=n[0-1]\n\
+     SwitchName=l1 Nodes=n[2-3]\n\
+     SwitchName=l2 Nodes=n[4-5]\n\
+     SwitchName=l3 Nodes=n[6-7]\n\
+     SwitchName=s0 Switches=l[0-1]\n\
+     SwitchName=s1 Switches=l[2-3]\n\
+     SwitchName=top Switches=s[0-1]\n";
+
+/// `slurm.conf` of one partition with these nodes.
+fn conf(nodes: &str) -> String {
+    format!(
+        "SelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=1000\nNodeName={nodes}\n\
+         PartitionName=p Nodes=ALL Default=YES \n"
+    )
+}
+
+/// `gres.conf` of nodes with two GPUs at each of two sockets.
+fn gres(nodes: &str) -> String {
+    format!(
+        "NodeName={nodes} Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
+         NodeName={nodes} Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n"
+    )
+}
+
+/// `slurm.conf` and `gres.conf` of equal nodes with four GPUs.
+fn gpus(nodes: &str) -> (String, String) {
+    let kind = "Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu";
+    (conf(&format!("{nodes} {kind}")), gres(nodes))
+}
+
 /// A new folder with the configuration files of a Slurm machine.
 fn site(conf: &str, gres: &str, topology: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -28,7 +59,7 @@ fn answers(folder: &Path, lines: &str) -> Vec<Json> {
     let input = File::open(folder.join("questions")).unwrap();
     let said = said(&command(folder, &arguments).stdin(input).output().unwrap());
     assert_eq!(said.err, "");
-    said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    said.json_lines()
 }
 
 /// Short form of an answer, for comparisons.
@@ -77,13 +108,7 @@ fn check(conf: &str, gres: &str, topology: &str, cases: &[(&str, &str)]) {
 
 #[test]
 fn one_node_jobs_fill_the_lowest_nodes_and_pack_gpus_near_cores() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-2] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "NodeName=n[0-2] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-2] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "";
+    let (conf, gres) = gpus("n[0-2]");
     let cases = [
         ("-n1", "1 tasks, 1 cpus: n[0] 0 1000"),
         ("--gres=gpu:1", "1 tasks, 1 cpus: n[0] 8 1000 a:1(IDX:2)"),
@@ -107,18 +132,12 @@ fn one_node_jobs_fill_the_lowest_nodes_and_pack_gpus_near_cores() {
         ),
         ("--gpus=2 -N4", "never: --gpus=2 is less than the 4 nodes of -N: each node needs a GPU"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, "", &cases);
 }
 
 #[test]
 fn gpus_of_nodes_that_failed_stay_counted() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-2] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "NodeName=n[0-2] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-2] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "";
+    let (conf, gres) = gpus("n[0-2]");
     let cases = [
         ("-N1 --gres=gpu:2", "1 tasks, 1 cpus: n[0] 0 1000 a:2(IDX:0-1)"),
         ("-N1 --gres=gpu:2 --exclusive", "1 tasks, 16 cpus: n[1] 0-15 16000 a:4(IDX:0-3)"),
@@ -127,17 +146,13 @@ fn gpus_of_nodes_that_failed_stay_counted() {
         ("-N1 --gpus=4", "waits"),
         ("-N1 --gres=gpu:4", "1 tasks, 1 cpus: n[2] 0 1000 a:4(IDX:0-3)"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, "", &cases);
 }
 
 #[test]
 fn counted_gpus_may_be_fewer() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:4\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
+    let conf = conf("n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:4");
     let gres = "NodeName=n[0-1] Name=gpu File=/dev/nvidia[0-3]\n";
-    let topology = "";
     let cases = [
         ("-N1 --gres=gpu:2", "1 tasks, 1 cpus: n[0] 0 1000 2(IDX:0-1)"),
         ("-xn0 -N1 --gres=gpu:2", "1 tasks, 1 cpus: n[1] 0 1000 2(IDX:0-1)"),
@@ -145,20 +160,16 @@ fn counted_gpus_may_be_fewer() {
         ("--gpus=2 -n2", "2 tasks, 2 cpus: n[0] 1,8 2000 2(IDX:2-3)"),
         ("--gres=gpu:1", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, gres, "", &cases);
 }
 
 #[test]
 fn links_lead_away() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
+    let conf = conf("n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu");
     let gres = "NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia0 Cores=0-7 Links=-1,4,1,1\n\
          NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia1 Cores=0-7 Links=4,-1,1,1\n\
          NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia2 Cores=8-15 Links=1,1,-1,4\n\
          NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia3 Cores=8-15 Links=1,1,4,-1\n";
-    let topology = "";
     let cases = [
         ("--gres=gpu:2", "1 tasks, 1 cpus: n[0] 0 1000 a:2(IDX:0-1)"),
         ("--gres=gpu:2", "1 tasks, 1 cpus: n[0] 8 1000 a:2(IDX:2-3)"),
@@ -167,17 +178,12 @@ fn links_lead_away() {
         ("-N1 --gpus=2", "1 tasks, 1 cpus: n[1] 0 1000 a:2(IDX:0-1)"),
         ("-n2 --gpus-per-task=1", "2 tasks, 2 cpus: n[1] 8-9 2000 a:2(IDX:2-3)"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, gres, "", &cases);
 }
 
 #[test]
 fn threads_share_cores() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=64000\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "";
-    let topology = "";
+    let conf = conf("n[0-1] Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=64000");
     let cases = [
         ("-n1", "1 tasks, 2 cpus: n[0] 0 2000"),
         ("-n1 -c3", "1 tasks, 4 cpus: n[0] 1-2 4000"),
@@ -186,35 +192,28 @@ fn threads_share_cores() {
         ("-n12", "12 tasks, 12 cpus: n[0] 6-7 4000; n[1] 4-7 8000"),
         ("-n2 -c5 --mem=100", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, "", "", &cases);
 }
 
 #[test]
 fn single_cpus_are_given_without_cores() {
-    let conf = "SelectTypeParameters=CR_CPU_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=64000\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "";
-    let topology = "";
+    let conf = conf("n[0-1] Sockets=2 CoresPerSocket=4 ThreadsPerCore=2 RealMemory=64000")
+        .replace("CR_Core_Memory", "CR_CPU_Memory");
     let cases = [
         ("-n1", "1 tasks, 1 cpus: n[0] 0 1000"),
         ("-n1 -c3", "1 tasks, 3 cpus: n[0] 1-2 3000"),
         ("-n5", "5 tasks, 5 cpus: n[0] 4-6 5000"),
         ("-n7", "7 tasks, 7 cpus: n[1] 0-3 7000"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, "", "", &cases);
 }
 
 #[test]
 fn memory_limits_cpus() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-2] Sockets=2 CoresPerSocket=8 RealMemory=20000\n\
-         NodeName=n[3-3] Sockets=2 CoresPerSocket=8 RealMemory=90000 Weight=5\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "";
-    let topology = "";
+    let conf = conf(
+        "n[0-2] Sockets=2 CoresPerSocket=8 RealMemory=20000\n\
+         NodeName=n[3-3] Sockets=2 CoresPerSocket=8 RealMemory=90000 Weight=5",
+    );
     let cases = [
         ("-n8 --mem-per-cpu=4000", "8 tasks, 8 cpus: n[0] 0-2,8-9 20000; n[1] 0-1,8 12000"),
         ("-n1 --mem=0", "1 tasks, 1 cpus: n[2] 0 20000"),
@@ -224,17 +223,12 @@ fn memory_limits_cpus() {
         ("--mem=60000 -n1", "waits"),
         ("-n30", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, "", "", &cases);
 }
 
 #[test]
 fn runs_are_chosen_by_cpus() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-5] Sockets=1 CoresPerSocket=8 RealMemory=64000\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "";
-    let topology = "";
+    let conf = conf("n[0-5] Sockets=1 CoresPerSocket=8 RealMemory=64000");
     let cases = [
         ("-n6", "6 tasks, 6 cpus: n[0] 0-5 6000"),
         ("-xn0 -n3", "3 tasks, 3 cpus: n[1] 0-2 3000"),
@@ -245,17 +239,13 @@ fn runs_are_chosen_by_cpus() {
         ("-n9", "waits"),
         ("-N2-3 -n3", "3 tasks, 3 cpus: n[4] 7 1000; n[5] 1-2 2000"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, "", "", &cases);
 }
 
 #[test]
 fn least_loaded_nodes_for_several() {
-    let conf = "SelectTypeParameters=CR_Core_Memory,CR_LLN\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-2] Sockets=1 CoresPerSocket=8 RealMemory=64000\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "";
-    let topology = "";
+    let conf = conf("n[0-2] Sockets=1 CoresPerSocket=8 RealMemory=64000")
+        .replace("CR_Core_Memory", "CR_Core_Memory,CR_LLN");
     let cases = [
         ("-n1 -c4", "1 tasks, 4 cpus: n[0] 0-3 4000"),
         ("-n1 -c2", "1 tasks, 2 cpus: n[0] 4-5 2000"),
@@ -263,18 +253,13 @@ fn least_loaded_nodes_for_several() {
         ("-N2 -n2", "2 tasks, 2 cpus: n[0] 6 1000; n[2] 0 1000"),
         ("-n2", "2 tasks, 2 cpus: n[2] 1-2 2000"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, "", "", &cases);
 }
 
 #[test]
 fn cores_by_socket() {
-    let conf = "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "";
+    let (conf, gres) = gpus("n[0-1]");
+    let conf = conf.replace("CR_Core_Memory", "CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK");
     let cases = [
         ("-n3", "3 tasks, 3 cpus: n[0] 0-2 3000"),
         ("-n9", "9 tasks, 9 cpus: n[0] 3,8-15 9000"),
@@ -282,24 +267,12 @@ fn cores_by_socket() {
         ("-n4 -c2", "4 tasks, 8 cpus: n[1] 3-7,11-13 8000"),
         ("--gpus=2 -n4", "4 tasks, 4 cpus: n[0] 4-7 4000 a:2(IDX:0-1)"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, "", &cases);
 }
 
 #[test]
 fn a_tree_joins_near_leaves() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-7] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "NodeName=n[0-7] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-7] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "SwitchName=l0 Nodes=n[0-1]\n\
-         SwitchName=l1 Nodes=n[2-3]\n\
-         SwitchName=l2 Nodes=n[4-5]\n\
-         SwitchName=l3 Nodes=n[6-7]\n\
-         SwitchName=s0 Switches=l[0-1]\n\
-         SwitchName=s1 Switches=l[2-3]\n\
-         SwitchName=top Switches=s[0-1]\n";
+    let (conf, gres) = gpus("n[0-7]");
     let cases = [
         ("-n1", "1 tasks, 1 cpus: n[0] 0 1000"),
         ("-N2 --gres=gpu:4", "2 tasks, 2 cpus: n[0] 1 1000 a:4(IDX:0-3); n[1] 0 1000 a:4(IDX:0-3)"),
@@ -313,17 +286,12 @@ fn a_tree_joins_near_leaves() {
         ("!2", "ends"),
         ("-N5 --gres=gpu:2", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, TREE, &cases);
 }
 
 #[test]
 fn blocks_hold_whole_jobs() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-7] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "NodeName=n[0-7] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-7] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
+    let (conf, gres) = gpus("n[0-7]");
     let topology = "BlockName=b0 Nodes=n[0-1]\n\
          BlockName=b1 Nodes=n[2-3]\n\
          BlockName=b2 Nodes=n[4-5]\n\
@@ -344,25 +312,16 @@ fn blocks_hold_whole_jobs() {
         ("!3", "ends"),
         ("-N8 --gres=gpu:1", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, topology, &cases);
 }
 
 #[test]
 fn weights_come_before_the_topology() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-3] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu Weight=5\n\
-         NodeName=n[4-7] Sockets=2 CoresPerSocket=8 RealMemory=64000 Weight=1\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "NodeName=n[0-3] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-3] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "SwitchName=l0 Nodes=n[0-1]\n\
-         SwitchName=l1 Nodes=n[2-3]\n\
-         SwitchName=l2 Nodes=n[4-5]\n\
-         SwitchName=l3 Nodes=n[6-7]\n\
-         SwitchName=s0 Switches=l[0-1]\n\
-         SwitchName=s1 Switches=l[2-3]\n\
-         SwitchName=top Switches=s[0-1]\n";
+    let conf = conf(
+        "n[0-3] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu Weight=5\n\
+         NodeName=n[4-7] Sockets=2 CoresPerSocket=8 RealMemory=64000 Weight=1",
+    );
+    let gres = gres("n[0-3]");
     let cases = [
         ("-n1", "1 tasks, 1 cpus: n[4] 0 1000"),
         ("-N5 -n5", "5 tasks, 5 cpus: n[0,5-7] 0 1000; n[4] 1 1000"),
@@ -371,18 +330,13 @@ fn weights_come_before_the_topology() {
         ("-N3 --gres=gpu:1", "waits"),
         ("-N1 --gpus-per-node=3 -n2", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, TREE, &cases);
 }
 
 #[test]
 fn defaults_of_gpus() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES DefCpuPerGPU=3 DefMemPerGPU=10000\n";
-    let gres = "NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "";
+    let (conf, gres) = gpus("n[0-1]");
+    let conf = conf.replace("YES ", "YES DefCpuPerGPU=3 DefMemPerGPU=10000");
     let cases = [
         ("--gres=gpu:1", "1 tasks, 3 cpus: n[0] 0-2 10000 a:1(IDX:0)"),
         ("--gpus=2 -c2", "1 tasks, 2 cpus: n[0] 8-9 20000 a:2(IDX:2-3)"),
@@ -393,18 +347,12 @@ fn defaults_of_gpus() {
         ),
         ("-n1 --mem-per-cpu=500", "1 tasks, 1 cpus: n[0] 6 500"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, "", &cases);
 }
 
 #[test]
 fn gpus_bring_cpus_and_memory() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
-    let gres = "NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "";
+    let (conf, gres) = gpus("n[0-1]");
     let cases = [
         ("--gpus=2 --cpus-per-gpu=4", "1 tasks, 8 cpus: n[0] 0-7 8000 a:2(IDX:0-1)"),
         (
@@ -425,35 +373,26 @@ fn gpus_bring_cpus_and_memory() {
             "never: --cpus-per-gpu and --mem-per-gpu need a number of GPUs: give --gpus, --gpus-per-node or --gpus-per-task",
         ),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, "", &cases);
 }
 
 #[test]
 fn every_job_gets_whole_nodes() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-2] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:4 Feature=gpu\n\
-         PartitionName=p Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE\n";
-    let gres = "NodeName=n[0-2] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
-         NodeName=n[0-2] Name=gpu Type=a File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "";
+    let (conf, gres) = gpus("n[0-2]");
+    let conf = conf.replace("YES ", "YES OverSubscribe=EXCLUSIVE");
     let cases = [
         ("-n1", "1 tasks, 16 cpus: n[0] 0-15 16000 a:4(IDX:0-3)"),
         ("--gpus=3 --mem=100", "1 tasks, 16 cpus: n[1] 0-15 100 a:4(IDX:0-3)"),
         ("-N2", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, &gres, "", &cases);
 }
 
 #[test]
 fn two_types_of_gpus() {
-    let conf = "SelectTypeParameters=CR_Core_Memory\n\
-         DefMemPerCPU=1000\n\
-         NodeName=n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:2,gpu:b:2\n\
-         PartitionName=p Nodes=ALL Default=YES \n";
+    let conf = conf("n[0-1] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:a:2,gpu:b:2");
     let gres = "NodeName=n[0-1] Name=gpu Type=a File=/dev/nvidia[0-1] Cores=0-7\n\
          NodeName=n[0-1] Name=gpu Type=b File=/dev/nvidia[2-3] Cores=8-15\n";
-    let topology = "";
     let cases = [
         ("--gpus=3", "1 tasks, 1 cpus: n[0] 0 1000 a:2(IDX:0-1),b:1(IDX:2)"),
         ("--gres=gpu:b:1", "1 tasks, 1 cpus: n[0] 8 1000 b:1(IDX:3)"),
@@ -464,7 +403,7 @@ fn two_types_of_gpus() {
         ("!4", "ends"),
         ("-N1 --exclusive --gpus=b:1", "waits"),
     ];
-    check(conf, gres, topology, &cases);
+    check(&conf, gres, "", &cases);
 }
 
 #[test]

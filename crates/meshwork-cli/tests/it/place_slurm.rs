@@ -7,8 +7,7 @@ use std::path::Path;
 use crate::common::{Said, command, examples, meshwork, said, skip};
 use serde_json::{Value as Json, json};
 
-/// Topology of two rings of four nodes, the second in an unusual order. Two further nodes are in no
-/// ring.
+/// Two rings of four nodes, the second in an unusual order, and two nodes in no ring.
 const RINGS: &str = "- topology: rings\n  ring:\n    rings:\n      - {ring: a, nodes: 'n[00-03]'}\n      - {ring: b, nodes: 'n[07,05,06,04]'}\n";
 const CONF: &str =
     "NodeName=n[00-09] CPUs=4\nPartitionName=p Nodes=ALL Default=YES Topology=rings\n";
@@ -90,7 +89,6 @@ nonsense
     assert_eq!(said.status, Some(1), "some lines were refused");
 }
 
-/// Tests that a job with `exclusive: topo` shares its topology blocks with no other job.
 #[test]
 fn a_job_that_shares_no_block_has_all_of_its_own() {
     let topology = "- topology: racks\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: a, nodes: 'n[00-03]'}\n      \
@@ -139,7 +137,6 @@ fn a_job_that_shares_no_block_has_all_of_its_own() {
     assert_eq!(lines, expected, "{}", said.err);
 }
 
-/// Tests boundary cases of each placement rule, as input lines with expected answers.
 #[test]
 fn the_edges_of_the_rules_are_those_of_slurm() {
     let conf = |nodes: &str| format!("{nodes}\nPartitionName=p Nodes=ALL Default=YES\n");
@@ -261,7 +258,7 @@ fn a_check_says_whether_slurm_starts() {
     fs::write(folder.path().join("topology.yaml"), RINGS.replace("ring: b", "ring: a")).unwrap();
     let refused = check(&["--json"]);
     assert_eq!((refused.status, refused.err.as_str()), (Some(1), ""));
-    let answer: Json = serde_json::from_str(&refused.out).unwrap();
+    let answer = refused.json();
     assert_eq!(answer["starts"], false);
     assert_eq!(
         answer["findings"][0],
@@ -276,7 +273,6 @@ fn a_check_says_whether_slurm_starts() {
     assert_eq!((missing.status, missing.out.as_str()), (Some(2), ""));
 }
 
-/// Tests that `meshwork place` repeats a sample of the recorded decisions of a real Slurm.
 #[test]
 fn recorded_decisions_come_out_of_the_command() {
     for kind in ["torus3d", "block", "ring", "tree"] {

@@ -11,7 +11,6 @@ use crate::common::{Said, command, said};
 
 const ARGUMENTS: [&str; 5] = ["place", "--machine", "flat:8", "--state", "state.json"];
 
-/// Starts `meshwork place`, sends it one line and returns its output.
 fn ask(folder: &Path, state: &str, line: &str) -> Said {
     let arguments = [&ARGUMENTS[..4], &[state]].concat();
     let mut child = piped(&mut command(folder, &arguments));
@@ -24,9 +23,7 @@ fn piped(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Starts a process that keeps the state file locked.
-///
-/// The returned process has answered one line and waits for the next.
+/// Holds the state file locked: it has answered one line and waits for the next.
 fn holder(folder: &Path, line: &str) -> (Child, ChildStdin) {
     let mut child = piped(&mut command(folder, &ARGUMENTS));
     let mut questions = child.stdin.take().unwrap();

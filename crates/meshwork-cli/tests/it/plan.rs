@@ -28,7 +28,6 @@ fn a_policy_decides_about_nodes_by_name() {
     assert!(said.out.contains(r#""starts":[],"reserved":[]"#), "{}", said.out);
 }
 
-/// Tests that plans made in separate calls, linked by `memory`, equal those of one continuous run.
 #[test]
 fn a_memory_continues_a_plan() {
     let folder = tempfile::tempdir().unwrap();
@@ -41,7 +40,7 @@ fn a_memory_continues_a_plan() {
     let answer = |state: &Json, more: &[&str]| -> Json {
         let said = ask(state, more);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let fair = ["--set", "scheduler=fair_share"];
     let row = |id: &str, user: &str| json!({ "id": id, "nodes": 16, "estimate": 50, "user": user });
@@ -87,13 +86,11 @@ fn a_memory_continues_a_plan() {
     assert_eq!(halves["moved"][0]["until"], json!(41.0));
 }
 
-/// A study of a machine whose jobs share nodes. Each node has four GPUs in two islands, like
-/// sockets.
+/// Jobs share nodes with four GPUs in two islands.
 const SHARED: &str = "name = 'p'\nworkload = 'lublin'\nscheduler = 'conservative'\norder = 'most_allocated'\n\
                       machine = { topology = 'flat', processors = 3, nodes = [\n\
                       { type = 'g', cpu = 8, mem = 100, gpu = 4, islands = 2 }] }\n";
 
-/// Tests that parts of nodes have one form in input, output and `memory`, also with node names.
 #[test]
 fn parts_of_nodes_are_planned() {
     let folder = tempfile::tempdir().unwrap();
@@ -105,7 +102,7 @@ fn parts_of_nodes_are_planned() {
     let answer = |state: &Json| -> Json {
         let said = ask(state);
         assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-        serde_json::from_str(&said.out).unwrap()
+        said.json()
     };
     let a = json!({ "node": "n0", "cpu": 4, "islands": [4, 0], "mem": 20, "gpus": [0, 1] });
     let c = json!({ "node": "n2", "pieces": 2, "cpu": 2, "islands": [1, 1], "gpus": [0, 2], "share": [0.5, 0.25] });

@@ -38,14 +38,13 @@ fn a_figure_is_run_judged_kept_and_not_run_again() {
     assert_eq!(std::fs::read(kept.join("runs.jsonl")).unwrap(), runs, "nothing is run twice");
 
     let said = meshwork(folder.path(), &[&arguments[..], &["--json"]].concat());
-    let objects: Vec<serde_json::Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let objects = said.json_lines();
     assert_eq!(objects.len(), claims.lines().count() - 1);
     assert_eq!(objects[0]["paper"], "rsr");
     assert!(objects[0]["cells"].as_array().is_some_and(|cells| !cells.is_empty()));
 }
 
-/// Tests that settings of the network which a paper leaves open are printed with the figure.
+/// Network settings that a paper leaves open are printed with its figure.
 #[test]
 fn the_network_of_a_figure_is_printed_as_it_is() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::common::{command, meshwork, said};
 
-/// A study of 40 runs, each long enough that the command can be killed during it.
+/// 40 runs, each long enough that the command can be killed during it.
 const STUDY: &str = "
 replications = 10
 [machine]
@@ -72,7 +72,6 @@ fn a_killed_sweep_goes_on_where_it_stopped() {
     assert!(was_interrupted, "every sweep was done before it was killed");
 }
 
-/// Sends a signal such as `TERM` to a process.
 #[cfg(unix)]
 fn signal(child: &std::process::Child, signal: &str) {
     let arguments = [format!("-{signal}"), child.id().to_string()];
@@ -177,13 +176,11 @@ fn a_check_finds_a_result_that_was_changed() {
     assert_eq!(lines[1], "out: 1 of 1 stored runs replayed, 0 the same, 1 different, 0 failed");
     let json = meshwork(folder.path(), &["check", "out", "--json"]);
     assert_eq!(json.status, Some(1));
-    let object: serde_json::Value = serde_json::from_str(json.out.trim()).unwrap();
+    let object = json.json();
     assert_eq!(object["verdict"], "different");
 }
 
-/// A study for `meshwork choose`, whose race of candidates has some thousand runs.
-///
-/// The candidates differ only in their random numbers.
+/// Race of candidates that differ only in their random numbers, with some thousand runs.
 const RACE: &str = "
 [machine]
 topology = 'flat'

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Said, command, meshwork};
 use meshwork::rng::Stream;
 
-/// A study of 36 runs that take a few milliseconds each, some much longer than others.
+/// 36 runs of a few milliseconds each, some much longer than others.
 const STUDY: &str = "
 name = 'shared'
 replications = 3
@@ -34,7 +34,7 @@ allocator = 'first_fit'
 ";
 const RUNS: usize = 36;
 
-/// A study whose number of replications is not known in advance.
+/// The number of replications is not known in advance.
 const PRECISE: &str = "
 precision = 0.1
 min_replications = 3
@@ -69,7 +69,7 @@ fn shard(folder: &Path, shard: &str) -> Said {
     meshwork(folder, &["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1"])
 }
 
-/// Bytes of the result files in a folder, by file name.
+/// Bytes of result files by file name.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -81,8 +81,7 @@ fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Asserts that two folders have the same results. A failure names the file and does not print its
-/// contents.
+/// A failure names the file and does not print its contents.
 fn assert_same(shared: &Path, local: &Path) {
     let (shared, local) = (results(shared), results(local));
     assert_eq!(shared.keys().collect::<Vec<_>>(), local.keys().collect::<Vec<_>>());
@@ -129,7 +128,7 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     shard(folder, "1/3");
     let said = meshwork(folder, &["status", "shared", "--json"]);
     assert_eq!((said.status, said.err.as_str()), (Some(3), ""));
-    let object: serde_json::Value = serde_json::from_str(said.out.trim()).unwrap();
+    let object = said.json();
     let number = |key: &str| object[key].as_u64().unwrap();
     assert_eq!((number("total"), number("running"), number("failed")), (RUNS as u64, 0, 0));
     assert!(number("done") > 0 && number("missing") == RUNS as u64 - number("done"), "{object}");
@@ -158,8 +157,7 @@ fn a_folder_that_is_still_filling_is_reported_and_finished_by_anyone() {
     assert!(!folder.join("shared/runs").exists());
 }
 
-/// Starts a shard and kills it after `after` completed runs. Returns the number of runs that it
-/// completed.
+/// Kills a shard after `after` completed runs. Returns the number of runs that it completed.
 fn killed(folder: &Path, shard: &str, after: usize) -> usize {
     let arguments =
         ["run", "study.toml", "--out", "shared", "--shard", shard, "--threads", "1", "--quiet"];
@@ -208,7 +206,7 @@ fn killed_shards_lose_nothing_that_ended() {
     assert!(!runs.exists(), "what was torn is of no use either");
 }
 
-/// Keys of the complete runs in a segment, which is the file of runs of one process.
+/// Keys of complete runs in the file of one process.
 fn ended_in(segment: &Path) -> Vec<String> {
     // The process that writes the segment may have renamed it in the meantime.
     let Ok(bytes) = fs::read(segment) else { return Vec::new() };
@@ -218,7 +216,7 @@ fn ended_in(segment: &Path) -> Vec<String> {
     lines.map(|line| line[8..40].to_owned()).collect()
 }
 
-/// Segments written by these processes, each with the keys of its completed runs.
+/// Segments of these processes, each with the keys of its completed runs.
 fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
     let found = fs::read_dir(folder.join("shared/runs")).into_iter().flatten().flatten();
     let named = found.map(|segment| (segment.file_name().to_string_lossy().into_owned(), segment));
@@ -230,10 +228,9 @@ fn segments_of(folder: &Path, copies: &[Child]) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Waits until the processes have completed over `runs` runs, but at most until `latest`.
+/// Waits for over `runs` completed runs, for an exited process, or until `latest`.
 ///
-/// It also returns as soon as one of the processes has exited. So some runs are completed and many
-/// are left, whatever the speed of the machine.
+/// So some runs are completed and many are left, whatever the speed of the machine.
 fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Instant>) {
     loop {
         let ended: usize = segments_of(folder, copies).iter().map(|(_, keys)| keys.len()).sum();
@@ -245,9 +242,7 @@ fn wait_for(folder: &Path, copies: &mut [Child], runs: usize, latest: Option<Ins
     }
 }
 
-/// Kills processes of three shards at random instants.
-///
-/// Some shards are run by two processes at once.
+/// Kills processes of three shards, some of which are run by two processes at once.
 fn random_kills(kills: u64, replications: u64) {
     let text = STUDY.replace("replications = 3", &format!("replications = {replications}"));
     let text = text.replace("[50, 400, 1000]", "[50, 100, 200]");

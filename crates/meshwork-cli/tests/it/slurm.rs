@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm, quiet};
 
-/// A study of 60 runs. The number of jobs in a run depends on the speed of the computer: see
-/// [`jobs`].
+/// 60 runs. Their number of jobs depends on the speed of the computer: see [`jobs`].
 const STUDY: &str = "
 name = 'on-slurm'
 replications = 10
@@ -32,19 +31,16 @@ allocator = ['first_fit', 'frame_sliding']
 [compare]
 allocator = 'first_fit'
 ";
-/// Slurm of three nodes.
-///
-/// `ALL` is the time limit of the whole test in seconds.
 const MACHINE: NodeRequest<'static> = NodeRequest {
     nodes: 3,
     conf: "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=INFINITE State=UP\n",
     topology: None,
     accounts: false,
 };
+/// Time limit of the whole test in seconds.
 const ALL: u64 = 170;
 
-/// Number of simulated jobs for which a run takes about `seconds` on this computer. Runs must be
-/// long, so that a signal reaches a task in the middle of a run.
+/// Jobs of a run that takes about `seconds`, so that a signal reaches a task within a run.
 fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     const FEW: u32 = 16_000;
     let study = STUDY.replace("replications = 10", "replications = 1");
@@ -57,7 +53,7 @@ fn jobs(slurm: &Slurm, seconds: f64) -> u32 {
     (f64::from(FEW) * (seconds / took).clamp(0.25, 16.0)) as u32
 }
 
-/// Progress of a sweep on Slurm, and its running tasks.
+/// Progress of a sweep, and its running tasks.
 trait Sweeping {
     fn done(&self) -> u64;
     fn notes(&self) -> String;
@@ -65,7 +61,7 @@ trait Sweeping {
     fn is_idle(&self) -> bool;
 }
 
-/// A process that writes a segment (the file with its runs), and the Slurm task that started it.
+/// Process that writes a segment, and its Slurm task.
 struct Writer {
     process: u32,
     job: String,
@@ -80,7 +76,7 @@ impl Sweeping for Slurm {
         object["done"].as_u64().unwrap_or(0)
     }
 
-    /// The last line of each segment of the sweep; a segment has the runs of one process.
+    /// Last line of each segment.
     fn notes(&self) -> String {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let last = |path: PathBuf| {
@@ -90,7 +86,7 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| last(entry.path())).collect::<Vec<_>>().join("\n")
     }
 
-    /// Processes that currently write segments; a segment has the runs of one process.
+    /// Processes that currently write segments.
     fn writers(&self) -> Vec<Writer> {
         let found = fs::read_dir(self.home().join("S/runs")).into_iter().flatten().flatten();
         let writer = |name: String| {
@@ -111,8 +107,7 @@ impl Sweeping for Slurm {
         found.filter_map(|entry| writer(entry.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Whether no task is pending or running. Requeued tasks are released, so that they start at
-    /// once.
+    /// Releases requeued tasks. `true` if no task is pending or running.
     fn is_idle(&self) -> bool {
         let said = self.ask("squeue", &["--noheader", "--array", "--format", "%i %T"]);
         for line in said.out.lines() {

@@ -14,7 +14,6 @@ use serde_json::Value as Json;
 
 const KINDS: [&str; 5] = ["sweep", "log", "machine", "slurm", "paper"];
 
-/// The JSON schema printed by `meshwork schema`, compiled for validation.
 fn schema() -> (Schemas, SchemaIndex) {
     let said = meshwork(Path::new("."), &["schema"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
@@ -31,8 +30,7 @@ fn json(study: &str) -> Json {
     serde_json::to_value(table).unwrap()
 }
 
-/// Texts of all studies of the project: examples, blocks of the manual, figures of papers, and
-/// output of `meshwork new`.
+/// Studies from examples, the manual, figures of papers, and `meshwork new`.
 fn all_studies() -> BTreeMap<String, String> {
     let mut studies_by_name = BTreeMap::new();
     for entry in fs::read_dir(examples()).unwrap() {
@@ -68,7 +66,6 @@ fn all_studies() -> BTreeMap<String, String> {
     studies_by_name
 }
 
-/// Paths of all Markdown files below a folder.
 fn markdown(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -28,7 +28,7 @@ metrics = ['wait']
 allocator = ['first_fit', 'frame_sliding']
 ";
 
-/// A folder with the study, and with a folder `bin` for programs that record their calls.
+/// Study, and a folder `bin` for programs that record their calls.
 fn begin() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("study.toml"), STUDY).unwrap();
@@ -36,9 +36,9 @@ fn begin() -> tempfile::TempDir {
     folder
 }
 
-/// Writes a program `name` that runs the shell commands `answer`.
+/// Program that runs the shell commands `answer`.
 ///
-/// The program records its arguments in `calls`, and its input in `calls.input`.
+/// It records its arguments in `calls`, and its input in `calls.input`.
 fn program(folder: &Path, name: &str, answer: &str) {
     let path = folder.join("bin").join(name);
     let calls = folder.join("calls");

@@ -4,7 +4,6 @@ use crate::common;
 use std::path::Path;
 
 use crate::common::meshwork;
-use serde_json::Value;
 
 fn traffic(arguments: &str) -> common::Said {
     let words: Vec<&str> = ["traffic"].into_iter().chain(arguments.split_whitespace()).collect();
@@ -18,8 +17,7 @@ fn one_object_for_each_load() {
          --cycles 8000 --seed 1 --json",
     );
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    let points: Vec<Value> =
-        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let points = said.json_lines();
     assert_eq!(points.len(), 2);
     for (point, load) in points.iter().zip([0.05, 0.3]) {
         let keys: Vec<&String> = point.as_object().unwrap().keys().collect();

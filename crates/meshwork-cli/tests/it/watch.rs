@@ -70,13 +70,13 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
     }
 }
 
-/// A terminal of tmux for one test; it is closed when dropped.
+/// Terminal of tmux, closed when dropped.
 struct Terminal {
     socket: String,
 }
 
 impl Terminal {
-    /// Opens a terminal with a waiting shell; `None` if tmux is not installed.
+    /// Waits for the shell; `None` if tmux is not installed.
     fn open(name: &str) -> Option<Terminal> {
         let terminal = Terminal { socket: format!("meshwork-test-{}-{name}", std::process::id()) };
         let shell =
@@ -98,7 +98,7 @@ impl Terminal {
         self.tmux(&[&["send-keys"], keys].concat()).unwrap();
     }
 
-    /// Text on the screen of the terminal, read repeatedly until it satisfies a condition.
+    /// Screen text, read until it satisfies a condition.
     fn screen(&self, is_so: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {
@@ -150,7 +150,7 @@ fn on_a_terminal_it_is_played_paused_stepped_and_left_without_a_trace() {
     }
 }
 
-/// A shell command that starts `meshwork watch` and writes its process number to a file.
+/// Shell command that starts `meshwork watch` and writes its process number to a file.
 fn watching(folder: &Path) -> String {
     let study = examples().join("load.toml").canonicalize().unwrap();
     format!(

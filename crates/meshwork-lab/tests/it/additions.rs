@@ -18,7 +18,7 @@ use meshwork_lab::{Options, Study, run};
 
 use crate::clique::CLIQUE;
 
-/// A metric for tests: twice the number of finished jobs.
+/// Twice the number of finished jobs.
 static TWICE: MetricEntry = MetricEntry::new(
     About::new("twice", "twice the jobs that finished")
         .definition("Two for each job that finished.")

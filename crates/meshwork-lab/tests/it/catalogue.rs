@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Expressions that read the standard catalogue, so that code with them would miss added entries.
+/// Reads of the standard catalogue, which would miss added entries.
 const STANDARD: [&str; 18] = [
     "Catalogue::standard",
     "catalogue()",
@@ -28,12 +28,10 @@ const STANDARD: [&str; 18] = [
     "METRICS",
 ];
 
-/// Functions that search only the standard entries of a family (kind of catalogue entries).
-///
-/// Code that calls them would miss added entries.
+/// Searches of a family's standard entries, which would miss added entries.
 const OF_FAMILY: [&str; 3] = ["FAMILY.find(", "FAMILY.resolve(", ".entries)("];
 
-/// Files that may use the standard catalogue, each with the reason.
+/// Files that may use the standard catalogue, with reasons.
 const MAY: [(&str, &str); 7] = [
     ("meshwork-lab/src/standard.rs", "what is meant where nobody gives a catalogue"),
     ("meshwork-lab/src/trace/fit/mod.rs", "what is fitted to a log is a standard workload"),
@@ -66,18 +64,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a source file, without comments and without the tests at its end.
 fn code(text: &str) -> String {
     let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Beginnings of the names of families (kinds of entries) whose uses are not searched for.
-///
-/// Nothing can be added to traffic patterns and to the kinds of lists.
+/// Families to which nothing can be added.
 const CLOSED: [&str; 2] = ["traffic::", "KIND_"];
 
-/// Uses of the standard catalogue in a piece of code.
 fn offences(code: &str) -> Vec<&'static str> {
     let is_word = |at: usize| {
         let before = code[..at].chars().next_back().unwrap_or(' ');

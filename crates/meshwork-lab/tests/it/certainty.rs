@@ -13,8 +13,7 @@ use meshwork_lab::run::ScenarioRuns;
 use meshwork_lab::run::store::load;
 use meshwork_lab::{Finished, Options, Study, run};
 
-/// Writes a log of `jobs` jobs for 16 processors at the given load. Its first jobs arrive just
-/// after time 1000.
+/// Log for 16 processors, whose first jobs arrive just after time 1000.
 fn log(folder: &Path, jobs: u32, load: f64) {
     let mut stream = Stream::new(1, 0, "log");
     let (mut text, mut at) = ("submit,runtime,estimate,nodes\n".to_owned(), 1000.0);
@@ -219,9 +218,7 @@ fn windows_of_a_log_are_its_replications() {
     assert!(runs.is_none_or(|fact| !fact.text.contains("not run yet")), "{runs:?}");
 }
 
-/// Tests that windows of a log without any job are left out, and that a note says so.
-///
-/// A log may have years before its machine was in use, or weeks of maintenance.
+/// Windows without jobs are left out: a log may have weeks of maintenance.
 #[test]
 fn windows_without_jobs_are_left_out_and_it_is_said() {
     let folder = tempfile::tempdir().unwrap();

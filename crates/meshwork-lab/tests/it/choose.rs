@@ -18,7 +18,7 @@ use meshwork_lab::choose::{CHOICE, ChooseOptions, WINNER, choose, choose_shard};
 use meshwork_lab::report::Report;
 use meshwork_lab::sweep::{Shard, collect};
 
-/// A study with six candidates on a small machine. Each run takes some hundred microseconds.
+/// Six candidates on a small machine, with runs of some hundred microseconds.
 const STUDY: &str = "
 [machine]
 topology = 'mesh'
@@ -135,10 +135,9 @@ fn shards_of_rounds_decide_the_same_race() {
     assert!(rounds >= 1);
 }
 
-/// Tests that races choose a candidate within the indifference zone of the best one.
+/// Many replications with another seed show the best candidate.
 ///
-/// The best one is known from many replications with another seed. A larger version of this test is
-/// a benchmark.
+/// A larger version of this test is a benchmark.
 #[test]
 fn races_of_studies_choose_within_the_zone_of_the_best() {
     let truth = study(&format!("seed = 1000000\nreplications = 400\n{STUDY}"));
@@ -185,9 +184,7 @@ fn budgets_and_constraints_are_kept() {
     );
 }
 
-/// Tests that effects of swept keys are computed without the combinations whose queue grows.
-///
-/// One of six combinations is left out here.
+/// Effects leave out one of six combinations, because its queue grows.
 #[test]
 fn effects_compare_complete_combinations() {
     let text = STUDY.replace("load = 0.5", "load = 0.6");
@@ -207,10 +204,9 @@ fn effects_compare_complete_combinations() {
     }
 }
 
-/// Tests the signs of effects: a value of a swept key that lowers the metric has a negative effect.
+/// Metric is `carried_load`, so the better scheduler has a positive effect.
 ///
-/// The metric is `carried_load`, of which more is better. So the better scheduler has a positive
-/// effect. The lower end of an effect's interval is printed first.
+/// The lower end of an effect's interval is printed first.
 #[test]
 fn effects_are_changes_of_the_metric() {
     let text = STUDY.replace("load = 0.5", "load = 5.0").replace("'wait', ", "'carried_load', ");
@@ -232,9 +228,6 @@ fn effects_are_changes_of_the_metric() {
     assert!(json["effects"][0]["replications"].as_u64() >= Some(20));
 }
 
-/// Tests that candidates with equal results are printed as equal.
-///
-/// No rounding error is printed as an effect.
 #[test]
 fn exact_ties_are_printed_as_equal() {
     let tied = STUDY.replace("['first_fit', 'random']", "['naive', 'random', 'paging']");
@@ -265,7 +258,7 @@ fn exact_ties_are_printed_as_equal() {
     assert!(said.contains(&wins.to_owned()), "{said:?}");
 }
 
-/// Writes a `slurm.conf` and two topology files of a torus, in which jobs may get different boxes.
+/// `slurm.conf` and two topology files of a torus with different boxes.
 fn slurm_files(folder: &Path) {
     let yaml = |boxes: &str| {
         format!(
@@ -285,7 +278,7 @@ fn slurm_files(folder: &Path) {
     fs::write(folder.join("slurm.conf"), conf).unwrap();
 }
 
-/// Study of jobs with a mean run time of 600 s, on a machine that Slurm files describe.
+/// Jobs with a mean run time of 600 s, on a machine of Slurm files.
 fn of_slurm(folder: &Path, machine: &str, more: &str) -> Study {
     let text = format!(
         "machine = {{ {machine} }}\nworkload = {{ name = 'synthetic', load = 0.85, \
@@ -303,9 +296,7 @@ fn lines(study: &Study) -> Vec<String> {
     choice.slurm
 }
 
-/// Tests that the chosen parameters of Slurm's scheduler are printed as lines of `slurm.conf`.
-///
-/// Other lines of the file are not changed.
+/// Other lines of `slurm.conf` are not changed.
 #[test]
 fn the_winner_has_lines_for_slurm_conf() {
     let folder = tempfile::tempdir().unwrap();
@@ -360,9 +351,7 @@ fn the_winner_has_lines_for_slurm_conf() {
     assert_eq!(lines(&study), ["no line of Slurm sets: scheduler"]);
 }
 
-/// Tests that a change of the boxes in `placements` is printed as a patch of the topology file.
-///
-/// The patch has the indentation of the file.
+/// Change of `placements` as a patch with the indentation of the file.
 #[test]
 fn the_winner_has_lines_for_topology_yaml() {
     let folder = tempfile::tempdir().unwrap();
@@ -386,7 +375,7 @@ fn the_winner_has_lines_for_topology_yaml() {
     );
 }
 
-/// Writes a log of nine users over a number of weeks, and returns its path.
+/// Log of nine users over a number of weeks.
 fn log(folder: &Path, weeks: u64) -> String {
     let mut text = "; MaxProcs: 16\n".to_owned();
     let mut draws = Stream::new(4, 0, "log");
@@ -472,7 +461,7 @@ fn the_page_of_a_choice_names_its_candidates() {
     assert!(section.tables[0].rows[0][0].text.starts_with(&chosen));
 }
 
-/// Tests a small version of the measurement of 500 policies in docs/performance.md.
+/// Small version of the measurement of 500 policies in docs/performance.md.
 #[test]
 fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
     let folder = tempfile::tempdir().unwrap();
@@ -492,10 +481,7 @@ fn a_race_takes_a_tenth_of_the_runs_of_two_stages() {
     assert!(choice.runs < choice.full_grid);
 }
 
-/// A choice that must be refused.
-///
-/// It consists of a name, the study, the change that makes the request wrong, and the beginning and
-/// the end of the error message.
+/// Name, study, wrong change, and beginning and end of the error message.
 type Refusal<'a> = (&'a str, &'a Study, fn(&mut ChoiceRequest), &'a str, &'a str);
 
 #[test]

@@ -11,7 +11,7 @@ use meshwork_lab::run::inputs::row;
 use meshwork_lab::trace::convert;
 use meshwork_lab::{Options, Study, run};
 
-/// Columns in which a table of jobs may give requests, each with a machine and an allocator for it.
+/// Columns of requests, each with a machine and an allocator for it.
 const ASKED: [(&str, &str); 5] = [
     (
         "nodes",
@@ -24,22 +24,21 @@ const ASKED: [(&str, &str); 5] = [
     ("roles", SHARED),
 ];
 
-/// Machine on whose nodes several jobs can run at once, as the TOML of a study.
+/// Machine on whose nodes several jobs can run at once.
 const SHARED: &str = "machine = { topology = 'fat_tree', arity = [3, 2, 2], nodes = [\n\
      { type = 'a', on = '0-7', cpu = 64, mem = 900, gpu = 16, other = 40, islands = 2 },\n\
      { type = 'b', cpu = 96, mem = 400, other = 8 } ] }\n";
 
-/// Columns of jobs that share nodes. A table with a column `nodes` does not have them.
+/// Columns of jobs that share nodes, which exclude `nodes`.
 const OF_PIECES: [&str; 9] =
     ["pieces", "cpu", "mem", "gpu", "other", "per_node", "inside", "type", "roles"];
 
-/// File formats of job tables.
 const FORMS: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
 
-/// Rows of a table, each with its non-empty cells by column name.
+/// Non-empty cells of each row by column name.
 type Rows = Vec<BTreeMap<&'static str, String>>;
 
-/// A random cell of a column, written as in a table of jobs.
+/// Cell as in a table of jobs.
 fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> String {
     let mut pick = |cells: &[&str]| cells[stream.below(cells.len() as u64) as usize].to_owned();
     match (column.name, column.holds) {
@@ -81,12 +80,12 @@ fn cell(asked: &str, column: &Column, number: usize, stream: &mut Stream) -> Str
     }
 }
 
-/// Whether a column of requests, `asked`, is for jobs that share nodes.
+/// Whether requests in the column `asked` are for jobs that share nodes.
 fn is_shared(asked: &str) -> bool {
     ["pieces", "roles"].contains(&asked)
 }
 
-/// Whether a job may have the given cell in `column`, if its request is in the column `asked`.
+/// Whether a job with a request in `asked` may have this cell in `column`.
 fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     let given = ["submit", "runtime", asked, column].map(|name| match name {
         own if own == column => (own, Cell::Text(cell.into())),
@@ -99,8 +98,7 @@ fn may_have(asked: &str, column: &str, cell: &str) -> bool {
     row.is_ok_and(|row| Listed::read(Box::new(std::iter::once(Ok(row))), "jobs").is_ok())
 }
 
-/// A random table of jobs with requests in the column `asked`. About half of the cells of the other
-/// columns are empty.
+/// About half of the cells beside the requests in `asked` are empty.
 fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     let count = 2 + stream.below(8) as usize;
     let used: Vec<bool> = COLUMNS.iter().map(|_| stream.below(4) > 0).collect();
@@ -133,7 +131,7 @@ fn table(asked: &'static str, stream: &mut Stream) -> Rows {
     (0..count).map(row).collect()
 }
 
-/// Writes a table with every column that has a cell, in reverse order of the columns.
+/// Columns are written in reverse order, without empty ones.
 fn write(path: &Path, rows: &Rows) {
     let mut names: Vec<&str> = COLUMNS.iter().rev().map(|column| column.name).collect();
     names.retain(|name| rows.iter().any(|row| row.contains_key(name)));
@@ -148,7 +146,7 @@ fn write(path: &Path, rows: &Rows) {
     writer.flush().unwrap();
 }
 
-/// Column names of a CSV file, and its rows with the non-empty cells.
+/// Column names of a CSV file, and the non-empty cells of its rows.
 fn cells(path: &Path) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -165,9 +163,7 @@ fn converted(from: &Path, to: &Path) -> Vec<String> {
     convert(from, to, &toml::Table::new(), (1, 0)).unwrap().lost
 }
 
-/// Tests that converting a table to another table format keeps every cell.
-///
-/// Converting it to a log and back loses columns, which are reported.
+/// Table formats keep every cell. A log loses columns, which are reported.
 #[test]
 fn every_cell_of_every_column_stays_or_its_column_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -208,16 +204,13 @@ fn every_cell_of_every_column_stays_or_its_column_is_named() {
     assert!(lost.len() > 10, "{lost:?}");
 }
 
-/// Path of the per-job output of a run in the given file format.
 fn job_output(folder: &Path, form: &str) -> PathBuf {
     let files = fs::read_dir(folder.join("jobs")).unwrap().map(|file| file.unwrap().path());
     let is_it = |path: &PathBuf| !path.ends_with("index.csv") && path.extension().unwrap() == form;
     files.filter(is_it).min().unwrap()
 }
 
-/// Tests that per-job output is itself a table of the jobs of the run.
-///
-/// A replay of that table gives the same run.
+/// Per-job output is a table of jobs, whose replay gives the same run.
 #[test]
 fn the_jobs_of_a_run_with_every_column_give_the_same_schedule() {
     let mut stream = Stream::new(2, 0, "columns");

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use crate::skip::skip;
 
-/// Jobs read from a log on a machine of 16 processors; `changes` are further keys of the workload.
+/// Jobs of a log on 16 processors. The further keys `changes` are those of the workload.
 fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     let text = format!(
         "seed = {seed}
@@ -34,7 +34,7 @@ fn jobs(log: &Path, changes: &str, seed: u64) -> Vec<Job> {
     .collect()
 }
 
-/// Line of an SWF log with the given numbers in fields 1, 2, 4, 5, 6, 8, 9, 12 and 15.
+/// Fields 1, 2, 4, 5, 6, 8, 9, 12 and 15 of an SWF log.
 fn line(numbers: [i64; 9]) -> String {
     let [number, submit, run, used, cpu, wanted, request, user, queue] = numbers;
     format!(
@@ -154,8 +154,7 @@ fn what_is_no_change_is_refused_in_a_sentence() {
     assert!(!new.exists());
 }
 
-/// Tests that the published trace of a production cluster is converted. Without a copy the test is
-/// skipped.
+/// Published trace of a production cluster; without a copy the test is skipped.
 #[test]
 fn the_whole_of_openb() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gpu");

@@ -10,7 +10,6 @@ use meshwork_lab::report::Report;
 use meshwork_lab::{Options, Study, run};
 use toml::{Table, Value};
 
-/// Settings of all studies; a study may override them.
 const MODEL: &str = "
 replications = 4
 [machine]
@@ -30,9 +29,7 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Report of a study.
-///
-/// The study is the common study with the given additions, or one of the examples.
+/// Report of the common study with additions, or of an example.
 fn report(folder: &Path, table: &Table) -> Report {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let (name, source) = match text(table, "example") {
@@ -47,7 +44,6 @@ fn report(folder: &Path, table: &Table) -> Report {
     Report::read(folder).unwrap()
 }
 
-/// Every percentage in a headline that is followed by `% below`.
 fn percentages_below(headline: &str) -> Vec<f64> {
     let mut found = Vec::new();
     for part in headline.split(" % below").filter(|part| !part.ends_with('.')) {

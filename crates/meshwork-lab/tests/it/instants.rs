@@ -26,7 +26,7 @@ const MACHINES: &[&str] = &[
     "topology = 'dragonfly', p = 2, a = 2, h = 1",
 ];
 
-/// Pools with random running jobs. Each has a name, and a request that may have to wait.
+/// Pools with random running jobs, names, and requests that may have to wait.
 fn pools() -> Vec<(String, NamedPool, Request)> {
     let mut all = Vec::new();
     for machine in MACHINES {
@@ -70,8 +70,7 @@ fn pools() -> Vec<(String, NamedPool, Request)> {
     all
 }
 
-/// Present state of a pool, for explanations why a job waits. Each running job gets an expected
-/// end.
+/// Each running job gets an expected end.
 fn instant(named: &NamedPool) -> Instant {
     let mut instant = Instant::of_desk(named);
     for (place, holder) in instant.running.iter_mut().enumerate() {
@@ -80,7 +79,7 @@ fn instant(named: &NamedPool) -> Instant {
     instant
 }
 
-/// Copy of a pool, in which the placements of the jobs `gone` are released.
+/// Copy of a pool without the jobs `gone`.
 fn without(named: &NamedPool, instant: &Instant, gone: &[usize]) -> Pool {
     let mut pool = Pool::read(named.pool().table()).unwrap();
     pool.restore(&named.pool().snapshot()).unwrap();
@@ -95,7 +94,7 @@ fn subsets(count: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether the pool's allocator places each job as one block, and which free blocks it finds.
+/// Whether the allocator places each job as one block, and its free blocks.
 fn entry(named: &NamedPool) -> (bool, Finds) {
     let ahead = named.pool().ahead();
     (ahead.gives_blocks(), ahead.finds())
@@ -171,7 +170,7 @@ fn what_would_let_it_start_is_what_trying_everything_says() {
     assert_eq!(asked.len(), ALLOCATORS.len(), "{asked:?}");
 }
 
-/// Every block with the given sides in any order, as its base and its sides, by exhaustive search.
+/// Base and sides of each block with these sides in any order.
 fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     fn orders(rest: &[u32]) -> Vec<Vec<u32>> {
         if rest.is_empty() {
@@ -193,7 +192,7 @@ fn blocks(pool: &Pool, sides: &[u32]) -> BTreeSet<(u32, Vec<u32>)> {
     all
 }
 
-/// Fewest jobs that must move so that a place for the request is free, by exhaustive search.
+/// Fewest jobs that must move for the request, by exhaustive search.
 fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> Option<usize> {
     let mut empty = Pool::read(named.pool().table()).unwrap();
     let alone = empty.can(wanted)?;
@@ -227,8 +226,6 @@ fn cheapest_by_hand(named: &NamedPool, instant: &Instant, wanted: &Request) -> O
     best
 }
 
-/// Whether the request fits after the given moves.
-///
 /// Each move is checked against the nodes that are free when its turn comes.
 fn room_after(
     named: &NamedPool,

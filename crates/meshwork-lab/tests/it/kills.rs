@@ -13,7 +13,7 @@ use meshwork_lab::run::build;
 use meshwork_lab::sweep::{Shard, ShardWork, collect, run_shard};
 use meshwork_lab::{Options, Study, run};
 
-/// A study of 240 runs of about ten microseconds each.
+/// 240 runs of about ten microseconds each.
 const STUDY: &str = "
 replications = 60
 [machine]
@@ -56,7 +56,6 @@ fn segments(folder: &Path) -> BTreeSet<PathBuf> {
     found.map(|entry| entry.path()).collect()
 }
 
-/// Keys of the complete runs in a file of runs.
 fn keys(file: &Path) -> Vec<String> {
     let bytes = fs::read(file).unwrap();
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);

@@ -30,7 +30,7 @@ fn chosen(runs: &[(u64, u64)]) -> Maps {
     Maps { runs: runs.to_vec(), ..Maps::default() }
 }
 
-/// Scenario number, replication and title of each run that the report shows instant by instant.
+/// Scenario, replication and title of each run that is shown instant by instant.
 fn shown(report: &Report) -> Vec<(u64, u64, &str)> {
     let recordings = report.sections[0].recordings.iter();
     recordings.map(|one| (one.scenario, one.replication, one.title.as_str())).collect()

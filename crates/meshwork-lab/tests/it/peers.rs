@@ -72,7 +72,7 @@ fn replay(
     (outcome, starts.0)
 }
 
-/// Start time of each job by its number, from a reference table.
+/// Start by job number, from a reference table.
 fn expected(table: &Path) -> BTreeMap<u64, f64> {
     lines(table)
         .lines()
@@ -89,10 +89,9 @@ fn metric(outcome: &Outcome, name: &str) -> f64 {
     outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
 }
 
-/// Compares a replay of one log under one scheduler with the results of another simulator.
+/// Compares a replay with another simulator, job by job.
 ///
-/// Starts must agree job by job. The means must agree with `means`: wait, turnaround, bounded
-/// slowdown, utilization and makespan.
+/// `means` has wait, turnaround, bounded slowdown, utilization and makespan.
 fn agrees(log: &str, processors: u32, scheduler: &str, means: [f64; 5]) {
     let files = (
         shared(&format!("traces/{log}.swf.gz")),

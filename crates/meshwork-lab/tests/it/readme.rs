@@ -15,7 +15,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// First fenced code block of a page in the language `language`.
+/// First fenced block in this language.
 fn block(text: &str, language: &str) -> String {
     let open = format!("```{language}");
     let lines = text.lines().skip_while(|line| *line != open).skip(1);
@@ -41,7 +41,6 @@ fn the_readme_counts_what_there_is() {
     }
 }
 
-/// Tests that the beginning of each page names the machines that are simulated.
 #[test]
 fn the_front_pages_name_what_is_simulated() {
     for name in [

@@ -35,20 +35,17 @@ fn read(folder: &Path) -> Report {
     Report::read(folder).unwrap()
 }
 
-/// The JSON data that a report page embeds for its script.
+/// Data that the page embeds for its script.
 fn embedded(html: &str) -> serde_json::Value {
     let begin = "<script id=\"report-data\" type=\"application/json\">";
     let text = html.split_once(begin).unwrap().1.split_once("</script>").unwrap().0;
     serde_json::from_str(text).unwrap()
 }
 
-/// Mean, half-width and number of replications, as text, for each row of a table of results.
-///
-/// A key of the map consists of the row's cells in key columns, and the metric's title.
+/// Mean, half-width and replications of each row, by key cells and metric title.
 type Numbers = BTreeMap<(BTreeMap<String, String>, String), [String; 3]>;
 
-/// Reads a CSV table of a results folder. The array names the columns of mean, half-width and
-/// replications.
+/// The array names the columns of mean, half-width and replications.
 fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Numbers {
     let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -68,7 +65,7 @@ fn table(folder: &Path, name: &str, [mean, half, replications]: [&str; 3]) -> Nu
     numbers
 }
 
-/// Numbers of a figure in the report page, in the form that `table` returns.
+/// Numbers of a figure in the page, as `table` returns them.
 fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     let figures = page["sections"][0]["figures"].as_array().unwrap();
     let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();
@@ -117,7 +114,7 @@ fn drawn(page: &serde_json::Value, id: &str) -> Numbers {
     numbers
 }
 
-/// Views of a figure in which the x axis shows the key that the report selects initially.
+/// Views whose x axis shows the initially selected key.
 ///
 /// A view is the figure under one combination of the reader's choices.
 fn unturned(figure: &Figure) -> Vec<&FigureView> {
@@ -402,9 +399,7 @@ fn no_word_of_a_study_becomes_part_of_the_page() {
     assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
 }
 
-/// Tests that figures can be written to files, without a browser.
-///
-/// They have the texts and the plot marks of the page.
+/// Files have the texts and plot marks of the page, without a browser.
 #[test]
 fn figures_are_files_of_their_own() {
     let folder = tempfile::tempdir().unwrap();

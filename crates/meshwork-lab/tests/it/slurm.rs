@@ -28,11 +28,11 @@ fn reading(topology: &str, conf: &str) -> Reading {
     read_texts(files("topology.yaml"), topology, Some(conf), &mut |path| Err(format!("no {path}")))
 }
 
-/// A `slurm.conf` of nodes n0 to n63 with 2 processors each, in one partition.
+/// Nodes n0 to n63 with 2 processors each, in one partition.
 const CONF: &str =
     "NodeName=DEFAULT CPUs=2\nNodeName=n[0-63]\nPartitionName=all Nodes=ALL Default=YES\n";
 
-/// Text of a `topology.yaml` with a torus and the given further lines.
+/// Torus with the given further lines.
 fn torus(lines: &str) -> String {
     format!(
         "- topology: t\n  torus3d:\n    toruses:\n      - name: p\n        {}\n",
@@ -245,9 +245,7 @@ fn a_topology_conf_says_the_same_as_a_topology_yaml() {
     }
 }
 
-/// Tests that Slurm ignores the topology file if its plugin is flat or not named.
-///
-/// With another plugin it refuses an empty file.
+/// An empty topology file is ignored for a flat or unnamed plugin, and refused for others.
 #[test]
 fn an_empty_topology_file_is_a_flat_machine_or_refused() {
     assert!(reading("", CONF).refusal().is_none());
@@ -426,7 +424,7 @@ fn jobs_of_a_table_want_what_they_would_want_of_the_desk() {
     }
 }
 
-/// Recorded decisions of a real Slurm; `None` with a message if there is no copy of them.
+/// Decisions of a real Slurm, or a message that there is no copy of them.
 fn recorded(kind: &str) -> Option<Json> {
     let shared: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/placement");
     let path = shared.join(format!("slurm-{kind}-cases.json"));
@@ -441,7 +439,7 @@ fn recorded(kind: &str) -> Option<Json> {
 
 const KINDS: [&str; 4] = ["torus3d", "block", "ring", "tree"];
 
-/// Machine of a recorded run, read from generated files. `weights` are the weights of its nodes.
+/// `weights` are the weights of the nodes.
 fn machine(case: &Json, name: &str, weights: Option<&Json>) -> Reading {
     let machine = &case["machines"][name];
     let list = machine["nodes"].as_str().unwrap();
@@ -567,7 +565,7 @@ fn every_recorded_anchor_and_fragmentation_is_the_same() {
     assert!(held.len() >= 10);
 }
 
-/// The scenario of a study whose machine is a model of Nvidia's topograph, as a TOML table.
+/// Scenario of a machine that is a model of Nvidia's topograph.
 fn modelled(folder: &Path, machine: &str) -> Result<toml::Table, String> {
     let text =
         format!("machine = {{ {machine} }}\nworkload = 'lublin'\nmeasure = {{ jobs = 5 }}\n");

@@ -44,7 +44,7 @@ fn run_in(folder: &Path, text: &str, threads: usize) -> Finished {
     run(&study(text, &[]), &options).unwrap()
 }
 
-/// Texts of the three CSV tables that a results folder derives from its runs.
+/// Three CSV tables that a results folder derives from its runs.
 fn tables(folder: &Path) -> Vec<String> {
     ["summary.csv", "by_size.csv", "comparison.csv"]
         .map(|name| fs::read_to_string(folder.join(name)).unwrap())

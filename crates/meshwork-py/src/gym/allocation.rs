@@ -26,15 +26,11 @@ pub(super) struct Allocation {
     episode: Episode,
     topology: Topology,
     bases: FreeBases,
-    /// Sides of the block that the oldest waiting job requests.
     wanted: Option<Dims>,
 }
 
 impl Allocation {
-    /// Creates an environment for the machine in `script`.
-    ///
-    /// # Errors
-    /// If the machine is flat, so that it has no blocks.
+    /// Returns an error if the machine is flat, so that it has no blocks.
     pub(super) fn new(script: Script, catalogue: &Catalogue) -> Result<Allocation, String> {
         let catalogue = catalogue.with(&AGENT).map_err(|error| error.to_string())?;
         let machine = machine(&script, Some(AGENT.about.name), &catalogue)?;
@@ -60,7 +56,7 @@ impl Allocation {
     }
 }
 
-/// Sides of the block that a job requests on this topology.
+/// Sides of the requested block on this topology.
 fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     match shaped(request, Asks::Block, topology, ShapeRule::Squarest)? {
         Request::Block(sides) => Some(sides),
@@ -68,9 +64,7 @@ fn block(request: &Request, topology: &Topology) -> Option<Dims> {
     }
 }
 
-/// Allocator of an allocation environment, in which the agent itself chooses the nodes of jobs.
-///
-/// The allocator only tells which blocks fit the empty machine.
+/// The agent chooses nodes; this allocator only tells which blocks fit the empty machine.
 static AGENT: AllocatorEntry = first_fit::ENTRY
     .described(first_fit::ENTRY.about.renamed("Agent").params(&[]))
     .serves(&Wiring::ALL)

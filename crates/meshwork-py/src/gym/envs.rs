@@ -14,11 +14,11 @@ use crate::catalogue;
 use crate::error::{failed, wrong};
 use crate::running::{Active, guarded};
 
-/// One environment, whether its episode has ended, and the number of its next episode.
+/// Environment, whether its episode has ended, and its next episode.
 struct Slot {
     env: Box<dyn Env>,
     is_over: bool,
-    /// Number of the episode that begins at the next automatic reset.
+    /// Episode of the next automatic reset.
     next: u64,
 }
 
@@ -30,19 +30,19 @@ pub(crate) struct Envs {
     threads: Option<rayon::ThreadPool>,
     process: u32,
     masks: bool,
-    /// How many flags and how many numbers an observation has, and how many actions there are.
+    /// Flags and numbers of an observation, and actions.
     sizes: [usize; 3],
     flags: Arc<[AtomicU8]>,
     numbers: Arc<[AtomicU64]>,
     mask: Arc<[AtomicU8]>,
-    /// Outcome of the last decision of each environment.
+    /// Outcomes of the last decisions.
     ///
-    /// It consists of the reward, the current time, whether the episode has ended, and whether the
-    /// action was invalid.
+    /// Each is the reward, the current time, whether the episode has ended, and whether the action
+    /// was invalid.
     outcome: Arc<[AtomicU64]>,
 }
 
-/// Number of values in the outcome of a decision.
+/// Values in the outcome of a decision.
 const OUTCOME: usize = 4;
 
 impl Envs {
@@ -92,8 +92,7 @@ impl Envs {
         })
     }
 
-    /// Writes the observation of an environment and the outcome of a decision to its part of the
-    /// memory.
+    /// Writes an observation and an outcome to the environment's part of the memory.
     fn show(&self, at: usize, slot: &mut Slot, step: Step) {
         let [flags, numbers, actions] = self.sizes;
         let (flag, number) = (&self.flags[at * flags..], &self.numbers[at * numbers..]);
@@ -121,8 +120,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Takes one action in an environment. If its episode has ended, begins the next episode
-    /// instead.
+    /// Takes an action, or begins the next episode if the current one has ended.
     fn step_at(&self, at: usize, action: u32) -> Result<(), String> {
         let mut slot = locked(&self.slots[at]);
         if slot.is_over {
@@ -136,7 +134,7 @@ impl Envs {
         Ok(())
     }
 
-    /// Calls a function for every environment, on all threads of the vector environment.
+    /// Uses all threads of the vector environment.
     fn each(
         &self,
         py: Python<'_>,

@@ -11,10 +11,9 @@ use toml::{Table, Value};
 
 use super::Script;
 
-/// Makes the scenario of the machine in `script`, without jobs.
+/// Machine in `script` with the named allocator, or that of the script, and without jobs.
 ///
-/// It has the named allocator or, if none is named, the allocator of the script's scenario. Outages
-/// and scheduler are left out: nothing fails on the machine, and only the agent starts jobs.
+/// Outages and scheduler are left out: nothing fails, and only the agent starts jobs.
 pub(super) fn machine(
     script: &Script,
     allocator: Option<&str>,
@@ -40,9 +39,9 @@ pub(super) fn machine(
     Scenario::read_in(catalogue, &table).map_err(|problem| problem.message)
 }
 
-/// A scheduler that starts the job that the agent has chosen, by its position in the queue.
+/// Starts the chosen job, by its position in the queue.
 ///
-/// The job starts on the given nodes or, without any, where the allocator places it.
+/// It starts on the given nodes or, without any, where the allocator places it.
 #[derive(Default)]
 struct Agent<'p> {
     starts: Option<(usize, Option<&'p Placement>)>,
@@ -58,22 +57,20 @@ impl Scheduler for Agent<'_> {
     }
 }
 
-/// The simulation of the first jobs of a workload, and how long they have waited.
+/// Simulation of the first jobs of a workload, and how long they have waited.
 pub(super) struct Episode {
     simulation: Simulation<'static>,
     waited: f64,
 }
 
 impl Episode {
-    /// An episode without jobs.
     pub(super) fn none(machine: &Scenario) -> Result<Episode, String> {
         Episode::of(machine, 0, Box::new(std::iter::empty()))
     }
 
     /// Begins an episode and advances to its first decision.
     ///
-    /// The first decision is at the instant at which a job first waits. If no job ever arrives, the
-    /// episode advances to its end.
+    /// That is when a job first waits. If no job ever arrives, the episode advances to its end.
     pub(super) fn begin(
         script: &Script,
         machine: &Scenario,
@@ -98,19 +95,18 @@ impl Episode {
         Ok(Episode { simulation, waited: 0.0 })
     }
 
-    /// The machine of the episode and its queue.
     pub(super) fn cluster(&self) -> &Cluster<'static> {
         self.simulation.cluster()
     }
 
-    /// Whether no decision is left, because all jobs of the episode have started.
+    /// Whether all jobs of the episode have started.
     pub(super) fn is_over(&self) -> bool {
         self.cluster().waiting_jobs() == 0 && self.simulation.next_arrival().is_none()
     }
 
-    /// Starts the waiting job at a position of the queue. Returns whether it could start.
+    /// Starts the waiting job at a position of the queue. `false` if it could not start.
     ///
-    /// The job starts on the given nodes or, without any, where the allocator places it.
+    /// It starts on the given nodes or, without any, where the allocator places it.
     pub(super) fn start(&mut self, at: usize, nodes: Option<&Placement>) -> Result<bool, String> {
         self.decide(Agent { starts: Some((at, nodes)), has_started: false })
     }
@@ -120,8 +116,7 @@ impl Episode {
         Ok(agent.has_started)
     }
 
-    /// Advances to the next departure or arrival of a job. Returns `false` if there will be
-    /// neither.
+    /// Advances to the next departure or arrival. `false` if there will be neither.
     ///
     /// If `only_departures` is set and a job runs, advances to the next departure. After the result
     /// `false`, only an action of the agent changes the state.
@@ -153,13 +148,12 @@ impl Episode {
         Ok(())
     }
 
-    /// Returns the total time for which jobs have waited since the last call.
+    /// Total wait of jobs since the last call.
     pub(super) fn take_waited(&mut self) -> f64 {
         std::mem::take(&mut self.waited)
     }
 }
 
-/// The first `left` jobs of a workload.
 fn first(mut jobs: Submissions, mut left: u64) -> Submissions {
     Box::new(std::iter::from_fn(move || {
         if left == 0 {

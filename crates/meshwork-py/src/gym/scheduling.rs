@@ -19,15 +19,12 @@ pub(super) struct Scheduling {
     machine: Scenario,
     episode: Episode,
     window: usize,
-    /// Number of running jobs that the agent observes.
+    /// Observed running jobs.
     seen: usize,
 }
 
 impl Scheduling {
-    /// Creates an environment for the machine in `script`.
-    ///
-    /// # Errors
-    /// If the machine has several sites.
+    /// Returns an error if the machine has several sites.
     pub(super) fn new(
         script: Script,
         window: usize,

@@ -17,7 +17,6 @@ use super::site::Site;
 use super::{Instance, instance};
 use crate::place::{Placement, placement};
 
-/// Builds the allocator that is registered in Python under the name in `params`.
 pub(crate) fn build(params: &Params, topology: &Wired) -> Result<Box<dyn Allocator>, Problem> {
     let instance = instance("allocator", params, std::slice::from_ref(topology));
     let made = Python::attach(|py| -> PyResult<_> {
@@ -49,7 +48,7 @@ impl InPython {
         placement(&answer, self.site.get().topology()).map(Some)
     }
 
-    /// Reason why a placement is invalid; `None` if it is valid.
+    /// Reason why a placement is invalid, if it is.
     fn is_wrong(placement: &Nodes, request: &Request, site: &Model) -> Option<String> {
         let grid = site.grid();
         if u64::from(placement.len()) < request.nodes() {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::error::{failed, of_panic};
 
-/// Slot through which Python objects access a Rust value, but only while the value is lent.
+/// Gives Python objects access to a Rust value, but only while the value is lent.
 pub(super) struct Lent<T>(Mutex<Option<NonNull<T>>>);
 
 // SAFETY: the pointer is dereferenced only under the mutex, and only during `lend`, in which its
@@ -23,14 +23,14 @@ unsafe impl<T> Send for Lent<T> {}
 unsafe impl<T> Sync for Lent<T> {}
 
 impl<T> Lent<T> {
-    /// Creates a slot in which no value is lent.
     pub(super) fn nothing() -> Lent<T> {
         Lent(Mutex::new(None))
     }
 
-    /// Lends a value through the slot while `act` runs.
+    /// Lends a value while `act` runs.
     ///
     /// # Safety
+    ///
     /// While `act` runs, the pointer must refer to a valid value that has no other user.
     unsafe fn lend<R>(&self, py: Python<'_>, value: NonNull<T>, act: impl FnOnce() -> R) -> R {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
@@ -40,7 +40,7 @@ impl<T> Lent<T> {
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Calls a function with the lent value. A panic of the function becomes a Python exception.
+    /// Panics of the function become Python exceptions.
     pub(super) fn with<R>(&self, what: &str, act: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let lent = match self.0.try_lock() {
             Ok(lent) => lent,
@@ -62,7 +62,7 @@ impl<T> Lent<T> {
     }
 }
 
-/// Lends a cluster to a scheduler in Python while `act` runs.
+/// Lends a cluster to a scheduler while `act` runs.
 pub(super) fn lend_cluster<R>(
     py: Python<'_>,
     place: &Lent<meshwork::cluster::Cluster<'static>>,
@@ -75,7 +75,7 @@ pub(super) fn lend_cluster<R>(
     unsafe { place.lend(py, NonNull::from(cluster).cast(), act) }
 }
 
-/// Lends the sites' offers for a job to a selector in Python while `act` runs.
+/// Lends the sites' offers to a selector while `act` runs.
 pub(super) fn lend_offers<R>(
     py: Python<'_>,
     place: &Lent<meshwork::offer::Offers<'static>>,

@@ -16,7 +16,7 @@ fn metric(about: &'static About, machine: &[Wired]) -> Instance {
     made("metric", about.name, machine, |py| Ok(PyDict::new(py)))
 }
 
-/// Makes the function that computes a finished job's value, for a metric that is a mean over jobs.
+/// Finished job's value, for a metric that is a mean over jobs.
 pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     let (instance, sites) = (metric(about, machine), sites(machine));
     Box::new(move |running: &Running, now: Time, _: &Rules| {
@@ -32,7 +32,7 @@ pub(crate) fn value(about: &'static About, machine: &[Wired]) -> JobValue {
     })
 }
 
-/// Makes the gauge, a metric that observes the whole run and gives one final result.
+/// Gauge that observes the whole run and gives one final result.
 pub(crate) fn gauge(about: &'static About, machine: &[Wired]) -> Box<dyn Gauge> {
     Box::new(Watching(InPython::new(metric(about, machine), machine)))
 }

@@ -32,7 +32,7 @@ use crate::place::Topology;
 use crate::running::{give_up, note_asker};
 use crate::values::from_toml;
 
-/// Makes an instance of a registered class, with the parameters that a study gives it.
+/// Instance of a registered class, with a study's parameters.
 fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance {
     made(kind, params.name(), machine, |py| {
         let given = PyDict::new(py);
@@ -43,7 +43,7 @@ fn instance(kind: &'static str, params: &Params, machine: &[Wired]) -> Instance 
     })
 }
 
-/// Makes an instance of a registered class, with the parameters that `given` returns.
+/// Instance of a registered class, with the parameters that `given` returns.
 fn made(
     kind: &'static str,
     name: &str,
@@ -70,7 +70,7 @@ fn made(
     })
 }
 
-/// A Python object that is called during a run: a strategy, a workload, a metric or an observer.
+/// Strategy, workload, metric or observer in Python.
 pub(crate) struct Instance {
     kind: &'static str,
     name: Arc<str>,
@@ -86,8 +86,8 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Wraps a Python object for the run of this thread. Its flags and optional methods are looked
-    /// up once, here.
+    /// Wraps an object for the run of this thread. Its flags and optional methods are looked up
+    /// once, here.
     pub(crate) fn of(kind: &'static str, name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         note_asker(object.py())?;
         let flag =
@@ -108,18 +108,17 @@ impl Instance {
         })
     }
 
-    /// Ends the run because the object raised an exception.
+    /// Ends the run after an exception.
     fn give_up(&self, doing: &str, cause: PyErr) -> ! {
         give_up(&format!("the {} `{}` raised {doing}", self.kind, self.name), Some(cause))
     }
 
-    /// Ends the run because the object gave an invalid answer.
+    /// Ends the run after an invalid answer.
     fn break_off(&self, what: &str) -> ! {
         give_up(&format!("the {} `{}` {what}", self.kind, self.name), None)
     }
 
-    /// An independent copy of the object, made by its method `fork` or by `copy.deepcopy`. A
-    /// stateless object is not copied but shared.
+    /// Copies the object by its method `fork` or by `copy.deepcopy`. A stateless object is shared.
     fn fork(&self) -> Instance {
         let object = Python::attach(|py| {
             if self.is_stateless {

@@ -12,10 +12,9 @@ use super::Instance;
 use super::job::Job;
 use crate::place::Placement;
 
-/// Topologies of the sites, to which placements on the sites refer.
+/// Topologies of the sites, for placements on them.
 pub(crate) type Sites = Arc<[Arc<Wired>]>;
 
-/// Copies the topologies of a machine, so that placements can refer to them.
 pub(crate) fn sites(machine: &[Wired]) -> Sites {
     machine.iter().map(|one| Arc::new(one.clone())).collect()
 }
@@ -201,7 +200,7 @@ impl State {
     }
 }
 
-/// Names of the methods that an observer in Python may have.
+/// Methods that an observer in Python may have.
 const METHODS: [&str; 15] = [
     "arrived",
     "refused",
@@ -220,11 +219,10 @@ const METHODS: [&str; 15] = [
     "waited",
 ];
 
-/// An observer written in Python.
 pub(crate) struct InPython {
     instance: Instance,
     sites: Sites,
-    /// For each of [`METHODS`], whether the observer has it; methods that it lacks are not called.
+    /// Which of [`METHODS`] the observer has; others are not called.
     has: [bool; METHODS.len()],
 }
 
@@ -245,7 +243,7 @@ impl InPython {
         METHODS.iter().zip(self.has).any(|(name, has)| has && *name == method)
     }
 
-    /// Calls a method of the observer, if the observer has it.
+    /// Calls a method if the observer has it.
     fn tell<A: for<'py> PyCallArgs<'py>>(&self, method: &'static str, told: impl FnOnce() -> A) {
         if !self.has(method) {
             return;

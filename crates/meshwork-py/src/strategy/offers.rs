@@ -30,8 +30,8 @@ use crate::place::Placement;
 #[pyclass(frozen, module = "meshwork")]
 pub(crate) struct Offers {
     pub(super) lent: Lent<Model<'static>>,
-    /// Proposals that sites have made in this attempt to place a job. They are kept, since an
-    /// allocator that draws random numbers would propose another placement if it were called again.
+    /// Proposals of sites in this attempt to place a job. An allocator that draws random numbers
+    /// would propose another placement if it were called again.
     proposed: Mutex<BTreeMap<usize, Option<Proposal>>>,
 }
 
@@ -40,7 +40,7 @@ impl Offers {
         Offers { lent: Lent::nothing(), proposed: Mutex::default() }
     }
 
-    /// The proposal of a site in this attempt to place a job.
+    /// Proposal of a site in this attempt to place a job.
     pub(super) fn proposal(&self, site: usize) -> PyResult<Option<Proposal>> {
         let mut proposed = self.proposed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = proposed.get(&site) {

@@ -13,7 +13,6 @@ use super::cluster::Cluster;
 use super::lent::lend_cluster;
 use super::{Instance, instance};
 
-/// Builds the scheduler that is registered in Python under the name in `params`.
 pub(crate) fn build(params: &Params, topologies: &[Wired]) -> Result<Box<dyn Scheduler>, Problem> {
     let instance = instance("scheduler", params, topologies);
     let cluster = Python::attach(|py| Py::new(py, Cluster::new(topologies)));

@@ -13,7 +13,6 @@ use super::lent::lend_offers;
 use super::offers::Offers;
 use super::{Instance, instance};
 
-/// Builds the selector that is registered in Python under the name in `params`.
 pub(crate) fn build(params: &Params) -> Result<Box<dyn Selector>, Problem> {
     Ok(Box::new(InPython { instance: instance("selector", params, &[]) }))
 }

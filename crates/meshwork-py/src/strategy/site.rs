@@ -30,10 +30,9 @@ use crate::values::tuple;
 pub(crate) struct Site {
     topology: Arc<Wired>,
     free: Arc<[AtomicU8]>,
-    /// For each node, the number of the allocation that holds it; −1 if it is free. Allocations are
-    /// counted from 0.
+    /// Allocation that holds each node, counted from 0; −1 if it is free.
     holder: Arc<[AtomicI32]>,
-    /// For each node, the time at which it was allocated, stored as bits; NaN if it is free.
+    /// Time at which each node was allocated, as bits; NaN if it is free.
     since: Arc<[AtomicU64]>,
     state: Mutex<State>,
     arrays: [PyOnceLock<Py<PyAny>>; 3],
@@ -41,7 +40,7 @@ pub(crate) struct Site {
 
 #[derive(Clone)]
 struct State {
-    /// Free nodes as a bit set, with the same contents as the flags in `free`.
+    /// Bit set with the contents of the flags in `free`.
     words: Vec<u64>,
     claims: i32,
 }
@@ -49,7 +48,6 @@ struct State {
 const FREE: i32 = -1;
 
 impl Site {
-    /// A site with all nodes free.
     pub(crate) fn new(topology: Arc<Wired>) -> Site {
         let nodes = topology.grid().nodes();
         let each = 0..nodes;
@@ -67,7 +65,7 @@ impl Site {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy of the site that does not follow later changes.
+    /// Does not follow later changes.
     pub(crate) fn fork(&self) -> Site {
         Site {
             topology: Arc::clone(&self.topology),
@@ -85,8 +83,8 @@ impl Site {
 
     /// Updates the flags of the free nodes from the model.
     ///
-    /// Only those 64-bit words of the bit set are visited that have changed, so a call without
-    /// changes costs little.
+    /// Only changed 64-bit words of the bit set are visited, so a call without changes costs
+    /// little.
     pub(crate) fn sync(&self, free: &NodeSet) {
         let mut state = self.state();
         for (at, (mine, &theirs)) in state.words.iter_mut().zip(free.words()).enumerate() {
@@ -106,7 +104,6 @@ impl Site {
         }
     }
 
-    /// Records that a placement was allocated at the time `now`.
     pub(crate) fn claimed(&self, placement: &Nodes, now: Time) {
         let mut state = self.state();
         let (number, since) = (state.claims, now.units().to_bits());
@@ -119,7 +116,6 @@ impl Site {
         });
     }
 
-    /// Records that a placement was released.
     pub(crate) fn released(&self, placement: &Nodes) {
         let mut state = self.state();
         self.each(placement, |node| {
@@ -130,8 +126,7 @@ impl Site {
         });
     }
 
-    /// Resets the site to the model's state, in which these placements are held. The time of their
-    /// allocation becomes 0.
+    /// Resets the site to these held placements, allocated at time 0.
     pub(crate) fn set_to<'n>(
         &self,
         model: &Model,

@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use super::{Instance, instance};
 use crate::place::{request, request_for};
 
-/// Builds the sizing that is registered in Python under the name in `params`.
 pub(crate) fn build(params: &Params, topologies: &[Wired]) -> Result<Box<dyn Sizing>, Problem> {
     Ok(Box::new(InPython { instance: instance("sizing", params, topologies) }))
 }
@@ -88,7 +87,7 @@ impl InPython {
     }
 }
 
-/// Converts a size from a sizing in Python to the form of the demand's request.
+/// Size from a sizing in Python, in the form of the demand's request.
 ///
 /// In Python, a size is a number of processors if the request is a subcube or a count with
 /// constraints. The constraints are kept.

@@ -15,7 +15,6 @@ use super::ask::Rng;
 use super::{Instance, instance};
 use crate::values::repr;
 
-/// Builds the jobs of the workload that is registered in Python under the name in `params`.
 pub(crate) fn build(
     params: &Params,
     setting: &WorkloadContext<'_>,
@@ -35,7 +34,7 @@ pub(crate) fn build(
 struct Jobs {
     instance: Instance,
     jobs: Py<PyAny>,
-    /// Whether the owners of jobs, such as users, are read.
+    /// Whether owners of jobs, such as users, are read.
     owners: bool,
     given: u64,
     last: Time,
@@ -43,7 +42,7 @@ struct Jobs {
 }
 
 impl Jobs {
-    /// Row of the next job, or a message about an invalid job; `None` if there are no more jobs.
+    /// Next job, or a message about an invalid one; `None` if there are no more jobs.
     fn row(&self, py: Python<'_>) -> PyResult<Option<Result<Row, String>>> {
         let Some(given) = self.jobs.bind(py).try_iter()?.next().transpose()? else {
             return Ok(None);
@@ -110,8 +109,7 @@ impl Iterator for Jobs {
     }
 }
 
-/// The cells of a job, each with the name of its column. The job is a mapping, or an object with
-/// columns as attributes. Any other value gives an error message.
+/// Cells of a job by column name. The job is a mapping, or an object with columns as attributes.
 fn columns(given: &Bound<'_, PyAny>) -> PyResult<Result<Vec<(String, Cell<'static>)>, String>> {
     let no_job = || {
         format!(

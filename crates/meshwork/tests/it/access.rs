@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{SITES, job, machines, random_jobs, run, scenario, schedulers_for_all_wirings};
+use crate::common::{
+    SITES, job, machines, observed, random_jobs, run, scenario, schedulers_for_all_wirings,
+};
 use meshwork::alloc::ALLOCATORS;
-use meshwork::conformance::submissions;
 use meshwork::job::{Job, Owner, Request, Time};
 use meshwork::observe::{Event, JobId, Observer};
-use meshwork::scenario::{Outcome, Scenario};
+use meshwork::scenario::Scenario;
 use meshwork::topology::{Node, Topology};
 
 /// Observer that checks the invariants of every run with access rules.
@@ -73,7 +74,7 @@ fn range(site: usize, from: u32, to: u32) -> BTreeSet<(usize, Node)> {
     (from..to).map(|node| (site, node)).collect()
 }
 
-/// Random jobs of four users. Each job is in one of three partitions or in none.
+/// Random jobs of four users, each in one of three partitions or in none.
 fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Job> {
     let mut jobs = random_jobs(topology, count, load, seed);
     for (index, job) in jobs.iter_mut().enumerate() {
@@ -88,14 +89,7 @@ fn owned_jobs(topology: &Topology, count: usize, load: f64, seed: u64) -> Vec<Jo
     jobs
 }
 
-fn watched(study: &Scenario, jobs: Vec<Job>, mut warden: Warden) -> (Outcome, Warden) {
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut warden).unwrap();
-    (outcome, warden)
-}
-
-/// TOML keys of a machine with two overlapping partitions and a partition of all nodes.
-///
-/// The reservations are optional.
+/// TOML keys of a machine with two overlapping partitions and one of all nodes.
 fn apart(nodes: u32, windows: bool) -> String {
     let (third, half) = (nodes / 3, nodes / 2 + 1);
     let reservations = format!(
@@ -135,9 +129,7 @@ fn warden(study: &Scenario, nodes: u32, windows: bool, promises: bool) -> Warden
     }
 }
 
-/// Tests access rules under every scheduler that does not resize jobs.
-///
-/// Each scheduler runs with a few allocators, on machines of every wiring.
+/// Runs all schedulers that do not resize jobs, with a few allocators on machines of every wiring.
 #[test]
 fn nobody_runs_where_he_may_not() {
     let (mut finished, mut kept) = (0, 0);
@@ -162,7 +154,7 @@ fn nobody_runs_where_he_may_not() {
                 let mut jobs = owned_jobs(&topology, 80, 3.0, 5);
                 jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
                 let warden = warden(&study, nodes, windows, scheduler.plans);
-                let (outcome, warden) = watched(&study, jobs.clone(), warden);
+                let (outcome, warden) = observed(&study, jobs.clone(), warden);
                 if scheduler.serves_all {
                     assert_eq!(outcome.finished + outcome.refused, 80, "{text}");
                 }
@@ -176,7 +168,6 @@ fn nobody_runs_where_he_may_not() {
     assert!(finished > 3000 && kept > 800, "{finished} {kept}");
 }
 
-/// Tests that runs obey access rules even if the estimates of jobs are too long or too short.
 #[test]
 fn estimates_may_be_wrong() {
     for (machine, topology) in machines().into_iter().step_by(3) {
@@ -197,7 +188,7 @@ fn estimates_may_be_wrong() {
                     }
                 }
                 let warden = warden(&study, nodes, windows, false);
-                let (outcome, _) = watched(&study, jobs, warden);
+                let (outcome, _) = observed(&study, jobs, warden);
                 if scheduler.serves_all {
                     assert_eq!(outcome.finished + outcome.refused, 100, "{text}");
                 }
@@ -206,10 +197,6 @@ fn estimates_may_be_wrong() {
     }
 }
 
-/// Tests that access rules which restrict nothing do not change a run.
-///
-/// The rules tested are a partition of all nodes, and a reservation that ends before the first
-/// arrival.
 #[test]
 fn what_keeps_nothing_from_anyone_changes_nothing() {
     for (machine, topology) in machines() {
@@ -234,12 +221,9 @@ fn what_keeps_nothing_from_anyone_changes_nothing() {
     }
 }
 
-/// Tests that jobs in a partition start as they would on a separate machine of the partition's
-/// size.
+/// Jobs in a partition start as on a machine of its size, without reservations.
 ///
-/// Only schedulers without reservations are tested. Schedulers with reservations plan differently
-/// for the two: with sets of nodes in a partition, and with counts of nodes on a separate machine.
-/// So they may promise other starts.
+/// Others plan with sets of nodes in a partition, but with counts of nodes on a separate machine.
 #[test]
 fn a_partition_is_a_machine_of_its_size() {
     let both = "machine = { topology = 'flat', processors = 14,
@@ -295,8 +279,7 @@ fn sites_have_partitions_together() {
                 }
             }
         }
-        let mut places = Places(&sites, 0, study.topologies());
-        study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut places).unwrap();
+        let (_, places) = observed(&study, jobs, Places(&sites, 0, study.topologies()));
         assert!(places.1 > 10, "{}", scheduler.about.name);
     }
 }
@@ -313,9 +296,6 @@ fn says(transcript: &str, lines: &[&str]) {
     }
 }
 
-/// Tests that a job is refused at once if its partition is unknown, or never permits such a job.
-///
-/// A partition may limit the number of nodes and the time of a job.
 #[test]
 fn limits_by_hand() {
     let study = scenario(
@@ -348,8 +328,7 @@ fn limits_by_hand() {
     assert_eq!((outcome.finished, outcome.refused), (3, 4));
 }
 
-/// Tests a reservation with a schedule made by hand. Of four nodes, two are reserved for the user
-/// Ann from 10 to 20.
+/// Machine of four nodes, two of which are reserved for the user Ann from 10 to 20.
 #[test]
 fn a_reservation_by_hand() {
     let study = |scheduler: &str| {

@@ -9,6 +9,7 @@ mod segments;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::common::set;
 use meshwork::alloc::listed::anchors::{Anchors, Shape, Torus};
 use meshwork::alloc::listed::criteria::Criterion;
 use meshwork::alloc::listed::{
@@ -18,9 +19,7 @@ use meshwork::geometry::NodeSet;
 use meshwork::job::Time;
 use meshwork::rng::Stream;
 
-/// Torus in the form that the slow definition of the allocator uses.
-///
-/// The fields are the sides, the node at each position, and the shapes of the listed boxes.
+/// Sides of a torus, the node at each position, and the shapes of the listed boxes.
 struct Plain {
     sides: [u32; 3],
     cells: Vec<Option<u32>>,
@@ -81,7 +80,7 @@ impl Plain {
         all
     }
 
-    /// Corner of every listed box of a shape, in the order in which boxes are tried.
+    /// Corners of a shape's listed boxes, in the order in which boxes are tried.
     fn corners(&self, shape: &Shape, misread: Misread) -> Vec<[u32; 3]> {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.positions(shape, axis, misread));
         let mut corners = Vec::new();
@@ -101,7 +100,7 @@ impl Plain {
         corners
     }
 
-    /// Nodes of every listed box of a shape, in the order in which boxes are tried.
+    /// Nodes of a shape's listed boxes, in the order in which boxes are tried.
     fn anchors(&self, shape: &Shape, misread: Misread) -> Vec<BTreeSet<u32>> {
         let corners = self.corners(shape, misread);
         corners.into_iter().map(|corner| self.nodes_at(corner, shape)).collect()
@@ -159,8 +158,7 @@ fn cost(
     broken
 }
 
-/// Nodes of the best free box of all tori, by the definition. Of equally good boxes the earlier one
-/// wins.
+/// Best free box of all tori, by the definition. Of equally good boxes the earlier one wins.
 fn by_definition(
     toruses: &[Plain],
     weights: &[u32],
@@ -172,7 +170,7 @@ fn by_definition(
     best_anchor(toruses, weights, free, size, required, misread).map(|(nodes, _)| nodes)
 }
 
-/// The best free box for a job, with the index of its torus and of its shape.
+/// Best free box, with the index of its torus and of its shape.
 fn best_anchor(
     toruses: &[Plain],
     weights: &[u32],
@@ -225,8 +223,7 @@ fn best_anchor(
     best.map(|best| (best.nodes, best.entry))
 }
 
-/// Random machine of one or two tori. Some positions have no node, and some nodes are at two
-/// positions.
+/// One or two tori. Some positions have no node, and some nodes are at two positions.
 fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let mut toruses = Vec::new();
@@ -273,12 +270,6 @@ fn random_machine(rng: &mut Stream) -> (Vec<Plain>, u32) {
         toruses.push(Plain { sides, cells, shapes });
     }
     (toruses, next)
-}
-
-fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.into_iter().for_each(|node| set.insert(node));
-    set
 }
 
 fn built(toruses: &[Plain], count: u32) -> Anchors {
@@ -351,8 +342,7 @@ fn words_agree_with_sets_and_every_misreading_is_told_apart() {
     }
 }
 
-/// Value of a criterion by which free boxes are compared; lower is better. The value is computed
-/// from the positions in the box and next to it.
+/// Criterion's value, from the positions in the box and next to it; lower is better.
 fn worth(
     criterion: Criterion,
     torus: &Plain,

@@ -25,11 +25,10 @@ use meshwork::workload::{DEPENDENCIES, ESTIMATES, RESAMPLES};
 use meshwork::{alloc, network, observe, scenario, sched, select, sizing};
 use toml::Table;
 
-/// Names that the code of the model may not use, so that a run depends on nothing but its inputs.
+/// Names that model code may not use, so that a run depends only on its inputs.
 ///
-/// They belong to files, threads, clocks, the environment, printing and `unsafe`. Others are
-/// elementary functions whose last bit differs between platforms; the model takes these from
-/// `libm`.
+/// They belong to files, threads, clocks, the environment, printing and `unsafe`. Elementary
+/// functions whose last bit differs between platforms come from `libm` instead.
 const FORBIDDEN: &[&str] = &[
     "std::fs",
     "std::env",
@@ -74,15 +73,13 @@ const FORBIDDEN: &[&str] = &[
     "f64::cos",
 ];
 
-/// Proper names that a description of a parameter may begin with. All other descriptions begin in
-/// lower case.
+/// Proper names that may begin a description of a parameter; others begin in lower case.
 const PROPER: &[&str] = &["Poisson", "Weibull", "Erlang", "Lublin", "Gray", "TOML", "SWF", "EASY"];
 
-/// Name, without extension, of the only source file that may use the random number generator.
+/// Only source file, without extension, that may use the random number generator.
 const GENERATOR: &str = "rng";
 
-/// Names that two public types of the workspace share, each with a description of both types. All
-/// other names must be unique.
+/// Names that two public types share, each with both meanings. All other names are unique.
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Ended", "a job that ended, as a row of per-job output, and the end of a shard"),
     ("Instant", "a cell of a table of jobs, and an instant of a machine to be explained"),
@@ -90,8 +87,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("Outcome", "the results of a run, and a column of per-job output"),
 ];
 
-/// Folders of the model that have one file for each catalogue entry, and the entries of each
-/// folder.
+/// Folders of the model with one file per catalogue entry, and the entries of each folder.
 fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     vec![
         ("topology", abouts(TOPOLOGIES)),
@@ -104,7 +100,6 @@ fn folders() -> Vec<(&'static str, Vec<&'static About>)> {
     ]
 }
 
-/// Every family of names that a study can use, such as allocators.
 fn families() -> Vec<&'static Family> {
     vec![
         &alloc::FAMILY,
@@ -315,8 +310,7 @@ fn the_reader_of_source_sees_through_comments_strings_and_braces() {
     );
 }
 
-/// Checks a one-line description of an entry or parameter. It follows a name in lists, so it begins
-/// in lower case and does not end with a full stop.
+/// The description follows a name in lists: it begins in lower case and has no full stop.
 fn is_a_line(text: &str, place: &str) {
     assert!(!text.is_empty() && !text.contains('\n') && !text.contains("  "), "{place}: `{text}`");
     assert!(!text.ends_with('.') && text.trim() == text, "{place}: `{text}`");
@@ -324,8 +318,7 @@ fn is_a_line(text: &str, place: &str) {
     assert!(is_name || !text.starts_with(char::is_uppercase), "{place}: `{text}`");
 }
 
-/// Checks the descriptions of parameters, including those of nested tables, and counts the
-/// parameters.
+/// Checks descriptions of parameters, including nested tables, and counts the parameters.
 fn lint_params(place: &str, params: &[&Param], taken: &[&str]) -> usize {
     let mut names: BTreeSet<&str> = taken.iter().copied().collect();
     let mut count = 0;
@@ -367,7 +360,7 @@ fn is_snake_case(name: &str) -> bool {
         && !name.contains("__")
 }
 
-/// Reads from the table below a heading of `ARCHITECTURE.md` which modules each module may use.
+/// Modules that each module may use, from the table below a heading of `ARCHITECTURE.md`.
 ///
 /// A module may use only modules whose rows are above its own row.
 fn who_may_know_whom(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
@@ -392,7 +385,6 @@ fn who_may_know_whom(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
     rows
 }
 
-/// A source file of the model, without comments, the contents of strings, and tests.
 struct Source {
     path: PathBuf,
     /// Module path of the file, such as `["alloc", "first_fit"]`; empty for `lib.rs`.
@@ -406,8 +398,8 @@ impl Source {
         self.paths().into_iter().filter_map(|path| path.into_iter().next()).collect()
     }
 
-    /// Every path in the file that begins with `crate::` or `super::`, from the root of the crate.
-    /// A list in braces gives one path for each of its items.
+    /// Every path that begins with `crate::` or `super::`, from the root of the crate. A list in
+    /// braces gives one path per item.
     fn paths(&self) -> Vec<Vec<String>> {
         let mut found = Vec::new();
         let mut words = Words { rest: &self.code };
@@ -465,7 +457,6 @@ fn follow(words: &mut Words<'_>, base: &[String], found: &mut Vec<Vec<String>>) 
     found.push(path);
 }
 
-/// Splits Rust source text into identifiers and punctuation.
 struct Words<'a> {
     rest: &'a str,
 }
@@ -497,7 +488,6 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Names of the types that a source text declares `pub`.
 fn public_types(code: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut words = Words { rest: code };

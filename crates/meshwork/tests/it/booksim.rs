@@ -10,15 +10,12 @@ use meshwork::network::traffic::{Carried, Offered, TRAFFIC, carry};
 use meshwork::network::wormhole::{Preset, WormholeConfig};
 use meshwork::topology::Topology;
 
-/// Result of BookSim at one load.
-///
-/// The items are the load that BookSim carried, the packet latency including and excluding the time
-/// in the source queue, and the number of routers that a packet visits.
+/// Carried load, latency with and without the source queue, and routers that a packet visits.
 type Point = (f64, f64, f64, f64);
 
 struct Network {
     topology: Topology,
-    /// Configuration of the network, of which the field `buffer` replaces the buffer size.
+    /// Network configuration, of which the field `buffer` replaces the buffer size.
     setting: WormholeConfig,
     buffer: u32,
     /// Offered load at which saturation is measured. There BookSim carried the load `saturation`.
@@ -47,9 +44,11 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!(off.abs() <= share, "{what}: {ours:.4} for {theirs:.4}, off by {:.2} %", 100.0 * off);
 }
 
-/// Checks the latency of a network against BookSim within tolerances. They are 2 % up to 70 % of
-/// the saturation load, 3 % up to 80 %, and 4 % up to 90 %. At higher loads, where source queues
-/// settle very slowly, only the latency without the source queue is compared, within 6 %.
+/// Checks latency against BookSim within tolerances.
+///
+/// They are 2 % up to 70 % of the saturation load, 3 % up to 80 %, and 4 % up to 90 %. At higher
+/// loads, source queues settle very slowly, so only the latency without them is compared, within
+/// 6 %.
 fn agrees(network: &Network) {
     for &(load, latency, network_latency, routers) in network.points {
         let carried = offered(network, load, network.buffer, network.cycles);
@@ -73,9 +72,6 @@ fn agrees(network: &Network) {
     near(full.accepted, network.saturation, 0.02, &format!("{}, saturation", network.topology));
 }
 
-/// Network for the comparison, with `channels` virtual channels and buffers of 8 flits.
-///
-/// To measure saturation, the highest possible load, 1, is offered.
 fn network(
     topology: Topology,
     channels: u32,
@@ -178,7 +174,6 @@ fn a_hypercube() {
     agrees(&Network { cycles: 40_000, ..cube });
 }
 
-/// A 4-ary 3-tree of switches. Packets go up through random ports as far as needed, and then down.
 #[test]
 fn a_fat_tree() {
     let tree = network(
@@ -195,8 +190,10 @@ fn a_fat_tree() {
     agrees(&Network { full: 0.4, ..tree });
 }
 
-/// A dragonfly of 9 groups of 4 routers with 2 nodes each, on minimal paths. Links and credits take
-/// 10 cycles within a group and 100 cycles between groups; buffers have 256 flits.
+/// Dragonfly of 9 groups of 4 routers with 2 nodes each, on minimal paths.
+///
+/// Links and credits take 10 cycles within a group and 100 cycles between groups; buffers have 256
+/// flits.
 #[test]
 fn a_dragonfly() {
     let dragonfly = network(

@@ -31,8 +31,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::NoInputs;
 use toml::{Table, Value};
 
-/// Checks the rules for all entries of one kind, such as allocators, on two threads. Returns the
-/// numbers of cases that were checked.
+/// Checks all entries of one kind on two threads. Returns the numbers of cases.
 fn hold<E: Named + Sync>(
     entries: &[&'static E],
     check: fn(&Catalogue, &str) -> Result<Tried, Finding>,
@@ -92,34 +91,33 @@ fn every_network_keeps_the_rules() {
     assert!(tried.machines > 50 && tried.jobs > 2000, "{tried:?}");
 }
 
-/// Text of the error that the check of a faulty entry must return.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
 
-/// Test allocator that breaks its contract: first fit with one deliberate fault.
+/// Breaks an allocator's contract: first fit with one deliberate fault.
 struct Wrong {
     own: Box<dyn Allocator>,
-    /// Record of the nodes that the allocator believes to be held.
+    /// Nodes that the allocator believes to be held.
     held: Vec<u32>,
     fault: Fault,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// Fault: the allocator proposes nodes that other jobs hold.
+    /// Proposes nodes that other jobs hold.
     GivesHeldNodes,
-    /// Fault: the allocator never removes released nodes from its record of held nodes.
+    /// Never removes released nodes from its record.
     ForgetsReleases,
-    /// Fault: the allocator proposes a block only if its base is the lowest free node.
+    /// Proposes a block only if its base is the lowest free node.
     MissesBlocks,
-    /// Fault: the allocator changes its answer when the same request is repeated.
+    /// Changes its answer when the same request is repeated.
     ChangesAsItIsAsked,
-    /// Fault: placements depend on the number of releases, but the allocator declares no memory.
+    /// Uses the number of releases, but declares no memory.
     HasNoMemory,
-    /// Fault: after a certain number of claims, the allocator proposes no more placements.
+    /// Proposes nothing after a certain number of claims.
     Tires,
-    /// Fault: placements depend on the number of outages, but the allocator declares no memory.
+    /// Uses the number of outages, but declares no memory.
     GoesByHolders,
 }
 
@@ -185,8 +183,8 @@ impl Allocator for Wrong {
     }
 }
 
-/// Checks a test allocator, first fit with the given fault, and returns the text of the error. The
-/// entry has the properties of first fit, but the given value of the property `finds`.
+/// Error message for first fit with this fault. Only the property `finds` may differ from first
+/// fit.
 macro_rules! wrong {
     ($fault:ident, $finds:ident) => {{
         use meshwork::alloc::block::first_fit;
@@ -266,7 +264,7 @@ mod wrong_ones {
     use meshwork::{network, select};
     use smallvec::{SmallVec, smallvec};
 
-    /// Test scheduler that breaks its contract: it never starts every eighth job.
+    /// Breaks a scheduler's contract: it never starts every eighth job.
     #[derive(Default)]
     struct Forgetful {
         seen: usize,
@@ -303,9 +301,7 @@ mod wrong_ones {
         assert!(found.contains("it does not start it, though the machine is idle"), "{found}");
     }
 
-    /// Test scheduler that breaks its contract: it uses the ticket of a job that it has started.
-    ///
-    /// A ticket is the handle of a waiting job, and is invalid once the job has left the queue.
+    /// Breaks a scheduler's contract: it uses the ticket of a job that it has started.
     struct LooksBack;
 
     impl Scheduler for LooksBack {
@@ -330,7 +326,7 @@ mod wrong_ones {
         assert!(found.contains("it uses the ticket of a job that does not wait"), "{found}");
     }
 
-    /// Test scheduler: first come, first served, with a wake-up a fixed time after each pass.
+    /// First come, first served, with a wake-up a fixed time after each pass.
     struct Woken(f64);
 
     impl Scheduler for Woken {
@@ -364,8 +360,7 @@ mod wrong_ones {
         assert!(found.contains("but must name a finite instant after"), "{found}");
     }
 
-    /// Test scheduler that breaks its contract: it looks at nodes although it declares that it does
-    /// not. It starts nothing while the first node is held.
+    /// Breaks a scheduler's contract: it looks at nodes although it declares that it does not.
     struct Peeks;
 
     impl Scheduler for Peeks {
@@ -396,7 +391,7 @@ mod wrong_ones {
         assert!(found.contains("it declares not to look at which are free"), "{found}");
     }
 
-    /// Test sizing that breaks its contract: it gives each job twice the requested size.
+    /// Breaks a sizing's contract: it gives each job twice the requested size.
     struct Doubling;
 
     impl Sizing for Doubling {
@@ -432,8 +427,8 @@ mod wrong_ones {
         assert!(found.starts_with("the sizing `doubling`, on a 12 mesh, step "), "{found}");
     }
 
-    /// Test selector that breaks its contract: it uses only the first site. Jobs that only other
-    /// sites can hold wait for ever.
+    /// Breaks a selector's contract: it uses only the first site. Jobs that only other sites can
+    /// hold wait for ever.
     struct FirstOnly;
 
     impl Selector for FirstOnly {
@@ -471,7 +466,7 @@ mod wrong_ones {
         assert!(found.contains(expected), "{found}");
     }
 
-    /// Test network that breaks its contract: it never reports a job as finished.
+    /// Breaks a network's contract: it never reports a job as finished.
     struct Endless;
 
     impl Network for Endless {
@@ -526,9 +521,7 @@ fn rotation(table: &Table) -> Rotation {
     }
 }
 
-/// Calls `check` in each state of long random histories of claims and releases.
-///
-/// There is a history for every combination of the allocator's parameters on every machine.
+/// Calls `check` in each state of long random histories, for each parameter set and machine.
 fn in_random_histories(
     name: &str,
     mut check: impl FnMut(&Table, &Site, &mut Box<dyn Allocator>, &Request),
@@ -720,10 +713,10 @@ impl Observer for Promises {
     }
 }
 
-/// Tests that promised starts are kept even with an allocator that misses free blocks.
+/// Frame sliding may miss a promised block when more nodes are free than expected.
 ///
-/// Frame sliding may miss a promised block when more nodes are free than expected. A scheduler that
-/// kept only the time of a reservation, and not its block, would break dozens of promises.
+/// A scheduler that kept only the time of a reservation, and not its block, would break dozens of
+/// promises.
 #[test]
 fn promises_are_kept_by_an_allocator_that_misses_blocks() {
     for scheduler in ["easy", "conservative"] {

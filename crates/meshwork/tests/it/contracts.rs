@@ -17,7 +17,7 @@ use meshwork::topology::Topology;
 use meshwork::workload::{Submission, WorkloadEntry, lublin};
 use meshwork::{Catalogue, Component, NoInputs, RunError};
 
-/// Function that turns a correct placement of first fit into a wrong one.
+/// Turns a correct placement of first fit into a wrong one.
 #[derive(Clone, Copy)]
 struct Instead(fn(&Request, &Site, Placement) -> Option<Placement>);
 
@@ -43,7 +43,7 @@ impl Allocator for Gives {
     }
 }
 
-/// Catalogue with an allocator `mine`, which is first fit with modified placements.
+/// Catalogue with the allocator `mine`: first fit with modified placements.
 macro_rules! giving {
     ($instead:expr) => {{
         static ENTRY: AllocatorEntry = first_fit::ENTRY
@@ -61,9 +61,7 @@ fn node(base: u32, dimensions: usize) -> Placement {
     Block { base, sides: Dims::from_elem(1, dimensions) }.into()
 }
 
-/// Scenario on a mesh of 8 × 8 with the given components and 50 jobs of `lublin`.
-///
-/// A component is, for example, an allocator.
+/// Mesh of 8 × 8 with 50 jobs of `lublin` and the given components.
 fn scenario(catalogue: &Catalogue, parts: &[(&str, &str)]) -> Scenario {
     let workload = Component::new("lublin").with("jobs", 50);
     let builder = Scenario::builder().catalogue(catalogue).mesh([8, 8]).workload(workload);
@@ -75,7 +73,7 @@ fn error(catalogue: &Catalogue, parts: &[(&str, &str)]) -> RunError {
     scenario(catalogue, parts).run(0, &NoInputs, &mut ()).expect_err("the run ends with an error")
 }
 
-/// Content of an error: kind and name of the strategy that it blames, the job, and the message.
+/// Kind and name of the strategy that an error blames, the job, and the message.
 fn culprit(error: RunError) -> (&'static str, &'static str, Option<JobId>, String) {
     let sentence = error.to_string();
     assert!(!sentence.contains("bug"), "{sentence}");
@@ -147,9 +145,7 @@ fn an_allocator_that_finds_no_room_on_an_idle_machine() {
     assert!(what.starts_with("it finds no room for it, though the machine is idle"), "{what}");
 }
 
-/// Test scheduler that calls the function `act` in every pass, with the tickets of all arrivals.
-///
-/// A ticket is the handle of a waiting job.
+/// Calls `act` in every pass, with the tickets of all arrivals.
 struct Does {
     seen: Vec<Ticket>,
     act: fn(&mut Cluster<'_>, &[Ticket]),
@@ -247,7 +243,7 @@ fn a_scheduler_that_declares_less_may_leave_jobs_waiting() {
     assert_eq!(outcome.finished, 2);
 }
 
-/// Test selector that breaks its contract: it moves the proposed block to the site's first node.
+/// Breaks a selector's contract: it moves the proposed block to the site's first node.
 struct Shifts;
 
 impl Selector for Shifts {
@@ -279,7 +275,7 @@ fn a_selector_that_takes_what_no_allocator_gave() {
     assert!(what.contains("cannot be claimed"), "{what}");
 }
 
-/// Catalogue with a workload `mine` that consists of the given jobs.
+/// Catalogue with the workload `mine`, which consists of the given jobs.
 macro_rules! handing_out {
     ($jobs:expr) => {{
         static ENTRY: WorkloadEntry = lublin::ENTRY
@@ -337,9 +333,7 @@ fn jobs_that_no_run_can_have_are_named_with_their_workload() {
 
 #[test]
 fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
-    /// Test scheduler that breaks its contract: it rejects the same job in every pass.
-    ///
-    /// After the first pass, this job does not exist any more.
+    /// Breaks a scheduler's contract: it rejects the same job in every pass.
     static ENTRY: SchedulerEntry =
         fcfs::ENTRY.described(fcfs::ENTRY.about.renamed("own").params(&[])).build(|_, _| {
             let act: fn(&mut Cluster<'_>, &[Ticket]) = |cluster, seen| cluster.turn_away(seen[0]);
@@ -362,8 +356,7 @@ fn what_is_ours_is_called_a_bug_and_what_is_not_is_not() {
     assert!(nobodys.starts_with("the scheduler, job 0 at "), "{nobodys}");
 }
 
-/// Test allocator: first fit that counts the claims reported to it, by the kind of holder, such as
-/// a job or an outage.
+/// First fit that counts the claims reported to it, by the kind of holder.
 struct Told {
     own: Box<dyn Allocator>,
     counts: [u32; 4],
@@ -439,7 +432,6 @@ fn an_allocator_of_two_or_three_dimensions() {
     assert!(refused.starts_with(expected), "{refused}");
 }
 
-/// Tests that the checks of every start report nothing in random runs with a correct strategy.
 #[test]
 fn sound_strategies_are_let_alone() {
     struct Quiet;

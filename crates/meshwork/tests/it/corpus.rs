@@ -14,10 +14,9 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// Allocators without test cases, because a drawing of one block cannot show their placements.
+/// Allocators whose placements no drawing of one block can show, because they fold or split blocks.
 ///
-/// They fold a block, or give it in pieces that the switches of the machine join. Their tests are
-/// in rfold.rs and reconfigurable.rs.
+/// Their tests are in rfold.rs and reconfigurable.rs.
 const REJOINED: [&str; 4] = ["folding", "reconfigurable_blocks", "rfold", "reconfigurable"];
 
 fn cases(text: &str) -> Vec<Table> {
@@ -25,12 +24,11 @@ fn cases(text: &str) -> Vec<Table> {
     file["case"].as_array().unwrap().iter().map(|case| case.as_table().unwrap().clone()).collect()
 }
 
-/// Machine and held placements that the drawing of a test case shows.
+/// Machine and held placements of a test case's drawing.
 struct Drawn {
     site: Site,
-    /// Characters that mark the nodes in the drawing, in order of node index.
+    /// Marks of the nodes, in order of node index.
     marks: Vec<char>,
-    /// Held placements with the times of their claims, in the order in which they were claimed.
     held: Vec<(Placement, Time)>,
     now: Time,
 }
@@ -81,12 +79,11 @@ fn drawn(case: &Table) -> Drawn {
     Drawn { site, marks, held, now: case.get("now").map_or(Time::ZERO, time) }
 }
 
-/// Name of an allocator, from a text that also has the allocator's parameters.
 fn name_of(named: &str) -> &str {
     named.split(' ').next().unwrap()
 }
 
-/// The allocator that a text gives for a topology, such as "first_fit rotation=best".
+/// Allocator from a text such as "first_fit rotation=best".
 fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     let entry: &AllocatorEntry = entry(ALLOCATORS, name_of(named));
     let table: Table = named
@@ -104,7 +101,7 @@ fn built(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     (entry.build)(&params, topology).unwrap()
 }
 
-/// Text of the drawing with the placement that an allocator proposes for a request.
+/// Drawing with the proposed placement for a request.
 fn answer(mut allocator: Box<dyn Allocator>, drawn: &Drawn, request: &Request) -> String {
     // Claims are replayed one by one. The allocator is told of each claim while the site has only
     // the claims up to it.
@@ -171,7 +168,7 @@ fn placements() {
     assert!(checked >= 25, "only {checked} answers were checked");
 }
 
-/// Request from a number of nodes, or from a text such as `2x3` or a subcube's dimension after `^`.
+/// Number of nodes, or text such as `2x3` or a subcube's dimension after `^`.
 fn request(value: &Value) -> Request {
     if let Some(count) = value.as_integer() {
         return Request::Nodes(count as u32);
@@ -183,7 +180,7 @@ fn request(value: &Value) -> Request {
     }
 }
 
-/// Turns a text such as "window width=2" into TOML: the name, and parameters with quoted words.
+/// Turns "window width=2" into TOML: the name, and parameters with quoted words.
 fn inline(named: &str) -> String {
     let mut words = named.split(' ');
     let mut text = format!("name = '{}'", words.next().unwrap());
@@ -250,9 +247,7 @@ fn schedules() {
     }
 }
 
-/// Start of each waiting job of a test case under first come, first served.
-///
-/// The jobs that hold the drawn blocks end at the times that the case gives.
+/// Starts under first come, first served. The drawn blocks end at the times of the case.
 fn starts_as_blocks_end(case: &Table, drawn: &Drawn, named: &str) -> Vec<f64> {
     let number = |v: &Value| v.as_float().unwrap_or_else(|| v.as_integer().unwrap() as f64);
     let mut allocator = built(named, drawn.site.topology());

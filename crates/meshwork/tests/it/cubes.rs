@@ -19,8 +19,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Topology, Wiring};
 use toml::Table;
 
-/// A hypercube with an allocator and the placements held on it. The allocator is given as a text
-/// such as "buddy form='bitmap'".
+/// Hypercube with an allocator such as "buddy form='bitmap'", and the placements held on it.
 struct Machine {
     dimension: u32,
     asks: Asks,
@@ -42,7 +41,6 @@ impl Machine {
         Machine { dimension, asks, site: Site::new(topology, 1.0), allocator, held: Vec::new() }
     }
 
-    /// Hypercube and allocator after the given nodes have been claimed one by one.
     fn with_busy(named: &str, dimension: u32, busy: &[u32]) -> Machine {
         let mut machine = Machine::new(named, dimension);
         for &base in busy {
@@ -51,7 +49,6 @@ impl Machine {
         machine
     }
 
-    /// Subcubes that the allocator proposes for a request.
     fn serve(&mut self, request: &Request) -> Option<Vec<Subcube>> {
         let mut rng = Stream::new(1, 0, "draws");
         let placed = self.allocator.choose(Ask::new(request, &self.site, Time::ZERO, &mut rng))?;
@@ -59,14 +56,12 @@ impl Machine {
         Some(placed.blocks.iter().map(Subcube::of).collect())
     }
 
-    /// Subcube of dimension `k` that the allocator proposes.
     fn choose(&mut self, k: u32) -> Option<Subcube> {
         let cubes = self.serve(&Request::Subcube(k))?;
         assert_eq!(cubes.len(), 1, "{cubes:?}");
         Some(cubes[0])
     }
 
-    /// Every request that the allocator accepts on an empty hypercube.
     fn requests(&self) -> Vec<Request> {
         match self.asks {
             Asks::Nodes => (1..=1 << self.dimension).map(Request::Nodes).collect(),
@@ -74,8 +69,7 @@ impl Machine {
         }
     }
 
-    /// Nodes of the subcube of dimension `k` that the allocator proposes; empty if it proposes
-    /// none.
+    /// Nodes of the proposed subcube of dimension `k`; empty if there is none.
     fn nodes(&mut self, k: u32) -> Vec<u32> {
         self.choose(k).into_iter().flat_map(Subcube::nodes).collect()
     }
@@ -91,7 +85,6 @@ impl Machine {
         self.claim(Placement { blocks, parts: None });
     }
 
-    /// Claims the subcube of dimension `k` that the allocator proposes, and returns its nodes.
     fn take(&mut self, k: u32) -> Vec<u32> {
         let cube = self.choose(k).unwrap();
         self.claim_cubes(&[cube]);
@@ -296,9 +289,7 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Number of subcubes of dimension `k` that the allocator recognizes.
-///
-/// It recognizes a subcube if it finds the subcube when no other nodes are free.
+/// Number of subcubes that the allocator finds when no other nodes are free.
 fn recognised(named: &str, n: u32, k: u32) -> u32 {
     let found = every_cube(n, k).into_iter().filter(|&only| {
         let mut machine = Machine::new(named, n);
@@ -365,10 +356,9 @@ fn all_subcubes_are_those_of_the_definition() {
     }
 }
 
-/// Tests that the search for free subcubes agrees with the published form of the search.
+/// Published form: a set of free bases for each mask of dimensions.
 ///
-/// The published form has a set of free bases for each mask of dimensions. It is computed from the
-/// set for the mask without its highest dimension.
+/// It is computed from the set for the mask without its highest dimension.
 #[test]
 fn the_closure_over_all_masks_agrees() {
     for n in [5, 7, 8] {
@@ -398,7 +388,7 @@ fn the_closure_over_all_masks_agrees() {
     }
 }
 
-/// A random set of free nodes. The share of free nodes is random too, so that large subcubes occur.
+/// The share of free nodes is random too, so that large subcubes occur.
 fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
     let share = 1 + rng.below(20);
     let mut set = NodeSet::full(1 << n);
@@ -408,8 +398,9 @@ fn random_set(n: u32, rng: &mut Stream) -> NodeSet {
 
 // Histories.
 
-/// Compares an allocator with its reference implementation in every state of a random history. In
-/// it, subcubes and arbitrary free nodes are claimed, and released as a whole or in part.
+/// Compares an allocator with its reference implementation in each state of a random history.
+///
+/// Subcubes and arbitrary free nodes are claimed, and released as a whole or in part.
 fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     let mut rng = Stream::new(7, u64::from(n), named);
     let mut machine = Machine::new(named, n);
@@ -466,7 +457,7 @@ fn in_a_history(named: &str, n: u32, steps: u32, twin: &mut dyn Twin) {
     }
 }
 
-/// Random disjoint subcubes of a set of free nodes, at any position and along any dimensions.
+/// Disjoint subcubes at any position and along any dimensions.
 fn arbitrary_free_cubes(free: &NodeSet, n: u32, rng: &mut Stream) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -556,10 +547,9 @@ fn prime_cube_graph_is_its_definition() {
     }
 }
 
-/// Tests the published rule for the effect of a claim on the list of prime cubes.
+/// A prime cube with claimed nodes is replaced by the largest subcubes of its other nodes.
 ///
-/// A prime cube with claimed nodes is replaced by the largest subcubes of its other nodes. Of
-/// these, subcubes within another prime cube are dropped.
+/// Of these, subcubes within another prime cube are dropped.
 #[test]
 fn a_claim_changes_the_primes_as_published() {
     for n in 2..=7 {
@@ -603,9 +593,7 @@ fn noncubic_is_its_definition() {
     }
 }
 
-/// Tests that the two forms of the buddy system accept the same requests.
-///
-/// They choose the same block if the smallest sufficient block is also the lowest one.
+/// Two buddy systems choose the same block if the smallest sufficient block is the lowest.
 #[test]
 fn the_two_forms_of_the_buddy_system_agree() {
     let (mut same, mut apart) = (0, 0);

@@ -15,7 +15,6 @@ use meshwork::registry::{About, DefaultValue, Kind, Param, Range};
 use meshwork::workload::{NoInputs, Submission, Submissions, WorkloadEntry, lublin};
 use toml::{Table, Value};
 
-/// Error message for an entry that breaks a rule.
 fn sentence(found: Result<Tried, Finding>) -> String {
     found.expect_err("a rule is broken").to_string()
 }
@@ -67,8 +66,7 @@ fn jobs(change: impl Fn(usize, &mut Job)) -> Submissions {
     handed_out(jobs)
 }
 
-/// Checks a workload with the given jobs, added to the catalogue as `mine`. `$ends` says whether it
-/// ends by itself.
+/// Checks a workload with the given jobs; `$ends` says whether it ends by itself.
 macro_rules! workload {
     ($ends:expr, $jobs:expr) => {{
         static ENTRY: WorkloadEntry =
@@ -151,18 +149,13 @@ fn a_metric_that_breaks_a_rule_is_told_which() {
     assert!(found.contains("the same run gives ") && found.contains(" the second time"), "{found}");
 }
 
-/// Numerator and denominator of a test metric for one job.
-///
-/// The denominator sums the work of all jobs. The numerator sums the work of jobs that waited no
-/// longer than the parameter `above`.
+/// Share of work whose jobs waited no longer than the parameter `above`.
 fn in_time(job: &Running, now: Time, rules: &Rules) -> (f64, f64) {
     let work = f64::from(job.held) * job.service(now);
     (if job.wait() <= rules.params.number("above") { work } else { 0.0 }, work)
 }
 
-/// Tests the metric `in_time` for two jobs with a value computed by hand.
-///
-/// The second job waits until the first one ends.
+/// Two jobs of which the second waits until the first one ends.
 #[test]
 fn a_metric_is_a_ratio_of_sums_and_is_given_its_parameters() {
     let catalogue = metric!("in_time", Measure::Ratio(in_time));

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use crate::common::{SITES, Transcript, machines};
+use crate::common::{SITES, Transcript, machines, read};
 use meshwork::job::{Job, Owner, Time};
 use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
 use meshwork::observe::{Event, Observer};
@@ -16,7 +16,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::workload::table::Row;
 use meshwork::workload::{Inputs, Rows, Submission, WorkloadError};
 
-/// Inputs of a study: a table of jobs, or a log, in memory instead of in a file.
+/// A table of jobs, or a log, in memory instead of in a file.
 #[derive(Default)]
 struct Given {
     rows: Vec<Row>,
@@ -33,12 +33,7 @@ impl Inputs for Given {
     }
 }
 
-fn read(text: &str) -> Scenario {
-    Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
-}
-
-/// Scenario of 8 flat processors with a workload that reads a table of jobs. The arguments are
-/// further keys of the workload and of the study.
+/// Scenario of 8 flat processors; the arguments are further keys of the workload and the study.
 fn flat(workload: &str, more: &str) -> Scenario {
     read(&format!(
         "machine = {{ topology = 'flat', processors = 8 }}\n{more}\n\
@@ -46,8 +41,7 @@ fn flat(workload: &str, more: &str) -> Scenario {
     ))
 }
 
-/// Submission, start and end times of each job, by its number. A job that never ran ends when it is
-/// refused.
+/// Submissions, starts and ends by job number. A job that never ran ends when it is refused.
 #[derive(Default)]
 struct Course {
     submitted: BTreeMap<u64, Vec<f64>>,
@@ -84,8 +78,9 @@ fn course(scenario: &Scenario, given: &Given) -> Course {
     course
 }
 
-/// Random jobs of which about half have a predecessor, sometimes one that does not exist. Times are
-/// multiples of a tenth, so that several events often share an instant.
+/// About half of the jobs have a predecessor, sometimes one that does not exist.
+///
+/// Times are multiples of a tenth, so that several events often share an instant.
 fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0, "dependencies");
     let mut submit = 0.0;
@@ -115,10 +110,9 @@ fn rows(count: u64, nodes: u64, seed: u64) -> Vec<Row> {
         .collect()
 }
 
-/// Checks the submission and the start of each job.
+/// Checks submission and start of each job.
 ///
-/// A job must be submitted when its predecessor has ended and the think time has passed, and must
-/// not start before its submission.
+/// A job is submitted when its predecessor has ended and the think time has passed.
 fn check(rows: &[Row], course: &Course, held: bool, all: bool, what: &str) {
     let mut followed = 0;
     for row in rows {
@@ -177,8 +171,7 @@ fn no_job_starts_before_the_end_of_the_one_it_follows_and_the_think_time() {
     assert!(tried > 200, "{tried}");
 }
 
-/// Reference schedule: submission and start of each job under first come, first served on 8
-/// processors. It is computed instant by instant with plain lists.
+/// Submissions and starts under first come, first served on 8 processors, instant by instant.
 fn by_hand(rows: &[Row], held: bool) -> BTreeMap<u64, (f64, Option<f64>)> {
     let number = |row: &Row| row.job.unwrap();
     let submit = |row: &Row| row.submit.unwrap().at;
@@ -266,7 +259,7 @@ fn where_no_job_follows_another_a_replay_is_open() {
     }
 }
 
-/// A row of a table of jobs, with the number of the job's predecessor and the think time after it.
+/// `follows` is the number of the predecessor and the think time after it.
 fn row(job: u64, submit: f64, runtime: f64, nodes: f64, follows: Option<(u64, f64)>) -> Row {
     Row {
         job: Some(job),

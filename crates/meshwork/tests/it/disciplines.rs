@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{job, machines, random_jobs, run, scenario, starts, submissions};
+use crate::common::{job, machines, observed, random_jobs, run, scenario, starts, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::engine::simulate;
 use meshwork::job::{Job, Request, Time};
@@ -12,7 +12,7 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::topology::Topology;
 use toml::{Table, Value};
 
-/// An observer that records the waiting and running jobs at the end of every instant.
+/// Records the waiting and running jobs at the end of every instant.
 #[derive(Default)]
 struct Instants {
     waiting: BTreeMap<JobId, u32>,
@@ -30,7 +30,6 @@ struct Instant {
 }
 
 impl Instants {
-    /// Records the waiting and running jobs at the end of an instant.
     fn note(&mut self, now: Time) {
         let of = |jobs: &BTreeMap<JobId, u32>, class: u32| -> Vec<JobId> {
             jobs.iter().filter(|(_, c)| **c == class).map(|(id, _)| *id).collect()
@@ -115,8 +114,6 @@ fn the_lazy_scheduler_instant_by_instant() {
     assert_eq!(instants.seen, expected);
 }
 
-/// Workload in which a large job could starve behind small jobs.
-///
 /// Small jobs arrive so fast that some always run, and one job needs the whole machine.
 fn hostile(count: usize) -> Vec<Job> {
     let mut rng = Stream::new(7, 0, "hostile");
@@ -176,13 +173,12 @@ fn lazy_with_retry_serves_every_job_on_every_machine() {
     }
 }
 
-/// An observer that records every started job with its size class. Each size class has a queue.
+/// Records started jobs with their size classes. Each size class has a queue.
 #[derive(Default)]
 struct Order {
     waiting: BTreeMap<JobId, u32>,
     starts: Vec<(JobId, u32)>,
-    /// Whether the queue of the last started job's size class has been empty at an instant since
-    /// then.
+    /// Whether the queue of the last started job's class has been empty since then.
     emptied: bool,
 }
 
@@ -244,8 +240,7 @@ fn static_partitioning_never_mixes_sizes() {
     );
     let jobs = random_jobs(&Topology::hypercube(4).unwrap(), 1000, 2.0, 9);
     let whole = jobs.iter().filter(|job| job.request.size_class() == 4).count() as u64;
-    let mut seen = Partitions(BTreeMap::new());
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (outcome, seen) = observed(&study, jobs, Partitions(BTreeMap::new()));
     assert!(whole > 100);
     assert_eq!((outcome.refused, outcome.finished), (whole, 1000 - whole));
     let nodes = |class: u32| seen.0[&class].iter().copied().collect::<Vec<u32>>();
@@ -289,7 +284,6 @@ fn a_window_of_one_is_first_come_first_served_and_reservations_of_none_are_a_win
     }
 }
 
-/// Tests that under the scheduler `window` at most `skip_limit` later jobs start before a job.
 #[test]
 fn no_job_is_skipped_more_often_than_it_may_be() {
     let (machine, topology) = &machines()[2];
@@ -308,7 +302,7 @@ fn no_job_is_skipped_more_often_than_it_may_be() {
     }
 }
 
-/// Sizings that may fold a job, with parameters for machines with few processors.
+/// Sizings that may fold a job on a machine with few processors.
 const SIZINGS: [&str; 7] = [
     "'exact'",
     "{ name = 'rsr', max_folds = 2 }",
@@ -319,7 +313,7 @@ const SIZINGS: [&str; 7] = [
     "{ name = 'average_limit', average = 'requests' }",
 ];
 
-/// Observer that checks that only folded jobs take longer than their run time.
+/// Checks that only folded jobs take longer than their run time.
 #[derive(Default)]
 struct Services {
     folds: bool,
@@ -374,20 +368,12 @@ fn every_pairing_serves_each_job_for_its_time_and_no_longer_but_for_folding() {
                         allocator.about.name, scheduler.about.name
                     );
                     let study = scenario(&text);
-                    let mut services =
-                        Services { folds: sizing != "'exact'", ..Services::default() };
-                    let setup = study.setup(0).unwrap();
-                    let outcome =
-                        study.run_on(setup, submissions(jobs.clone()), &mut services).unwrap();
-                    let value = |name: &str| {
-                        outcome
-                            .metrics
-                            .iter()
-                            .find(|m| m.name == name)
-                            .unwrap()
-                            .value
-                            .unwrap_or(0.0)
-                    };
+                    let (outcome, services) = observed(
+                        &study,
+                        jobs.clone(),
+                        Services { folds: sizing != "'exact'", ..Services::default() },
+                    );
+                    let value = |name: &str| crate::common::value(&outcome, name).unwrap_or(0.0);
                     assert!(value("internal_fragmentation") >= 0.0, "{text}");
                     assert!(value("utilization") <= 1.0, "{text}");
                     if sizing == "'exact'" {
@@ -436,9 +422,7 @@ fn folding_never_and_folding_always_are_known_sizings() {
     }
 }
 
-/// Tests that folding breaks no reservation if estimates are exact.
-///
-/// This holds because a reservation fixes the size of its job.
+/// Promises are kept although jobs may be folded, as estimates are exact.
 #[test]
 fn promises_are_kept_to_jobs_that_may_be_folded() {
     struct Promises(BTreeMap<JobId, Time>, usize);
@@ -466,9 +450,8 @@ fn promises_are_kept_to_jobs_that_may_be_folded() {
                 );
                 let mut jobs = random_jobs(&topology, 100, 5.0, 41);
                 jobs.iter_mut().for_each(|job| job.estimate = job.runtime);
-                let mut promises = Promises(BTreeMap::new(), 0);
                 let study = scenario(&text);
-                study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut promises).unwrap();
+                let (_, promises) = observed(&study, jobs, Promises(BTreeMap::new(), 0));
                 made += promises.1;
             }
         }
@@ -476,7 +459,6 @@ fn promises_are_kept_to_jobs_that_may_be_folded() {
     assert!(made > 1000, "only {made} promises");
 }
 
-/// End of each job, in order of the arrivals of the jobs.
 fn ends(text: &str, jobs: Vec<Job>) -> Vec<Time> {
     struct Ends(BTreeMap<JobId, Time>);
     impl Observer for Ends {
@@ -554,7 +536,7 @@ fn a_block_is_folded_along_its_longer_side() {
     assert_eq!(ends(&text(ratio), jobs())[1], Time::new(1.0 + 6.0 * (5.0 / 3.0) * (3.0 / 2.0)));
 }
 
-/// Index of the first node of each job's placement, in order of the jobs' arrivals.
+/// First node of each job's placement, in order of arrival.
 fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     struct Firsts(Vec<Option<u32>>);
     impl Observer for Firsts {
@@ -569,11 +551,9 @@ fn first_nodes(text: &str, jobs: Vec<Job>) -> Vec<Option<u32>> {
     seen.0
 }
 
-/// Tests that `lazy` may place an overdue job between the releases of two jobs that end together.
+/// Two jobs end at 5, and the overdue head is placed between their releases.
 ///
-/// Two jobs end at instant 5. The overdue head of the queue is placed when the first of them has
-/// released its subcube, and the second has not yet. The free lists are then {7}, {4, 5} and {0 to
-/// 3}, and the smallest sufficient block is {4, 5}.
+/// The free lists are then {7}, {4, 5} and {0 to 3}, and the smallest sufficient block is {4, 5}.
 #[test]
 fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     let jobs = vec![cube(2, 0.0, 1.0), cube(1, 0.0, 5.0), cube(0, 0.0, 5.0), cube(1, 2.0, 1.0)];
@@ -583,12 +563,10 @@ fn lazy_places_as_if_subcubes_not_yet_given_back_were_held() {
     assert_eq!(firsts, [Some(0), Some(4), Some(6), Some(4)]);
 }
 
-/// Tests that backfilling places a later job as if the nodes promised to the head were held.
+/// The head is promised nodes 2 to 5, of which 2 and 3 will be released later.
 ///
-/// The head of the queue is promised nodes 2 to 5. Nodes 4 and 5 are free; nodes 2 and 3 will be
-/// released later. A small job that would run beyond that release is placed by best fit as if all
-/// four nodes were held. So it gets node 6, which has held neighbours on both sides, and not node
-/// 0, which has only one held neighbour.
+/// A small job that would run beyond that release is placed by best fit as if all four nodes were
+/// held. So it gets node 6, which has held neighbours on both sides, and not node 0.
 #[test]
 fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     let block = |at, length, runtime| job(at, Request::block(&[length]), runtime);
@@ -607,11 +585,10 @@ fn easy_places_a_later_job_as_if_what_is_promised_were_held() {
     assert_eq!(firsts, expected.map(Some));
 }
 
-/// Tests that a pass after one of several simultaneous ends treats the other jobs as running.
+/// In the pass after the first of two simultaneous ends, the second job still holds its nodes.
 ///
-/// Two jobs end at one instant, with a pass after each end. In the first pass the second job still
-/// holds its nodes. So a waiting job that needs the nodes of both starts only in the second pass,
-/// and a smaller job starts before it.
+/// So a waiting job that needs the nodes of both starts only in the second pass, and a smaller job
+/// starts before it.
 #[test]
 fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     let jobs = || {
@@ -631,9 +608,7 @@ fn a_pass_for_each_event_sees_the_events_of_an_instant_one_by_one() {
     assert_eq!(ends("passes = 'event'", "fcfs"), [4.0, 4.0, 5.0, 6.0]);
 }
 
-/// Tests that the threshold of `lazy` uses the rate of arrivals since the first arrival by default.
-///
-/// With `rate_from = "zero"`, the rate of arrivals since time 0 is used.
+/// The threshold of `lazy` counts arrivals since the first one, or since 0 if `rate_from = "zero"`.
 #[test]
 fn the_rate_of_arrivals_counts_from_the_first_or_from_zero() {
     let jobs = || {

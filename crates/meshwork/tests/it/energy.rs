@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use crate::common::{
-    SITES, job, machines, random_jobs, run, scenario, schedulers_for_all_wirings, starts,
+    SITES, job, machines, metric, observed, random_jobs, run, scenario, schedulers_for_all_wirings,
+    starts,
 };
 use meshwork::alloc::ALLOCATORS;
-use meshwork::conformance::submissions;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, MachineState, Observer};
@@ -18,16 +18,11 @@ use meshwork::sched::SCHEDULERS;
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::NoInputs;
 
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
-}
-
 fn assert_close(one: f64, other: f64, what: &str) {
     let slack = 1e-9 * (1.0 + one.abs().max(other.abs()));
     assert!((one - other).abs() <= slack, "{what}: {one} and {other}");
 }
 
-/// State of a processor: held, idle since an instant, or down.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Doing {
     Held,
@@ -35,27 +30,24 @@ enum Doing {
     Down,
 }
 
-/// Naive account of the energy of each processor, with which metrics of energy are compared.
+/// Energy of each processor, computed only from starts and ends of jobs and outages.
 ///
-/// The input is only the starts and ends of jobs and of outages. How long a processor slept is
-/// computed from the end of its idle time.
+/// How long a processor slept is computed from the end of its idle time.
 struct Accounts {
     topologies: Vec<Topology>,
     watts: [f64; 3],
     sleep_after: f64,
     wake_energy: f64,
-    /// State of each processor, and the time up to which its energy has been added to the sums.
+    /// Time up to which the processor's energy has been added to the sums.
     doing: BTreeMap<(usize, Node), (Doing, Time)>,
-    /// Number of jobs on each processor: 0 or 1, and for a moment 2 if running jobs swap nodes.
+    /// Jobs on each processor: 0 or 1, and for a moment 2 if running jobs swap nodes.
     holders: BTreeMap<(usize, Node), i32>,
-    /// Time of the first arrival of a job that is not refused; energy is measured from then on.
-    ///
-    /// It is `None` before this arrival.
+    /// First arrival of a job that is not refused; energy is measured from then on.
     begun: Option<Time>,
     joules: f64,
     asleep: f64,
     woken: u64,
-    /// Sleeping time that the engine reports to observers, to be compared with `asleep`.
+    /// Sleeping time reported to observers.
     told_asleep: f64,
     told_woken: u64,
     most: f64,
@@ -88,7 +80,6 @@ impl Accounts {
         }
     }
 
-    /// Handles the arrival of a job, refused or not. At the first one, all processors become idle.
     fn comes(&mut self, now: Time) {
         if self.doing.is_empty() {
             for (site, topology) in self.topologies.iter().enumerate() {
@@ -99,7 +90,7 @@ impl Accounts {
         }
     }
 
-    /// Sets all sums to zero at the first arrival, so that only energy from `now` on counts.
+    /// Resets all sums at the first arrival.
     fn begin(&mut self, now: Time) {
         self.bring_up_to(now);
         self.begun = Some(now);
@@ -131,7 +122,7 @@ impl Accounts {
         }
     }
 
-    /// Adds `jobs` to the number of jobs on each processor of a placement; `jobs` may be negative.
+    /// Adds `jobs`, which may be negative, to the jobs on each processor of a placement.
     fn take(&mut self, site: usize, placement: &Placement, now: Time, jobs: i32) {
         for node in placement.nodes(self.topologies[site].grid()) {
             let at = (site, node);
@@ -146,8 +137,7 @@ impl Accounts {
         }
     }
 
-    /// Closes the accounts of all processors at the end of a run, and compares the run's metrics
-    /// with them.
+    /// Closes all accounts, and compares the run's metrics with them.
     fn settle(&mut self, outcome: &Outcome, what: &str) {
         let Some(begun) = self.begun else { return };
         let end = outcome.end;
@@ -201,8 +191,7 @@ impl Observer for Accounts {
 }
 
 fn accounts_of(study: &Scenario, jobs: Vec<Job>, what: &str) -> (Outcome, Accounts) {
-    let mut accounts = Accounts::new(study);
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut accounts).unwrap();
+    let (outcome, mut accounts) = observed(study, jobs, Accounts::new(study));
     accounts.settle(&outcome, what);
     (outcome, accounts)
 }
@@ -217,9 +206,7 @@ const KINDS: [&str; 5] = [
      failures = { mtbf = 150, repair = 3, checkpoint = { every = 1.5, cost = 0.25 }, drain = [{ from = 10, until = 60, nodes = '3-6' }] }",
 ];
 
-/// Tests that the energy of a run is the sum of the energies of each processor in each state.
-///
-/// This is tested for every scheduler, with a few allocators on machines of every wiring.
+/// Runs every scheduler, with a few allocators on machines of every wiring.
 #[test]
 fn the_books_are_those_of_each_processor() {
     let (mut woken, mut asleep, mut finished) = (0, 0.0, 0);
@@ -261,9 +248,8 @@ fn sites_sleep_too() {
     }
 }
 
-/// Tests the energy of two processors with values computed by hand.
-///
 /// The first job holds both processors from 0 to 10. They are idle up to 15 and asleep up to 18.
+///
 /// The second job arrives at 18, waits 2 units of time until both are awake, and ends at 30.
 #[test]
 fn a_run_by_hand() {
@@ -310,7 +296,6 @@ fn a_run_by_hand() {
     assert_close(metric(&outcome, "wake_ups"), 0.0, "wake-ups of a span of work");
 }
 
-/// Tests that a processor does not fall asleep at an instant at which a job starts on it.
 #[test]
 fn nobody_falls_asleep_at_the_instant_of_a_start() {
     let study = scenario(
@@ -325,7 +310,6 @@ fn nobody_falls_asleep_at_the_instant_of_a_start() {
     assert_close(metric(&outcome, "asleep"), 1.0 / 16.0, "asleep");
 }
 
-/// Tests that modelling energy does not change a schedule if processors wake at once.
 #[test]
 fn watts_change_no_schedule() {
     for (machine, topology) in machines() {
@@ -359,10 +343,9 @@ fn watts_change_no_schedule() {
     }
 }
 
-/// Tests that the power of a machine never exceeds its cap.
+/// A job that alone would exceed the cap is refused at once; all others are served.
 ///
-/// Every job is served, or is refused at once if it alone would exceed the cap. If estimates are
-/// exact and processors wake at once, all reservations are kept.
+/// If estimates are exact and processors wake at once, all reservations are kept.
 #[test]
 fn the_cap_holds() {
     let (mut refused, mut finished) = (0, 0);
@@ -421,14 +404,11 @@ fn promises_are_kept(study: &Scenario, jobs: Vec<Job>, text: &str) {
             }
         }
     }
-    let mut promises = Promises::default();
-    study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut promises).unwrap();
+    let (_, promises) = observed(study, jobs, Promises::default());
     assert!(promises.1 > 10, "{text}: only {} promises", promises.1);
 }
 
-/// Tests that a large machine whose cap permits six busy processors behaves like one of six.
-///
-/// All jobs start at the same times on both machines.
+/// A large machine may hold six busy processors, a small one has six: all jobs start alike.
 #[test]
 fn a_cap_is_a_smaller_machine() {
     let small = Topology::flat(6).unwrap();
@@ -461,7 +441,6 @@ fn a_cap_is_a_smaller_machine() {
     }
 }
 
-/// Tests that all sites of a machine share one power cap.
 #[test]
 fn sites_share_a_cap() {
     for scheduler in schedulers_for_all_wirings() {
@@ -479,9 +458,8 @@ fn sites_share_a_cap() {
     }
 }
 
-/// Tests EASY backfilling under a power cap with a schedule made by hand.
+/// Four of eight processors may be busy. A job of four is promised a start at 10.
 ///
-/// Of eight processors, four may be busy. A job of four processors is promised a start at 10.
 /// Behind it, a job that ends before 10 starts, but no job that would need the promised job's
 /// power.
 #[test]
@@ -516,8 +494,7 @@ fn assert_mean(study: &Scenario, name: &str, theory: f64) {
     assert!(half_width < 0.05 * theory, "{name}: ± {half_width} around {mean} says nothing");
 }
 
-/// Scenario with given keys of the table `energy`. Its jobs have one processor and the mean run
-/// time 1.
+/// Jobs have one processor and the mean run time 1.
 fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = {processors} }}
@@ -528,10 +505,7 @@ fn queue(processors: u32, load: f64, energy: &str) -> Scenario {
     ))
 }
 
-/// Tests that the energy of an M/M/c queue agrees with the share of time for which servers are
-/// busy.
-///
-/// Each server is busy for the share ρ of the time.
+/// Each server of an M/M/c queue is busy for the share ρ of the time.
 #[test]
 fn mean_power_is_that_of_a_queue() {
     for (c, load) in [(1, 0.7), (8, 0.6)] {
@@ -541,10 +515,10 @@ fn mean_power_is_that_of_a_queue() {
     }
 }
 
-/// Tests the energy of an M/M/1 queue whose server sleeps after an idle time *a*.
+/// The server of an M/M/1 queue sleeps after an idle time *a*.
 ///
-/// Idle times are exponential with mean 1/λ. So the server sleeps for the share (1 − ρ) exp(−λa) of
-/// the time, and is woken λ (1 − ρ) exp(−λa) times in a unit of time.
+/// Idle times are exponential with mean 1/λ. So it sleeps for the share (1 − ρ) exp(−λa) of the
+/// time, and is woken λ (1 − ρ) exp(−λa) times in a unit of time.
 #[test]
 fn a_server_that_sleeps_is_that_of_theory() {
     let (load, after) = (0.4, 1.5);
@@ -556,10 +530,9 @@ fn a_server_that_sleeps_is_that_of_theory() {
     assert_mean(&study, "mean_power", power);
 }
 
-/// Tests the waits of an M/M/1 queue whose server sleeps and takes time to wake.
+/// The first job of a busy period waits for the waking.
 ///
-/// The first job of a busy period waits for the waking. This is Welch's queue with an exceptional
-/// first service (Operations Research 12, 1964).
+/// This is Welch's queue with an exceptional first service (Operations Research 12, 1964).
 #[test]
 fn waking_delays_as_theory_says() {
     let (load, after, wake): (f64, f64, f64) = (0.4, 1.0, 2.0);
@@ -571,7 +544,6 @@ fn waking_delays_as_theory_says() {
     assert_mean(&study, "turnaround", theory);
 }
 
-/// Tests that energy metrics are printed only if the study models energy.
 #[test]
 fn energy_is_told_where_it_is_asked_for() {
     let names = |text: &str| {

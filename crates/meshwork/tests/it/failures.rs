@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{
-    Diary, SITES, machines, random_jobs, run, scenario, schedulers_for_all_wirings,
+    Diary, SITES, machines, metric, observed, random_jobs, run, scenario,
+    schedulers_for_all_wirings,
 };
 use meshwork::alloc::ALLOCATORS;
 use meshwork::cluster::Cluster;
@@ -17,23 +18,21 @@ use meshwork::sched::Scheduler;
 use meshwork::topology::{Node, Topology};
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
-/// Observer that checks the invariants of every run with failures.
+/// Checks that no job holds a node out of service, and that interrupted jobs wait again.
 ///
-/// No job holds a node that is out of service, and interrupted jobs wait again. All node time of
-/// jobs goes into work that lasts, work lost by a failure, or checkpoints.
+/// All node time of jobs goes into work that lasts, work lost by a failure, or checkpoints.
 struct Books {
     topologies: Vec<Topology>,
     owners: BTreeMap<(usize, Node), JobId>,
     down: BTreeSet<(usize, Node)>,
     waiting: BTreeSet<JobId>,
-    /// For each job: its work that no failure has undone, the number of its interruptions, and its
-    /// processor time.
+    /// For each job: work that no failure has undone, interruptions, and processor time.
     jobs: BTreeMap<JobId, (f64, u32, f64)>,
     finished: u64,
     interrupted: u64,
     downs: u64,
     lost: f64,
-    /// Whether every job must do work equal to its run time, as it does on the network `ideal`.
+    /// Whether a job's work equals its run time, as on the network `ideal`.
     is_ideal: bool,
 }
 
@@ -114,15 +113,12 @@ impl Observer for Books {
 }
 
 fn books_of(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Books) {
-    let mut books =
-        Books::new(scenario, scenario.table()["network"]["name"].as_str() == Some("ideal"));
-    let setup = scenario.setup(0).unwrap();
-    let outcome = scenario.run_on(setup, submissions(jobs), &mut books).unwrap();
+    let (outcome, books) = observed(
+        scenario,
+        jobs,
+        Books::new(scenario, scenario.table()["network"]["name"].as_str() == Some("ideal")),
+    );
     (outcome, books)
-}
-
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
 }
 
 const KINDS: [&str; 4] = [
@@ -135,9 +131,7 @@ const KINDS: [&str; 4] = [
     "failures = { mtbf = 200, repair = 2.5, checkpoint = { every = 'daly', cost = 0.3 }, drain = [{ from = 40, nodes = '1', until = 90 }] }",
 ];
 
-/// Tests every scheduler on machines with failures of every kind.
-///
-/// Each scheduler runs with a few allocators, on machines of every wiring.
+/// Runs every scheduler, with a few allocators on machines of every wiring.
 #[test]
 fn nobody_runs_on_what_is_down_and_the_books_balance() {
     let (mut interrupted, mut finished, mut downs) = (0, 0, 0);
@@ -228,7 +222,6 @@ fn whole_blocks_switches_and_links_fail() {
     }
 }
 
-/// Tests that jobs which send messages restart after failures, in every network.
 #[test]
 fn jobs_with_messages_are_interrupted_too() {
     for network in ["hops", "link_load", "wormhole"] {
@@ -251,7 +244,7 @@ fn jobs_with_messages_are_interrupted_too() {
     }
 }
 
-/// Tests that a run with an infinite `mtbf` has exactly the output of a run without failures.
+/// With an infinite `mtbf`, the output is that of a run without failures.
 #[test]
 fn what_never_fails_changes_nothing() {
     let never = [
@@ -273,8 +266,6 @@ fn what_never_fails_changes_nothing() {
     }
 }
 
-/// Tests that outages do not depend on the running jobs, and that drawn jobs do not depend on
-/// failures.
 #[test]
 fn all_strategies_meet_the_same_outages() {
     struct Downs(Vec<(Time, Node)>, Vec<(Time, Request)>);
@@ -316,7 +307,7 @@ fn jobs(jobs: &[(f64, u32, f64, f64)]) -> Vec<Job> {
         .collect()
 }
 
-/// Begin of the present outage of each node that is out of service.
+/// Begin of the present outage of each node.
 type Outages = Arc<Mutex<BTreeMap<Node, Time>>>;
 
 struct Begins(Outages);
@@ -332,11 +323,11 @@ impl Observer for Begins {
     }
 }
 
-/// Scheduler that compares the outages among the busy nodes with the observed ones.
+/// Compares the outages among the busy nodes with the observed ones.
 struct Comparing {
     scheduler: Box<dyn Scheduler>,
     begins: Outages,
-    /// Number of outages that had lasted longer than the mean repair.
+    /// Outages that had lasted longer than the mean repair.
     postponed: Arc<Mutex<usize>>,
 }
 
@@ -368,7 +359,7 @@ fn a_postponed_repair_begins_no_new_outage() {
     assert!(*postponed.lock().unwrap() > 0);
 }
 
-/// Inputs of a study whose files are texts in memory.
+/// Files of a study as texts in memory.
 pub(crate) struct Text(pub(crate) &'static str);
 
 impl Inputs for Text {
@@ -389,9 +380,6 @@ fn diary(text: &str, trace: &'static str, list: &[(f64, u32, f64, f64)]) -> Vec<
     diary.0
 }
 
-/// Tests, in small cases, where in the queue an interrupted job waits again.
-///
-/// Also tests how much work checkpoints save.
 #[test]
 fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     let trace = "node,down,up\n0,4,6\n";
@@ -441,9 +429,7 @@ fn an_interrupted_job_waits_where_it_was_or_at_the_end() {
     );
 }
 
-/// Tests that schedulers which look ahead start no job that would run into a maintenance window.
-///
-/// Jobs under other schedulers are interrupted by the window.
+/// Schedulers without a look-ahead start jobs that the window interrupts.
 #[test]
 fn windows_are_seen_coming() {
     let text = |scheduler: &str, closure: &str| {
@@ -517,9 +503,7 @@ fn windows_are_seen_coming() {
     );
 }
 
-/// Tests that maintenance windows interrupt no job under schedulers that look ahead.
-///
-/// Estimates are exact. Every promised start must be kept too.
+/// Maintenance interrupts no job if estimates are exact, and every promised start is kept.
 #[test]
 fn who_looks_ahead_is_never_caught() {
     let windows = "failures = { maintenance = [{ from = 12, until = 15, nodes = '0-5' }, { from = 20, until = 31.5 },
@@ -562,17 +546,14 @@ fn who_looks_ahead_is_never_caught() {
                     job.runtime = job.estimate;
                     job.arrival = Time::new((job.arrival.units() * 8.0).round() / 8.0);
                 }
-                let mut kept = Kept(BTreeMap::new(), 0);
-                study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut kept).unwrap();
+                let (_, kept) = observed(&study, jobs, Kept(BTreeMap::new(), 0));
                 assert!(scheduler == "reservation" || kept.1 > 0, "{text}");
             }
         }
     }
 }
 
-/// Tests the share of nodes that are in service in the long run.
-///
-/// The share is mtbf / (mtbf + repair), for all distributions of the two times.
+/// The share of nodes in service is mtbf / (mtbf + repair), for all distributions of both times.
 #[test]
 fn availability_is_that_of_renewal_theory() {
     for (fails, theory) in [
@@ -606,7 +587,7 @@ fn availability_is_that_of_renewal_theory() {
     }
 }
 
-/// Mean and half-width of the 99.9 % interval of a metric over 20 replications.
+/// Mean and half-width of the 99.9 % interval over 20 replications.
 fn interval(study: &Scenario, name: &str) -> (f64, f64) {
     let values: Vec<f64> =
         (0..20).map(|r| metric(&study.run(r, &NoInputs, &mut ()).unwrap(), name)).collect();
@@ -691,7 +672,7 @@ fn queues_with_breakdowns_are_those_of_theory() {
     }
 }
 
-/// Mean time to complete work that is begun anew after each failure, including repairs.
+/// Mean time of work that begins anew after each failure, including repairs.
 fn without_failure(work: f64, mtbf: f64, repair: f64) -> f64 {
     (mtbf + repair) * (libm::exp(work / mtbf) - 1.0)
 }
@@ -741,7 +722,6 @@ fn checkpoints_waste_what_daly_says() {
     assert_eq!(metric(&one, "makespan").to_bits(), metric(&six, "makespan").to_bits());
 }
 
-/// Tests that a run which would never end because of failures stops with an error message.
 #[test]
 fn what_never_ends_is_said() {
     let endless = |text: &str, list: &[(f64, u32, f64, f64)]| {

@@ -4,14 +4,14 @@
 
 use std::io::BufRead;
 
-use crate::common::starts;
+use crate::common::{read, starts};
 use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::table::Row;
 use meshwork::workload::{Inputs, NoInputs, Rows, WorkloadError};
 
-/// Inputs of a study: a table of jobs in memory instead of in a file.
+/// A table of jobs in memory instead of in a file.
 struct Given(Vec<Row>);
 
 impl Inputs for Given {
@@ -24,7 +24,6 @@ impl Inputs for Given {
     }
 }
 
-/// A row for a table of jobs: submission, run time, estimate and processors.
 fn row(submit: f64, runtime: f64, estimate: f64, nodes: f64) -> Row {
     Row {
         submit: Some(submit.into()),
@@ -33,10 +32,6 @@ fn row(submit: f64, runtime: f64, estimate: f64, nodes: f64) -> Row {
         nodes: Some(nodes as u32),
         ..Row::default()
     }
-}
-
-fn read(text: &str) -> Scenario {
-    Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
 fn scenario(machine: &str, scheduler: &str, metrics: &str) -> Scenario {
@@ -75,7 +70,7 @@ fn a_small_job_that_comes_later_is_smallest_first() {
     assert_eq!(values(&scenario(flat, "sjf", UNFAIR), &rows), [Some(0.0), Some(0.0)]);
 }
 
-/// Random jobs with times in tenths, so that several events often share an instant.
+/// Times are multiples of a tenth, so that several events often share an instant.
 fn random(count: usize, nodes: u64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0, "fairness");
     let mut submit = 0.0;
@@ -222,9 +217,7 @@ fn the_earliest_deadline_first_and_those_without_one_last() {
     );
 }
 
-/// Tests that deadline order minimises the maximum lateness if all jobs arrive at once.
-///
-/// This is Jackson's rule for one processor.
+/// Jackson's rule for one processor.
 #[test]
 fn no_order_of_jobs_is_less_late_than_by_deadline() {
     let mut stream = Stream::new(5, 0, "deadlines");

@@ -65,7 +65,7 @@ fn transcripts_are_those_of_this_model_version() {
     }
 }
 
-/// Lines that only one of two tables of hashes has: the stored table and a new one.
+/// Lines that only one of the two tables of hashes has.
 fn differences(golden: &str, table: &str) -> String {
     let missing = |from: &str, sign: &str, other: &str| -> String {
         let other: std::collections::BTreeSet<&str> = other.lines().collect();

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::common::set;
 use meshwork::alloc::listed::blocks::Blocks;
 use meshwork::alloc::listed::ring::Rings;
 use meshwork::alloc::listed::runs::Runs;
@@ -16,22 +17,12 @@ use meshwork::geometry::NodeSet;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
-/// Number of decisions on each machine that the recorded file stores in full.
-///
-/// The file stores all further decisions as one hash for every hundred.
+/// Decisions per machine that the recorded file stores in full; further ones as hashes.
 const WRITTEN: usize = 40;
 
-/// Number of decisions that are compared on each machine.
 const DECISIONS: usize = 1600;
 
-fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.into_iter().for_each(|node| set.insert(node));
-    set
-}
-
-/// Cuts a machine into consecutive sets of nodes with the given sizes. Returns the sets and the
-/// number of all nodes.
+/// Consecutive sets of nodes with the given sizes, and the number of all nodes.
 fn cut(counts: &[u32]) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let part = |&count: &u32| {
@@ -57,10 +48,7 @@ fn rings(counts: &[u32], step: u32) -> (u32, Box<dyn Rule>) {
     (count, Box::new(Rings::new(count, parts)))
 }
 
-/// Number of nodes, and rule for a tree of switches.
-///
-/// `leaves` has the number of nodes of each leaf switch. `joins` has, for each further switch, the
-/// indices of the preceding switches below it.
+/// Each of `joins` lists the preceding switches below a further switch.
 fn tree(leaves: &[u32], joins: &[&[usize]]) -> (u32, Box<dyn Rule>) {
     let (count, parts) = cut(leaves);
     let mut list: Vec<Below> =
@@ -103,7 +91,7 @@ fn machines() -> Vec<(&'static str, u32, Box<dyn Rule>)> {
     ]
 }
 
-/// A random job with constraints, and a text that describes it.
+/// Random job with constraints, and a text that describes it.
 fn random_job(count: u32, rng: &mut Stream) -> (NodeRequest, String) {
     let mut pick = |most: u64| rng.below(most) as u32;
     let nodes = match pick(8) {
@@ -171,7 +159,6 @@ fn shown(set: &NodeSet) -> String {
     text
 }
 
-/// Every decision on one machine as a line of text.
 fn transcript(name: &str, count: u32, rule: &dyn Rule) -> Vec<String> {
     let mut rng = Stream::new(17, 0, name);
     let mut lines = Vec::new();

@@ -13,6 +13,7 @@
 //! | flat: runs, weights, contiguous jobs, long lists | `runs_agree…` |
 //! | torus3d: anchors | `anchors.rs` |
 
+use crate::common::set;
 use crate::list_twins;
 use crate::list_twins::{Job, Misread, Set, Tried, choose};
 use meshwork::alloc::listed::blocks::Blocks;
@@ -26,23 +27,14 @@ use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
-fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
-    let mut set = NodeSet::empty(count);
-    nodes.into_iter().for_each(|node| set.insert(node));
-    set
-}
-
-/// Slow reference implementation of a rule: a function that returns the nodes chosen for a job.
+/// Nodes that a rule chooses by its slow definition, or by a misreading of it.
 ///
-/// The arguments are the weights of nodes, the job, the required nodes, the free nodes, and a
-/// deliberate misreading of the rule, which the test must detect.
+/// The arguments are weights, job, required nodes, free nodes, and misreading.
 type Definition<'a> = &'a dyn Fn(&[u32], &Job, &Set, &Set, Misread) -> Tried;
 
-/// Compares a rule with its slow reference implementation on one machine.
+/// Compares a rule with its definition on random jobs and states of one machine.
 ///
-/// Jobs and states are random. The reference can also follow a misreading of the rule on purpose.
-/// If it then chooses other nodes, the test detects this misreading, and the misreading is removed
-/// from `untold`, the list of those not yet detected.
+/// A misreading that leads to other nodes is detected, and removed from `untold`.
 fn agree(
     name: &str,
     count: u32,
@@ -131,9 +123,7 @@ fn random_job(count: u32, free: &Set, rng: &mut Stream) -> Job {
     job
 }
 
-/// Number of all nodes, and a partition of them into sets of consecutive nodes.
-///
-/// The sets have the given sizes. If `uneven`, a set may have one node more or less.
+/// Partition into sets of consecutive nodes; if `uneven`, a size may differ by one.
 fn parts(sizes: &[u32], uneven: bool, rng: &mut Stream) -> (u32, Vec<Vec<u32>>) {
     let mut next = 0;
     let mut all = Vec::new();
@@ -235,7 +225,7 @@ fn rings_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// Random tree of switches, in the forms for the rule and for its slow reference implementation.
+/// Tree for the rule and for its definition.
 ///
 /// It begins with leaves; the switches of each level are then joined in groups of up to three.
 fn random_tree(rng: &mut Stream) -> (u32, Vec<Below>, list_twins::tree::Machine) {
@@ -328,9 +318,8 @@ fn runs_agree_with_their_definition_and_every_misreading_is_told_apart() {
     all_are_told(&untold);
 }
 
-/// Tests a job that requests base blocks for itself alone.
-///
 /// The job gets nodes outside the blocks that other jobs use, and holds all nodes of its blocks.
+///
 /// Any other job holds exactly the nodes that the rule chooses.
 #[test]
 fn a_job_with_blocks_of_its_own_holds_them_whole() {

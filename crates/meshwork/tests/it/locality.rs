@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{job, run, scenario};
+use crate::common::{job, metric, run, scenario};
 use meshwork::alloc::{ALLOCATORS, Allocator, Ask};
 use meshwork::job::{Request, Time};
 use meshwork::machine::Site;
@@ -26,18 +26,17 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// Nodes grouped by part of the machine: leaf switch or group. Each part has `size` nodes.
+/// Nodes grouped by leaf switch or group, each of `size` nodes.
 fn by_part(nodes: &[Node], size: u32) -> BTreeMap<u32, Vec<Node>> {
     let mut parts = BTreeMap::<u32, Vec<Node>>::new();
     nodes.iter().for_each(|&node| parts.entry(node / size).or_default().push(node));
     parts
 }
 
-/// Number of nodes that a job takes from each part of the machine if it uses as few parts as
-/// possible.
+/// Nodes that a job takes from each part of the machine if it uses few parts.
 ///
-/// It takes parts one by one. The next part is the one with the fewest free nodes that holds all
-/// missing nodes; if there is none, it is the one with the most free nodes.
+/// The next part is the one with the fewest free nodes that holds all missing nodes, or else the
+/// one with the most free nodes.
 fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     let mut parts = by_part(free, size);
     let mut shares = BTreeMap::new();
@@ -56,7 +55,7 @@ fn few(free: &[Node], size: u32, mut wanted: usize) -> BTreeMap<u32, usize> {
     shares
 }
 
-/// Number of nodes that a job takes from each part of the machine if it spreads evenly.
+/// Nodes that a job takes from each part of the machine if it spreads evenly.
 ///
 /// Each node comes from the part that has given the fewest so far and has a free node left; the
 /// first such part wins.
@@ -100,7 +99,7 @@ fn by_definition(name: &str, free: &[Node], topology: &Topology, wanted: usize) 
     }
 }
 
-/// Smallest number of parts of the machine that hold a job, by trying all sets of parts.
+/// Smallest number of parts that hold a job, by trying all sets of parts.
 fn fewest(free: &[Node], size: u32, wanted: usize) -> usize {
     let counts: Vec<usize> = by_part(free, size).into_values().map(|nodes| nodes.len()).collect();
     (0_u32..1 << counts.len())
@@ -169,9 +168,6 @@ fn every_choice_is_that_of_the_definition() {
     assert!(asked > 1000, "{asked}");
 }
 
-/// Tests that an allocator which needs a grid is refused on other machines.
-///
-/// The error message names suitable allocators.
 #[test]
 fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     let refused = |text: &str| {
@@ -189,9 +185,7 @@ fn a_block_on_a_fat_tree_is_refused_in_a_sentence() {
     );
 }
 
-/// Tests that the allocator `fewest_groups` gives shorter paths of packets than `random`.
-///
-/// One job runs on an empty machine, in each network that simulates messages.
+/// One job that uses few leaf switches sends shorter messages, in each simulated network.
 #[test]
 fn fewer_leaves_are_shorter_ways() {
     let service = |allocator: &str, network: &str, machine: &str| {
@@ -199,8 +193,7 @@ fn fewer_leaves_are_shorter_ways() {
             "machine = {{ {machine} }}\nallocator = '{allocator}'\nnetwork = {{ {network} }}"
         ));
         let (outcome, _) = run(&study, vec![job(0.0, Request::Nodes(8), 1.0)]);
-        let measured = outcome.metrics.iter().find(|measured| measured.name == "hops");
-        measured.unwrap().value.unwrap()
+        metric(&outcome, "hops")
     };
     for machine in [
         "topology = 'fat_tree', arity = 4, levels = 3",

@@ -146,7 +146,7 @@ fn a_log_that_is_written_reads_as_the_same_records() {
     }
 }
 
-/// Inputs of a study that opens local copies of logs by name.
+/// Opens local copies of logs by name.
 struct Logs;
 
 impl Inputs for Logs {
@@ -206,7 +206,7 @@ fn the_sdsc_log_splits_as_the_paper_on_grids_says() {
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln";
 
-/// All jobs of a workload, given as TOML, on a machine of 338 processors.
+/// Jobs of a workload in TOML, on a machine of 338 processors.
 fn jobs_of(workload: &str) -> Vec<Job> {
     let study =
         format!("workload = {{ {workload} }}\nmachine = {{ topology = 'flat', processors = 338 }}");
@@ -218,10 +218,9 @@ fn jobs_of(workload: &str) -> Vec<Job> {
     .collect()
 }
 
-/// Tests that the published size classes of the workload model `jann` agree with a log.
+/// The classes were measured on the jobs from June 26, 17:06, to September 12, 1996.
 ///
-/// The classes were measured on the jobs from June 26, 17:06, to September 12, 1996. A study that
-/// states the measured classes draws the same jobs as one with the defaults.
+/// A study that states the measured classes draws the same jobs as one with the defaults.
 #[test]
 fn the_classes_of_jann_are_measured_on_the_log() {
     if open(CTC).is_none() {
@@ -272,10 +271,9 @@ fn the_classes_of_jann_are_measured_on_the_log() {
     assert!(all > 9_900 && same as f64 > 0.98 * all as f64, "{same} of {all}");
 }
 
-/// Tests that 20 requested times cover 89 of 100 jobs in a log, and in the model made from it.
+/// 20 requested times cover 89 of 100 jobs, in this log and in the model made from it.
 ///
-/// In both, the longest requested time is the most frequent. The model was made from this log and
-/// three others.
+/// The longest is the most frequent. The model was made from this log and three others.
 #[test]
 fn requested_times_are_as_modal_as_the_model_of_tsafrir() {
     if open(CTC).is_none() {

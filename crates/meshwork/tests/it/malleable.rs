@@ -2,7 +2,7 @@
 //! conserved.
 
 use crate::common;
-use crate::common::{job, random_jobs, run, scenario, submissions};
+use crate::common::{job, metric, observed, random_jobs, run, scenario, submissions};
 use meshwork::cluster::{Cluster, Reshape, StartOptions};
 use meshwork::engine::Setup;
 use meshwork::job::{Dims, Job, Request, Time};
@@ -16,10 +16,7 @@ fn policies() -> impl Iterator<Item = &'static str> {
     SCHEDULERS.iter().filter(|s| s.malleable).map(|s| s.about.name)
 }
 
-/// Observer of schedulers that resize jobs.
-///
-/// It records the nodes that each job holds after each instant, the ends of jobs, and the processor
-/// time that jobs were given.
+/// Nodes of each job after each instant, ends of jobs, and processor time given to jobs.
 #[derive(Default)]
 struct Watch {
     holding: std::collections::BTreeMap<JobId, u32>,
@@ -62,8 +59,7 @@ impl Observer for Watch {
 }
 
 fn watched(study: &Scenario, jobs: Vec<Job>) -> (Outcome, Watch) {
-    let mut watch = Watch::default();
-    let outcome = study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut watch).unwrap();
+    let (outcome, watch) = observed(study, jobs, Watch::default());
     (outcome, watch)
 }
 
@@ -158,7 +154,7 @@ fn what_is_delivered_is_the_work_of_the_jobs() {
     }
 }
 
-/// Whether a job fits the empty machine. The engine refuses jobs that do not.
+/// Whether a job fits the empty machine; the engine refuses other jobs.
 fn can_be_held(job: &Job, topology: &Topology) -> bool {
     let asks = if topology.wiring() == meshwork::topology::Wiring::Flat {
         meshwork::form::Asks::Nodes
@@ -193,8 +189,7 @@ fn a_machine_of_several_sites_is_refused_in_a_sentence() {
     }
 }
 
-/// A scheduler for a row of eight nodes, whose two running jobs swap nodes when a third job
-/// arrives.
+/// On a row of eight nodes, two running jobs swap nodes when a third job arrives.
 struct Swap;
 
 impl Scheduler for Swap {
@@ -251,8 +246,7 @@ fn jobs_may_change_places() {
 fn metrics_of_jobs_that_are_resized() {
     let jobs = vec![whole(0.0, 10.0), whole(4.0, 10.0)];
     let (outcome, _) = run(&on_sixteen("'equipartition'"), jobs);
-    let value =
-        |name: &str| outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap();
+    let value = |name: &str| metric(&outcome, name);
     assert_eq!((value("wait"), value("turnaround"), value("service")), (0.0, 16.0, 16.0));
     assert_eq!((value("utilization"), value("makespan")), (1.0, 20.0));
     // Two jobs that ask for the whole machine, from 4 to 16.

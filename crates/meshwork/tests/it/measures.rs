@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{job, run, scenario, starts, submissions};
+use crate::common::{assert_near, job, run, scenario, starts, submissions, value};
 use meshwork::engine::RunError;
 use meshwork::job::{Job, Owner, Request, Time};
 use meshwork::observe::recorder::{OwnerAttribute, OwnerClass};
@@ -10,14 +10,9 @@ use meshwork::rng::Stream;
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::workload::{Submission, Unusable, WorkloadError};
 
-fn value(outcome: &Outcome, name: &str) -> Option<f64> {
-    outcome.metrics.iter().find(|m| m.name == name).unwrap_or_else(|| panic!("no {name}")).value
-}
-
 fn assert_values(outcome: &Outcome, expected: &[(&str, f64)]) {
     for (name, expected) in expected {
-        let found = value(outcome, name).unwrap_or_else(|| panic!("{name} was not measured"));
-        assert!((found - expected).abs() < 1e-12, "{name}: {found}, by hand {expected}");
+        assert_near(outcome, name, *expected);
     }
 }
 
@@ -363,10 +358,7 @@ fn batches_are_parts_of_the_whole() {
     assert!(wait.batches.windows(2).any(|pair| (pair[0] - pair[1]).abs() > 1e-3));
 }
 
-/// Observer that records waits and queue lengths.
-///
-/// The observer keeps the wait of each job in order of arrival, and the number of waiting jobs at
-/// each arrival.
+/// Waits in order of arrival, and number of waiting jobs at each arrival.
 #[derive(Default)]
 struct Waits {
     waits: std::collections::BTreeMap<u64, f64>,

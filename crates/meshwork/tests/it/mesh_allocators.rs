@@ -14,7 +14,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::{Grid, Node, Topology};
 use toml::Table;
 
-/// Catalogue entry and allocator that a text names, such as "first_fit rotation='best'".
+/// Entry and allocator of a text such as "first_fit rotation='best'".
 fn build(named: &str, topology: &Topology) -> (&'static AllocatorEntry, Box<dyn Allocator>) {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -25,7 +25,7 @@ fn build(named: &str, topology: &Topology) -> (&'static AllocatorEntry, Box<dyn 
     (entry, allocator)
 }
 
-/// Small grids of one to four dimensions, with and without wraparound. Some have sides of 1 and 2.
+/// Grids of one to four dimensions, with and without wraparound. Some sides are 1 or 2.
 fn grids(dimensions: &[usize]) -> Vec<Topology> {
     let sides: [&[u32]; 8] =
         [&[7], &[6, 5], &[9, 8], &[1, 6], &[2, 5], &[4, 3, 3], &[5, 4, 2], &[3, 2, 2, 3]];
@@ -37,12 +37,12 @@ fn grids(dimensions: &[usize]) -> Vec<Topology> {
     all
 }
 
-/// State of a machine, as the slow definitions of allocators use it.
+/// State of a machine for slow definitions.
 struct State {
     site: Site,
-    /// Time at which each node was claimed; `None` if the node is free.
+    /// Claim time of each node; `None` if the node is free.
     since: Vec<Option<f64>>,
-    /// For each held node, the number of blocks that were claimed before its block.
+    /// For each held node, the number of blocks claimed before its block.
     number: Vec<u32>,
     now: f64,
 }
@@ -52,7 +52,7 @@ impl State {
         self.site.grid()
     }
 
-    /// The node one step away along a dimension; `None` beyond the edge of a mesh.
+    /// One step along a dimension; `None` beyond the edge of a mesh.
     fn step(&self, node: Node, d: usize, up: bool) -> Option<Node> {
         let grid = self.grid();
         let mut at = grid.coordinates(node);
@@ -72,7 +72,7 @@ impl State {
         grid.holds(base, sides) && Placement::from(block).is_within(self.site.free(), grid)
     }
 
-    /// Every free position of a block, as base and sides, in the order that breaks ties.
+    /// Free positions of a block, as base and sides, in the order that breaks ties.
     fn places(&self, sides: &[u32], rotation: Rotation) -> Vec<(Node, Dims)> {
         let mut places = Vec::new();
         for sides in orientations(sides, rotation) {
@@ -85,8 +85,8 @@ impl State {
         places
     }
 
-    /// Boundary value of a block: the sum of `weight` over the held neighbours of its nodes. Each
-    /// neighbour beyond the edge of the mesh adds `wall`.
+    /// Sum of `weight` over the held neighbours of a block's nodes. Each neighbour beyond the edge
+    /// of the mesh adds `wall`.
     fn boundary(&self, base: Node, sides: &[u32], wall: u64, weight: impl Fn(Node) -> u64) -> u64 {
         let nodes =
             Placement::from(Block { base, sides: Dims::from_slice(sides) }).nodes(self.grid());
@@ -105,8 +105,8 @@ impl State {
         sum
     }
 
-    /// Number of held nodes next to the corners of a block, along a dimension or diagonally.
-    /// Positions beyond the edge of the mesh count as held.
+    /// Held nodes next to the corners of a block, along a dimension or diagonally. Positions beyond
+    /// the edge of the mesh count as held.
     fn corners(&self, base: Node, sides: &[u32]) -> u64 {
         let grid = self.grid();
         let d = sides.len();
@@ -130,7 +130,7 @@ impl State {
         sum
     }
 
-    /// The free position of a block with the greatest score. Of equally good ones, the first wins.
+    /// Free position with the greatest score. Of equally good ones, the first wins.
     fn best<S: Ord>(
         &self,
         sides: &[u32],
@@ -177,8 +177,7 @@ fn random_block(grid: &Grid, rng: &mut Stream, most: f64) -> Placement {
 
 /// Calls `check(state, sides, answer)` in each state of long random histories.
 ///
-/// In a history, chosen placements and arbitrary free nodes are claimed, and are released whole or
-/// in part.
+/// Chosen placements and arbitrary free nodes are claimed, and released whole or in part.
 fn in_random_histories(
     named: &str,
     topologies: &[Topology],
@@ -270,8 +269,7 @@ fn in_random_histories(
     }
 }
 
-/// Compares an allocator with a slow definition. Both successes and failures must occur often
-/// enough.
+/// Both successes and failures must occur often enough.
 fn answers(
     named: &str,
     topologies: &[Topology],
@@ -287,7 +285,7 @@ fn answers(
     assert!(found > 200 && missed > 100, "{named}: {found} found, {missed} not");
 }
 
-/// Compares an allocator with a slow definition: the free position with the greatest score.
+/// Definition: the free position with the greatest score.
 fn is_its_definition<S: Ord>(
     named: &str,
     dimensions: &[usize],
@@ -360,7 +358,7 @@ fn corner_boundary_search_breaks_ties_by_corners() {
     }
 }
 
-/// Weight of a neighbour as a multiple of 2⁻³², rounded from the published floating-point value.
+/// Multiple of 2⁻³², rounded from the published floating-point value.
 fn weight(weighting: &str, alpha: f64, age: f64) -> u64 {
     let share = match weighting {
         "linear" => f64::max(0.0, 1.0 - age / alpha),
@@ -452,12 +450,10 @@ fn adaptive_scan_and_quick_allocation_answer_as_first_fit() {
     }
 }
 
-/// Lowest corner of the free position that the busy list strategy takes for a block.
+/// Lowest corner of the free position on the first plane that has one.
 ///
-/// Only corners on certain planes across dimension 0 are tried: the plane at the lower edge of the
-/// mesh, and each plane right behind a held block. Planes are ordered by coordinate, and then by
-/// the order in which the held blocks were claimed. On the first plane that has a free position,
-/// the lowest corner wins.
+/// Planes across dimension 0 are tried: the lower edge of the mesh, and the plane behind each held
+/// block. They are ordered by coordinate, then by the claims of their blocks.
 fn first_on_planes(state: &State, sides: &[u32]) -> Option<Node> {
     let grid = state.grid();
     // A base is on the plane behind a block if a node of its block touches that block's low face
@@ -496,7 +492,7 @@ fn busy_lists_find_the_first_base_on_the_first_plane_that_has_one() {
     }
 }
 
-/// Bases of the free squares with a given side. Coordinates of the bases are multiples of the side.
+/// Bases are multiples of the side.
 fn aligned_squares(state: &State, side: u32) -> Vec<Node> {
     let grid = state.grid();
     let aligned = |base: Node| grid.coordinates(base).iter().all(|at| at % side == 0);

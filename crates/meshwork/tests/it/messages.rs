@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{job, machines, random_jobs, run, scenario, submissions};
+use crate::common::{job, machines, observed, random_jobs, run, scenario, submissions, value};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Request, Time};
 use meshwork::machine::{Block, Placement};
@@ -17,12 +17,6 @@ use meshwork::topology::Wiring;
 
 const SENDING: [&str; 3] = ["hops", "link_load", "wormhole"];
 
-fn value(outcome: &Outcome, name: &str) -> Option<f64> {
-    let measured = outcome.metrics.iter().find(|measured| measured.name == name);
-    measured.unwrap_or_else(|| panic!("{name} was not measured")).value
-}
-
-/// Outcome of a run of one job of `processors` processors on an empty machine.
 fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u32) -> Outcome {
     let text = format!(
         "seed = {seed}\nmachine = {{ {machine} }}\nnetwork = {{ {network} }}\nallocator = '{allocator}'"
@@ -30,7 +24,7 @@ fn alone(machine: &str, network: &str, allocator: &str, seed: u64, processors: u
     run(&scenario(&text), vec![job(0.0, Request::Nodes(processors), 1.0)]).0
 }
 
-/// Service time of a job in cycles. It is a whole number if no job is slowed by shared links.
+/// Service time in cycles: a whole number if shared links slow no job.
 fn service(outcome: &Outcome) -> u64 {
     let cycles = value(outcome, "service").unwrap();
     assert!(cycles.fract().abs() < 1e-9, "{cycles}");
@@ -39,11 +33,10 @@ fn service(outcome: &Outcome) -> u64 {
 
 const CUBE: &str = "topology = 'torus', dims = [8, 8, 8]";
 
-/// Tests that a one-to-all job on the whole torus takes as long as in another program.
+/// Another program found this time for the same model.
 ///
-/// The program implements the same model. The job sends 511 packets, each after the delivery of the
-/// one before. In closed form, the times of the packets, and one cycle between consecutive packets,
-/// sum to 18,419 cycles.
+/// The job sends 511 packets, each after the delivery of the one before. The times of the packets,
+/// and one cycle between consecutive packets, sum to 18,419 cycles.
 #[test]
 fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     for buffer in [2, 8] {
@@ -68,10 +61,10 @@ fn one_to_all_on_the_whole_torus_takes_what_the_model_says() {
     }
 }
 
-/// Tests that an all-to-all job takes the time that another program found, within 3 %.
+/// Within 3 %, because the other program draws other random numbers.
 ///
-/// The other program draws other random numbers for two choices: the order of packets that arrive
-/// in one cycle, and the direction of a packet half way around a ring.
+/// They decide the order of packets that arrive in one cycle, and the direction half way around a
+/// ring.
 #[test]
 fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     for (send, cycles) in [("injected", 35_691.0), ("delivered", 40_572.0)] {
@@ -81,10 +74,7 @@ fn all_to_all_on_the_whole_torus_takes_about_what_it_did_elsewhere() {
     }
 }
 
-/// Tests that a job with one-to-all messages takes the same time in all three networks.
-///
-/// This must hold for the placements of all allocators. Packets of one sender follow each other
-/// and, with buffers for two flits or more, never wait for one another.
+/// Packets of one sender follow each other, and never wait for one another in buffers of two flits.
 #[test]
 fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     let mut distinct = BTreeSet::new();
@@ -128,10 +118,8 @@ fn one_job_that_sends_one_to_all_takes_the_same_in_every_network() {
     assert!(distinct.len() > 100, "placements differ: {}", distinct.len());
 }
 
-/// Tests that jobs slow each other if they share links.
-///
-/// Each of two jobs has two columns of a mesh. The two columns are adjacent, or the columns of the
-/// jobs alternate.
+/// Each job has two columns of a mesh: adjacent ones, or columns that alternate with the other
+/// job's.
 #[test]
 fn jobs_slow_each_other_where_their_messages_share_links() {
     let service = |name: &str, columns: [&[u32]; 2]| {
@@ -163,10 +151,9 @@ fn jobs_slow_each_other_where_their_messages_share_links() {
     }
 }
 
-/// Tests that in `link_load` a link that two jobs share carries exactly one flit in every cycle.
+/// Both jobs send over the link all the time.
 ///
-/// Both jobs send over the link all the time. So each job takes as many cycles as both jobs have
-/// flits.
+/// So each job takes as many cycles as both jobs have flits.
 #[test]
 fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     let (messages, flits) = (100, 64);
@@ -204,10 +191,7 @@ fn a_shared_link_carries_one_flit_in_a_cycle_and_no_more() {
     assert!(wormhole[1] >= both && wormhole[1] < 1.1 * both, "{wormhole:?}");
 }
 
-/// Tests that every network runs every pattern of messages on every machine that it serves.
-///
-/// Metrics of packets must be consistent with each other, and the number of packets must not depend
-/// on the network.
+/// Metrics of packets must be consistent, and their number must not depend on the network.
 #[test]
 fn every_network_runs_every_pattern() {
     let mut runs = 0;
@@ -257,7 +241,6 @@ fn every_network_runs_every_pattern() {
     assert!(runs > 1000, "{runs}");
 }
 
-/// Runs jobs and counts the messages of all of them.
 fn counted(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Messages) {
     #[derive(Default)]
     struct Count(Messages);
@@ -270,9 +253,7 @@ fn counted(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, Messages) {
             }
         }
     }
-    let mut count = Count::default();
-    let outcome =
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut count).unwrap();
+    let (outcome, count) = observed(scenario, jobs, Count::default());
     (outcome, count.0)
 }
 
@@ -286,9 +267,7 @@ fn a_job_without_messages_ends_as_it_starts() {
     }
 }
 
-/// Tests that a job which starts between two cycles sends from the next cycle on.
-///
-/// No network may run ahead of arrivals.
+/// A job that starts between two cycles waits, so no network runs ahead of arrivals.
 #[test]
 fn a_start_between_two_cycles_waits_for_the_next_one() {
     let text = "machine = { topology = 'mesh', dims = [8, 1] }\nallocator = 'naive'
@@ -301,9 +280,7 @@ fn a_start_between_two_cycles_waits_for_the_next_one() {
     assert_eq!(ends, ["16", "18", "26", "26"]);
 }
 
-/// Tests the numbers and times of messages with values computed by hand.
-///
-/// One sender has one packet in flight at a time. Each packet takes 4 D + 11 cycles over D links.
+/// One sender has one packet in flight at a time, which takes 4 D + 11 cycles over D links.
 #[test]
 fn messages_are_counted_and_timed_by_hand() {
     let took = |more: &str, pattern: &str| {
@@ -336,9 +313,7 @@ fn exponential_quotas_have_their_mean() {
     assert!((mean - 20.5).abs() < 1.5, "{mean}");
 }
 
-/// Tests that a job which is moved or resized loses no message in flight.
-///
-/// The job sends later messages from its new nodes, and every message arrives.
+/// A moved or resized job sends later messages from its new nodes, and every message arrives.
 #[test]
 fn jobs_that_are_moved_lose_no_message() {
     for network in SENDING {
@@ -406,10 +381,10 @@ fn what_a_network_cannot_run_is_refused_in_a_sentence() {
     }
 }
 
-/// Tests that the pattern `fft` is refused if the number of processors is no power of two.
+/// The pattern `fft` needs a power of two.
 ///
-/// Sizes that a study draws are known when the study is read. Sizes in logs are known only when
-/// their jobs start.
+/// Sizes that a study draws are known when the study is read, sizes in logs only when their jobs
+/// start.
 #[test]
 fn a_butterfly_of_other_counts_is_refused_as_soon_as_they_are_known() {
     let sentence =

@@ -9,11 +9,9 @@ use meshwork::job::{Dims, Job, Request, Time};
 use meshwork::machine::{Block, Placement};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 
-/// Scenarios in which every scheduler and every allocator occurs, on every machine that the two
-/// serve.
+/// Scenarios on every machine, each scheduler with a third of the allocators.
 ///
-/// Each scheduler is paired with a third of the allocators. The tested changes affect each strategy
-/// by itself, so not every pair is needed. All pairs are in the conformance tests.
+/// The tested changes affect each strategy by itself. All pairs are in the conformance tests.
 fn every_text() -> Vec<(String, meshwork::topology::Topology)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -175,9 +173,7 @@ fn a_job_past_its_estimate_is_expected_to_end_now() {
     assert_eq!(started, [0.0, 5.0, 10.0].map(Some), "ended at its estimate");
 }
 
-/// Test scheduler that starts every job at once.
-///
-/// Whenever a job arrives or ends, it halves or doubles the number of processors of the oldest job.
+/// Starts every job at once, and halves or doubles the oldest job at every arrival and end.
 struct Halving;
 
 impl Scheduler for Halving {
@@ -214,7 +210,7 @@ fn a_running_job_can_be_resized() {
     assert!(transcript.text.contains("4 moved 0"));
 }
 
-/// Test scheduler that moves the running job to the other end of the machine at every instant.
+/// Scheduler that moves the running job to the other end of the machine at every instant.
 struct Wanderer;
 
 impl Scheduler for Wanderer {

@@ -14,7 +14,7 @@ const STEP: Param = Param {
     help: "how far a message goes",
 };
 
-/// Distribution of sizes in which only powers of two have a weight above 0.
+/// Only powers of two have a weight above 0.
 static POWERS: SizeEntry =
     SizeEntry::new(About::new("powers", "powers of two, each as often as another"), |range| {
         let weight = |size: u32| f64::from(u8::from(size.is_power_of_two()));
@@ -24,7 +24,6 @@ static POWERS: SizeEntry =
 static WEIGHTLESS: SizeEntry =
     SizeEntry::new(About::new("weightless", "no size at all"), |_| Ok((1, vec![0.0])));
 
-/// Pareto distribution, by inversion.
 static PARETO: RuntimeEntry = RuntimeEntry::new(
     About::new("pareto", "a power law").params(&[Param {
         name: "shape",
@@ -40,7 +39,7 @@ static PARETO: RuntimeEntry = RuntimeEntry::new(
     },
 );
 
-/// Pattern in which each process sends to the process `step` ranks further, modulo `ranks`.
+/// Each process sends to the process `step` ranks further, modulo `ranks`.
 struct Shift {
     ranks: u32,
     step: u32,

@@ -12,7 +12,7 @@ use meshwork::machine::Placement;
 use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 
-/// A pool of a machine with the given partitions. Each of its node cards has two nodes.
+/// Pool of a machine with two nodes on each node card.
 fn pool(nodes: u32, list: &str) -> Pool {
     let table = format!(
         "machine = {{ topology = 'flat', processors = {nodes} }}\n[allocator]\nname = 'partitions'\nlist = '''\n{list}'''"
@@ -20,7 +20,6 @@ fn pool(nodes: u32, list: &str) -> Pool {
     Pool::read(&table.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// Partition that consists of the given node cards and switches.
 struct Plain {
     cards: BTreeSet<u32>,
     switches: BTreeSet<u32>,
@@ -147,9 +146,7 @@ fn lists_that_do_not_suit_the_machine_are_one_sentence() {
     assert!(refused(5000, "'halves'").contains("works up to 4096 nodes"));
 }
 
-/// Tests that the built-in partitions of Intrepid equal those in the list of its operators.
-///
-/// Names, cards and switches are compared. Without a copy of that list the test is skipped.
+/// Compares names, cards and switches of Intrepid's partitions with its operators' list.
 #[test]
 fn the_partitions_of_intrepid_are_those_of_its_list() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

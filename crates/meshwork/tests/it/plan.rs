@@ -21,10 +21,10 @@ use meshwork::select::SELECTORS;
 use meshwork::sizing::SIZINGS;
 use meshwork::topology::Grid;
 
-/// Recorded passes of a run: state before the pass, running jobs after it, and next wake-up.
+/// State before each pass, running jobs after it, and next wake-up.
 type Taken = Arc<Mutex<Vec<(PlanState, Vec<HeldNodes>, Option<Time>)>>>;
 
-/// A scheduler that wraps another one, and records the state before and after each pass.
+/// Records the state before and after each pass of another scheduler.
 struct Noting {
     inner: Box<dyn Scheduler>,
     taken: Taken,
@@ -65,10 +65,9 @@ impl Scheduler for Noting {
     }
 }
 
-/// Number of recorded passes of a run that plans reproduce, and number of all its passes.
+/// Numbers of recorded passes that plans reproduce, and of all passes.
 ///
-/// Each plan is made for a recorded state. If `remembers` is set, each plan also gets the memory
-/// that the previous plan returned.
+/// If `remembers` is set, each plan gets the memory that the previous plan returned.
 fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize) {
     let taken = Taken::default();
     let setup = scenario.setup(0).unwrap();
@@ -100,7 +99,7 @@ fn again(scenario: &Scenario, jobs: Vec<Job>, remembers: bool) -> (usize, usize)
     (same, all)
 }
 
-/// Random jobs of five users, some of which outrun their estimates.
+/// Jobs of five users, some of which outrun their estimates.
 fn jobs(request: impl Fn(u64) -> Request) -> Vec<Job> {
     let job = |n: u64| {
         let runtime = 60.0 + (n * 37 % 91) as f64;
@@ -118,14 +117,14 @@ fn jobs(request: impl Fn(u64) -> Request) -> Vec<Job> {
     (0..90).map(job).collect()
 }
 
-/// A scenario read from TOML; `None` if the machine has no such scheduler or allocator.
+/// Scenario from TOML; `None` if its machine has no such scheduler or allocator.
 fn policy(text: &str) -> Option<Scenario> {
     let mut table: toml::Table = text.parse().unwrap();
     table.insert("workload".to_owned(), toml::toml! { name = "lublin" }.into());
     Scenario::read(&table).ok()
 }
 
-/// Parameters with which a scheduler remembers more between two plans than by default.
+/// Parameters with which schedulers remember more between two plans.
 const PARAMETERS: [(&str, &str); 17] = [
     ("priority", "weights = { age = 1, size = 3, fair_share = 9 }, half_life = 100, max_age = 50"),
     ("priority", "queues = [{ name = 'q1', priority = 2 }], preempt = 'requeue'"),
@@ -219,7 +218,6 @@ fn allocators_place_as_in_the_run() {
     assert!(tried >= 75, "{tried}");
 }
 
-/// Tests that plans make the decisions of the run also on machines on which jobs share nodes.
 #[test]
 fn shared_nodes_are_decided_as_in_the_run() {
     let types = "nodes = [{ type = 'a', cpu = 16, mem = 64, gpu = 4, islands = 2, on = '0-5' }, \
@@ -284,9 +282,7 @@ fn selectors_sizings_and_passes_decide_as_in_the_run() {
     assert!(rest.len() >= 12, "{rest:?}");
 }
 
-/// Tests that a plan never panics if it is given a memory that was returned for another state.
-///
-/// The plan uses such a memory, or returns an error.
+/// The plan uses a memory of another state, or returns an error.
 #[test]
 fn memories_of_other_states_do_no_harm() {
     let machine = "machine = { topology = 'torus', dims = [4, 4] }";

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 enum Op {
     Allocate(Request),
     Release(prop::sample::Index),
-    /// Release that must fail: of a placement released before, or of a part of a held placement.
+    /// Must fail: releases a placement again, or a part of a held one.
     ReleaseWrongly(prop::sample::Index),
     Advance(u32),
 }
@@ -32,8 +32,7 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Pools of every allocator on every machine that it serves. Each pool comes with the text from
-/// which it was read.
+/// Every allocator on every machine that it serves, with the text of each pool.
 fn pools() -> Vec<(String, Pool)> {
     let mut all = Vec::new();
     for (machine, topology) in machines() {
@@ -45,7 +44,7 @@ fn pools() -> Vec<(String, Pool)> {
     all
 }
 
-/// Naive model of a pool: for each held node the number of its owner, and the held placements.
+/// Owner of each held node, and the held placements.
 #[derive(Default)]
 struct Owners {
     of: BTreeMap<Node, usize>,
@@ -139,7 +138,7 @@ proptest! {
     }
 }
 
-/// Allocators, each with parameters that change what the allocator remembers between requests.
+/// Allocators with parameters that change what they remember between requests.
 const OTHERS: [&str; 6] = [
     "{ name = 'buddy', order = 'recent' }",
     "{ name = 'free_list', strict_lists = true }",
@@ -166,7 +165,7 @@ fn pairs() -> Vec<(String, Pool, Pool)> {
     texts.into_iter().filter_map(pair).collect()
 }
 
-/// Result of an operation on a pool, as text. `Release` releases a held placement given by index.
+/// Result of an operation as text. `Release` gives the index of a held placement.
 fn answer(pool: &mut Pool, op: &Op) -> String {
     let held: Vec<Placement> = pool.held().cloned().collect();
     match op {
@@ -223,8 +222,7 @@ proptest! {
         }
     }
 
-    /// Tests that a damaged snapshot is refused with an error, or gives a pool that works, without
-    /// a panic.
+    /// A damaged snapshot is refused with an error, or gives a pool that works without a panic.
     #[test]
     fn a_snapshot_that_no_pool_has_made_is_refused_without_a_change(
         before in prop::collection::vec(ops(), 1..60),
@@ -262,7 +260,7 @@ proptest! {
     }
 }
 
-/// Tests that a pool chooses the placements of a simulation, if claims and releases are the same.
+/// A pool and a run choose the same placements for the same claims and releases.
 #[test]
 fn a_pool_and_a_run_place_alike() {
     for (text, mut pool) in pools() {

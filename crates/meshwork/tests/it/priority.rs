@@ -5,14 +5,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::common::{Diary, machines, random_jobs, run, scenario, submissions};
+use crate::common::{Diary, machines, observed, random_jobs, run, scenario, submissions};
 use meshwork::alloc::ALLOCATORS;
 use meshwork::job::{Job, Owner, Request, Terms, Time};
 use meshwork::machine::Placement;
 use meshwork::observe::{Event, JobId, Observer};
 use meshwork::rng::Stream;
 
-/// Makes a job belong to a user, and submits it to a queue.
 fn of(user: &str, queue: &str, job: Job) -> Job {
     let [user, queue] = [user, queue].map(|name| Some(name.to_owned()));
     Job { owner: Some(Arc::new(Owner { user, queue, ..Owner::default() })), ..job }
@@ -24,13 +23,11 @@ fn job(number: u64, arrival: f64, nodes: u32, runtime: f64) -> Job {
 
 fn diary(text: &str, jobs: Vec<Job>) -> Vec<String> {
     let scenario = scenario(text);
-    let mut diary = Diary::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut diary).unwrap();
+    let (_, diary) = observed(&scenario, jobs, Diary::default());
     diary.0
 }
 
-/// Numbers of the waiting jobs, in the order in which they start. Another job holds the whole
-/// machine until 10, so that all of them wait.
+/// Order of starts. Another job holds the whole machine until 10.
 fn order(scheduler: &str, waiting: impl IntoIterator<Item = Job>) -> Vec<u64> {
     let text = format!(
         "machine = {{ topology = 'flat', processors = 8 }}\nscheduler = {{ {scheduler}, backfill = 'none' }}"
@@ -80,7 +77,7 @@ fn each_factor_orders_the_queue_by_itself() {
     assert_eq!(order("name = 'fair_share'", users()), [2, 1]);
 }
 
-/// Tests the fair-share factor 2^(−(U/S)/d) with values computed by hand.
+/// The fair-share factor is 2^(−(U/S)/d).
 ///
 /// The first user has used the whole machine and has half of the shares, so the factor is 2^−2 =
 /// 0.25, or 2^−1 = 0.5 with damping 2. The other user has the factor 1. The age factors of their
@@ -109,9 +106,7 @@ fn weights_are_weighed_against_each_other() {
     assert_eq!(order(&unequal(0.401 / factor), jobs()), [2, 1]);
 }
 
-/// Tests that priority by age alone serves jobs in order of arrival.
-///
-/// With backfilling it makes the same decisions as EASY, node for node.
+/// With backfilling, priority by age makes the decisions of EASY, node for node.
 #[test]
 fn by_age_alone_it_is_easy_or_first_come_first_served() {
     let mut compared = 0;
@@ -151,9 +146,7 @@ fn by_age_alone_it_is_easy_or_first_come_first_served() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Tests that two users who always have waiting jobs get their configured shares of the machine.
-///
-/// This must hold for users with different sizes and run times of jobs.
+/// Two users always have waiting jobs, of different sizes and run times.
 #[test]
 fn what_users_get_converges_to_their_shares() {
     for (scheduler, half_life) in
@@ -180,9 +173,8 @@ fn what_users_get_converges_to_their_shares() {
                 let job = job(number, arrival, nodes, 1.0 + rng.below(longest) as f64);
                 jobs.push(of(user, "q", job));
             }
-            let mut used = Used(BTreeMap::new());
             let study = scenario(&text);
-            study.run_on(study.setup(0).unwrap(), submissions(jobs), &mut used).unwrap();
+            let (_, used) = observed(&study, jobs, Used(BTreeMap::new()));
             let (large, small) = (used.0["large"], used.0["small"]);
             let got = large / (large + small);
             assert!((got - part).abs() < 0.02, "{scheduler} {half_life}: {got} of {part}");
@@ -190,7 +182,7 @@ fn what_users_get_converges_to_their_shares() {
     }
 }
 
-/// Processor time of the finished jobs of each user.
+/// Processor time of each user's finished jobs.
 struct Used(BTreeMap<String, f64>);
 
 impl Observer for Used {
@@ -280,10 +272,9 @@ fn low_queues_make_room_for_high_ones() {
     );
 }
 
-/// Tests the mean response times of two classes of jobs at one server with preemptive resume.
+/// With mean service 1/μ for each class, the mean response is 1/(μ(1 − ρ₁)) in the high class.
 ///
-/// With mean service 1/μ for each class, the mean is 1/(μ(1 − ρ₁)) in the high class, and 1/(μ(1 −
-/// ρ₁)(1 − ρ₁ − ρ₂)) in the low class.
+/// In the low class it is 1/(μ(1 − ρ₁)(1 − ρ₁ − ρ₂)).
 #[test]
 fn suspended_jobs_at_one_server_are_preemptive_resume() {
     let text = format!(
@@ -308,8 +299,7 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
         let jobs = arrivals.into_iter().zip(1..).map(|((at, queue), number)| {
             of("a", queue, job(number, at, 1, -libm::log(rng.unit())))
         });
-        let mut responses = Responses(BTreeMap::new());
-        study.run_on(study.setup(0).unwrap(), submissions(jobs.collect()), &mut responses).unwrap();
+        let (_, responses) = observed(&study, jobs.collect(), Responses(BTreeMap::new()));
         for (mean, queue) in means.iter_mut().zip(["high", "low"]) {
             let (sum, count) = responses.0[queue];
             mean.push(sum / count);
@@ -328,7 +318,7 @@ fn suspended_jobs_at_one_server_are_preemptive_resume() {
     }
 }
 
-/// Sum of turnaround times, and number of jobs, for each queue.
+/// Sum of turnaround times and number of jobs by queue.
 struct Responses(BTreeMap<String, (f64, f64)>);
 
 impl Observer for Responses {
@@ -342,15 +332,15 @@ impl Observer for Responses {
     }
 }
 
-/// Observer that checks the invariants of runs with preemption.
+/// Checks the invariants of runs with preemption.
 struct Rules {
     suspends: bool,
     queues: BTreeMap<JobId, u32>,
     running: BTreeMap<JobId, (Time, Placement)>,
-    /// For each job, its run time so far, and its placement when it was last stopped.
+    /// Run time so far, and placement when last stopped.
     ran: BTreeMap<JobId, (f64, Placement)>,
     stops: u32,
-    /// The present instant, and the rank of the queue of each job stopped at this instant.
+    /// Present instant, and the rank of the queue of each job stopped at it.
     now: (Time, Vec<u32>),
 }
 

@@ -19,7 +19,7 @@ fn text(pool: &Pool, placed: Option<&Placement>) -> String {
     placed.map_or_else(|| "none".to_owned(), |placed| placed.text(pool.site().grid()))
 }
 
-/// Parts of a cube that a small job may get, by level. Each part is given by its corner and sides.
+/// Corners and sides of the parts of a cube, by level.
 ///
 /// Level 0 has the whole cube. Each further level has the halves of the parts one level before.
 fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
@@ -45,9 +45,7 @@ fn parts(side: u32, dimensions: usize) -> Vec<Vec<(Vec<u32>, Vec<u32>)>> {
     }
 }
 
-/// Nodes of the slice for a box, by a slow definition of the allocator `reconfigurable`.
-///
-/// All cubes and parts of cubes are tried.
+/// Nodes of the slice for a box, by trying all cubes and parts of cubes.
 fn by_definition(pool: &Pool, side: u32, is_static: bool, sides: &[u32]) -> Option<Vec<u32>> {
     let (site, grid) = (pool.site(), pool.site().grid());
     let dimensions = sides.len();

@@ -7,14 +7,10 @@ use meshwork::plan::{self, Plan};
 use meshwork::sched::Scheduler;
 use meshwork::topology::Topology;
 
-/// Conservative backfilling that withdraws some reservations in each pass.
-///
-/// These reservations are made again after all others.
+/// Conservative backfilling that withdraws some reservations and makes them again after all others.
 struct Wavering {
     plan: Option<Box<dyn Plan>>,
-    /// Whether the plan is the implementation that uses forks (copies) of the machine.
-    ///
-    /// All other implementations must agree with this one.
+    /// Whether the plan uses forks of the machine; all other implementations must agree with it.
     forks: bool,
     passes: u64,
 }

@@ -58,10 +58,10 @@ fn way(run: &Json) -> Way {
     }
 }
 
-/// Tests that the model repeats the start, nodes and waits of every job of every recorded run.
+/// Ties are broken as in RFold's program.
 ///
-/// Ties are broken as in RFold's program. Where the program broke off a search at its time limit,
-/// the model's search is made to find nothing.
+/// Where the program broke off a search at its time limit, the model's search is made to find
+/// nothing.
 #[test]
 fn every_job_of_every_recorded_run_goes_where_it_went() {
     let Some(record) = recorded() else { return };
@@ -115,9 +115,8 @@ fn every_job_of_every_recorded_run_goes_where_it_went() {
     assert!(runs.len() >= 10 && jobs > 3000, "{} runs, {jobs} jobs", runs.len());
 }
 
-/// Tests that results are close to the recorded ones even if ties and searches differ.
+/// The model breaks ties by order, and limits searches by steps.
 ///
-/// The model breaks ties by the order in the definition, and limits searches by a number of steps.
 /// RFold's program breaks ties by the iteration order of sets, and limits searches by the clock. So
 /// schedules differ.
 #[test]
@@ -162,9 +161,7 @@ fn node(name: &Json) -> [u32; 3] {
     parts.try_into().unwrap()
 }
 
-/// Tests that in a study every job starts as in RFold's program, if no events coincide.
-///
-/// If two jobs end at one instant, the program may notice only the first end.
+/// If two jobs end at one instant, the program may notice only the first end; none do here.
 #[test]
 fn in_studies_every_job_starts_when_it_does_in_the_program() {
     let mut rng = Stream::new(7, 0, "traces");
@@ -208,7 +205,7 @@ fn in_studies_every_job_starts_when_it_does_in_the_program() {
     }
 }
 
-/// A site on which `held` random blocks were claimed, as far as their nodes were free.
+/// Claims `held` random blocks, as far as their nodes are free.
 fn random_site(topology: &Topology, held: u32, rng: &mut Stream) -> Site {
     let mut site = Site::new(topology.clone(), 1.0);
     for _ in 0..held {
@@ -230,7 +227,7 @@ fn random_shape(most: u64, rng: &mut Stream) -> [u32; 3] {
     [0, 1, 2].map(|d| if d < flat { 1 } else { 1 + rng.below(most) as u32 })
 }
 
-/// Placement that a pool chooses if its free nodes are those of `site`.
+/// Choice of a pool whose free nodes are those of `site`.
 fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> {
     let table = format!(
         "machine = {{ topology = 'torus', dims = {:?} }}\nallocator = {allocator}",
@@ -249,7 +246,7 @@ fn chosen(site: &Site, allocator: &str, request: &Request) -> Option<Placement> 
 /// All permutations of three sides, as indices of the sides.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Pieces of a shape in cubes of the given side, computed from coordinates by their definition.
+/// Pieces in cubes of the given side, computed from coordinates by their definition.
 fn pieces_by_definition(site: &Site, shape: [u32; 3], side: u32) -> Option<Vec<Vec<u32>>> {
     let grid = site.grid();
     let counts: Vec<u32> = grid.sides().iter().map(|own| own / side).collect();
@@ -355,8 +352,6 @@ fn pieces_are_their_definition() {
     assert!((50..290).contains(&placed), "{placed}");
 }
 
-/// Path of free nodes that a job in the shape of a line gets, by its definition.
-///
 /// Every simple path is tried, by recursion in the order of neighbours.
 fn path_by_definition(
     free: &dyn Fn([u32; 3]) -> bool,
@@ -532,7 +527,7 @@ fn folding_is_first_fit_of_the_folded_shape_and_rfold_pieces_of_it() {
     assert!(folded > 10, "{folded}");
 }
 
-/// First fit as in RFold's program: the lowest position of a box in its first fitting orientation.
+/// Lowest position of a box in its first fitting orientation, as in RFold's program.
 ///
 /// The lowest position has the lowest index of the corner; the last dimension runs fastest.
 #[test]
@@ -566,10 +561,7 @@ fn first_fit_of_the_program_is_boxes_in_lexicographic_order() {
     assert!((30..148).contains(&found), "{found}");
 }
 
-/// Tests that each placement method of RFold can start jobs that a simpler method drops.
-///
-/// For example, a line of 16 nodes does not fit on a torus with sides of 8. Folded, or in joined
-/// cubes, it fits.
+/// A line of 16 nodes does not fit on a torus with sides of 8 unless it is folded or split.
 #[test]
 fn each_way_starts_what_the_one_before_could_not() {
     let submitted = |id, arrival, duration, shape| Submitted { id, arrival, duration, shape };
@@ -595,7 +587,6 @@ fn each_way_starts_what_the_one_before_could_not() {
     assert_eq!(run(Way::Rfold), [Some(0), Some(1), Some(2), Some(102), Some(152)]);
 }
 
-/// Tests that `giving_up` turns a long job away at its first try only if processors are missing.
 #[test]
 fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     let text = "machine = { topology = 'torus', dims = [4, 4, 4] }\nscheduler = 'giving_up'\n\
@@ -619,8 +610,7 @@ fn long_jobs_are_given_up_when_the_machine_is_too_full_at_first() {
     assert_eq!((outcome.finished, outcome.refused), (4, 0));
 }
 
-/// Tests that the metric of utilization at starts and ends is a mean over these events, not over
-/// time.
+/// The metric is a mean over starts and ends, not over time.
 #[test]
 fn utilization_at_events_is_that_of_instants() {
     let text = "machine = { topology = 'flat', processors = 10 }\n\

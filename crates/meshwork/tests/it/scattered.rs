@@ -15,7 +15,7 @@ use meshwork::shape::{ShapeRule, shaped};
 use meshwork::topology::{Grid, Node, Topology, Wiring};
 use toml::Table;
 
-/// Allocator that a text names, with its parameters, such as "paging page=1 order='snake'".
+/// Allocator of a text such as "paging page=1 order='snake'".
 fn try_build(named: &str, topology: &Topology) -> Result<Box<dyn Allocator>, Problem> {
     let (name, params) = named.split_once(' ').unwrap_or((named, ""));
     let given: Table = params.replace(' ', "\n").parse().unwrap();
@@ -28,7 +28,7 @@ fn build(named: &str, topology: &Topology) -> Box<dyn Allocator> {
     try_build(named, topology).unwrap()
 }
 
-/// Small machines of one to four dimensions. Their sides are 1, powers of two, and other numbers.
+/// One to four dimensions with sides of 1, powers of two, and other numbers.
 fn machines() -> Vec<Topology> {
     let sides: [&[u32]; 9] = [
         &[11],
@@ -50,12 +50,10 @@ fn machines() -> Vec<Topology> {
     all
 }
 
-/// A request to an allocator, the state of the machine, and the placement that was chosen.
 struct Question<'a> {
     site: &'a Site,
     request: &'a Request,
     answer: Option<Placement>,
-    /// Random numbers that the allocator used for its choice.
     draws: Stream,
 }
 
@@ -73,7 +71,7 @@ impl Question<'_> {
     }
 }
 
-/// Placement of the given nodes, in which each node is a block of its own.
+/// Placement in which each node is a block of its own.
 fn singles(nodes: &[Node], grid: &Grid) -> Placement {
     let one =
         |&base: &Node| Block { base, sides: std::iter::repeat_n(1, grid.dimensions()).collect() };
@@ -82,8 +80,7 @@ fn singles(nodes: &[Node], grid: &Grid) -> Placement {
 
 /// Calls `check` in each state of a long random history.
 ///
-/// In the history, chosen placements and other free nodes are claimed, and are released whole or in
-/// part.
+/// Chosen placements and other free nodes are claimed, and released whole or in part.
 fn in_random_histories(
     named: &str,
     topology: &Topology,
@@ -138,9 +135,7 @@ fn any_count(grid: &Grid, rng: &mut Stream) -> Request {
     Request::Nodes(1 + rng.below(u64::from(grid.nodes())) as u32)
 }
 
-/// Compares an allocator that accepts counts of nodes with its definition.
-///
-/// The definition is a function that returns the nodes of the placement in order of rank.
+/// The definition returns the nodes in order of rank.
 fn is_its_definition(
     named: &str,
     machines: &[Topology],
@@ -149,9 +144,7 @@ fn is_its_definition(
     is_its_definition_for(named, machines, any_count, definition);
 }
 
-/// Variant of [`is_its_definition`] for an allocator that accepts requests other than counts.
-///
-/// The function `ask` draws these requests.
+/// Variant of [`is_its_definition`] whose requests `ask` draws.
 fn is_its_definition_for(
     named: &str,
     machines: &[Topology],
@@ -209,8 +202,7 @@ fn all_sets_of_free_nodes_are_equally_likely() {
     assert!(counts.values().all(|count| count.abs_diff(draws / 20) < 154), "{counts:?}");
 }
 
-/// Coordinates of every node of a grid in boustrophedon order: along each dimension, successive
-/// runs go in opposite directions.
+/// Along each dimension, successive runs go in opposite directions.
 fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     let Some((&last, others)) = sides.split_last() else { return vec![vec![]] };
     let mut walk = walked_back_and_forth(others);
@@ -226,7 +218,7 @@ fn walked_back_and_forth(sides: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
-/// Coordinates of the pages of a grid, in an order such as `snake`.
+/// Pages of a grid in an order such as `snake`.
 fn pages_in_order(order: &str, counts: &[u32]) -> Vec<Vec<u32>> {
     let grid = Grid::new(counts, false).unwrap();
     let coordinates = |node: Node| grid.coordinates(node).to_vec();
@@ -341,7 +333,7 @@ fn a_page_larger_than_the_machine_is_refused_in_a_sentence() {
     }
 }
 
-/// Checks that two allocators give the same runs, on the same jobs under every scheduler.
+/// Compares runs of two allocators, on the same jobs under every scheduler.
 fn are_one(one: &str, other: &str) {
     for machine in ["topology = 'mesh', dims = [6, 5]", "topology = 'torus', dims = [4, 3, 3]"] {
         let topology = Topology::mesh(&[6, 6]).unwrap();
@@ -363,8 +355,7 @@ fn naive_is_paging_by_single_nodes_in_rows() {
     are_one("'naive'", "'paging'");
 }
 
-/// A random request: a count, or a block. The block may be longer than the machine, but has no more
-/// nodes.
+/// A count, or a block that may be longer than the machine, but has no more nodes.
 fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     if rng.below(2) == 0 {
         return any_count(grid, rng);
@@ -378,7 +369,7 @@ fn any_shape(grid: &Grid, rng: &mut Stream) -> Request {
     }
 }
 
-/// First free position of a block: the lowest base in the first orientation that fits.
+/// Lowest base in the first orientation that fits.
 fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) -> Option<Block> {
     orientations(sides, rotation).find_map(|sides| {
         let at = |base| Block { base, sides: sides.clone() };
@@ -389,7 +380,7 @@ fn first_place(free: &NodeSet, grid: &Grid, sides: &Dims, rotation: Rotation) ->
     })
 }
 
-/// Sides of every block that fits in a block with the sides `most`, without rotation.
+/// Sides of every block that fits in `most` without rotation.
 fn sides_up_to(most: &[u32]) -> Vec<Dims> {
     most.iter().fold(vec![Dims::new()], |all, &most| {
         let longer = |sides: &Dims, side: u32| sides.iter().copied().chain([side]).collect();
@@ -401,7 +392,7 @@ fn nodes_of(sides: &Dims) -> u32 {
     sides.iter().product()
 }
 
-/// Sides of the squarest block of the machine that holds a count of nodes.
+/// Squarest block of the machine that holds a count of nodes.
 fn squarest(count: u32, topology: &Topology) -> Dims {
     match shaped(&Request::Nodes(count), Asks::Block, topology, ShapeRule::Squarest) {
         Some(Request::Block(sides)) => sides,
@@ -409,7 +400,7 @@ fn squarest(count: u32, topology: &Topology) -> Dims {
     }
 }
 
-/// Sides of the blocks into which `adaptive_noncontiguous` first divides a count of nodes.
+/// Blocks into which `adaptive_noncontiguous` first divides a count of nodes.
 fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     let mut parts = Vec::new();
     while count > 0 {
@@ -422,8 +413,7 @@ fn parts_of_a_count(mut count: u32, topology: &Topology) -> Vec<Dims> {
     parts
 }
 
-/// Slow definition of the allocator `adaptive_noncontiguous`. Blocks that fit nowhere are halved,
-/// until all are placed or the number of levels is used up.
+/// Blocks that fit nowhere are halved, until all are placed or the levels are used up.
 fn by_halves(question: &Question<'_>, rotation: Rotation, levels: usize) -> Option<Vec<Node>> {
     let grid = question.grid();
     if question.count() > question.free().len() {
@@ -486,9 +476,9 @@ fn a_limit_of_levels_is_declared() {
     assert_eq!(limited.finds(), Some(Finds::SomeBlocks));
 }
 
-/// Slow definition of the allocator `greedy_available`. If the requested block is not free, it
-/// repeatedly takes the largest free block with sides no longer than those of the block before. All
-/// bases and shapes are tried.
+/// Repeatedly takes the largest free block with sides no longer than those before.
+///
+/// All bases and shapes are tried.
 fn by_greed(question: &Question<'_>, rotation: Rotation) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let mut rest = question.count() as u32;
@@ -531,8 +521,7 @@ fn greedy_available_takes_the_largest_blocks_inside_the_last() {
     }
 }
 
-/// Slow definition of the multiple buddy strategy on a set of free nodes. Free squares are found by
-/// exhaustive search.
+/// Multiple buddy strategy that finds free squares by exhaustive search.
 fn by_buddies(question: &Question<'_>) -> Option<Vec<Node>> {
     let mut rest = question.count() as u32;
     if rest > question.site.free_nodes() {
@@ -610,7 +599,7 @@ fn multiple_buddy_by_hand() {
     );
 }
 
-/// Slow definition of the multiple partner strategy, which follows the published steps literally.
+/// Multiple partner strategy that follows the published steps literally.
 fn by_partners(question: &Question<'_>) -> Option<Vec<Node>> {
     let (grid, mut free) = (question.grid(), question.site.free().clone());
     let (n, sides) = (grid.dimensions(), grid.sides());
@@ -661,8 +650,7 @@ fn multiple_partner_takes_a_block_and_its_partners_for_each_digit() {
     is_its_definition("multiple_partner", &machines(), by_partners);
 }
 
-/// Slow definition of allocation along a curve. Every stretch of free nodes on the curve, and every
-/// part of it, is tried.
+/// Tries every stretch of free nodes on the curve, and every part of it.
 fn along_the_curve(question: &Question<'_>, order: Order, fit: &str) -> Option<Vec<Node>> {
     let line = order.nodes(question.grid());
     let count = question.count();
@@ -710,7 +698,7 @@ fn a_free_list_along_the_rows_is_naive() {
     are_one("'naive'", "{ name = 'curve', curve = 'row_major', fit = 'free_list' }");
 }
 
-/// Free nodes nearest to the best of several centres, by exhaustive search.
+/// Free nodes nearest to the best centre, by exhaustive search.
 fn nearest_to_a_centre(
     question: &Question<'_>,
     may_be: impl Fn(Node) -> bool,
@@ -733,7 +721,6 @@ fn nearest_to_a_centre(
     best.map(|(_, nodes)| nodes)
 }
 
-/// Numbers of hops between all nodes of a grid.
 fn hops(grid: &Grid) -> Vec<Vec<u32>> {
     (0..grid.nodes()).map(|a| (0..grid.nodes()).map(|b| grid.distance(a, b)).collect()).collect()
 }
@@ -745,7 +732,7 @@ fn over_all_pairs(nodes: &[Node], hops: &[Vec<u32>]) -> u32 {
     nodes.iter().enumerate().map(to_later).sum()
 }
 
-/// Machines that are small enough to try all centres, nodes and pairs.
+/// Small enough to try all centres, nodes and pairs.
 fn small_machines() -> Vec<Topology> {
     machines().into_iter().filter(|topology| topology.grid().nodes() <= 40).collect()
 }
@@ -793,9 +780,8 @@ fn gen_alg_tries_every_free_node() {
     });
 }
 
-/// Tests that the allocator `mm` keeps its proven bound.
+/// The average distance is at most 2 − 1/(2d) times the minimum.
 ///
-/// The average distance between two nodes of a placement is at most 2 − 1/(2d) times the minimum.
 /// The minimum is found by trying all sets of free nodes.
 #[test]
 fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
@@ -832,8 +818,7 @@ fn mm_stays_within_its_bound_of_the_best_of_all_sets() {
     }
 }
 
-/// Drawing of an allocator's placement for a count of nodes, on a torus on which some nodes are
-/// held.
+/// Drawing of a placement for a count of nodes on a torus with held nodes.
 fn placed(named: &str, topology: &Topology, held: &[Node], count: u32) -> String {
     let mut site = Site::new(topology.clone(), 1.0);
     let mut allocator = build(named, topology);

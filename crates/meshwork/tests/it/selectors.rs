@@ -12,7 +12,7 @@ use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 use proptest::prelude::*;
 
-/// Waiting jobs in the form that selectors get. The given jobs are behind the head of the queue.
+/// Waiting jobs behind the head of the queue.
 struct Others {
     jobs: Vec<Job>,
     was_empty: bool,
@@ -32,7 +32,7 @@ fn nodes(count: u32) -> Job {
     job(0.0, Request::Nodes(count), 1.0)
 }
 
-/// Flat sites for a selector, each with a count of free processors and its speed times 4.
+/// Flat sites, each with free processors and its speed times 4.
 fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     let sites: Vec<String> = sites
         .iter()
@@ -46,9 +46,7 @@ fn flat_sites(selector: &str, sites: &[(u32, u32)]) -> Facility {
     scenario(&text).setup(0).unwrap().facility
 }
 
-/// Slow definitions of the selectors, which share no code with them.
-///
-/// They use counts of free processors, and speeds as integers: 4 times the speed.
+/// Definitions on counts of free processors and on integer speeds: 4 times the speed.
 struct Definition<'a> {
     lookahead: &'a str,
     speeds: Vec<u32>,
@@ -69,10 +67,9 @@ impl Definition<'_> {
         self.fits(free, wanted).into_iter().min_by_key(key)
     }
 
-    /// Number and capacity of waiting jobs behind the head that can start if the head goes to site
-    /// `on`.
+    /// Number and capacity of jobs behind the head that can start if the head goes to `on`.
     ///
-    /// The head is the first job of the queue. Capacity is processors times the speed of the site.
+    /// Capacity is processors times the speed of the site.
     fn others(&self, free: &[u32], wanted: u32, on: usize, queue: &[u32]) -> (u32, u64) {
         let mut free = free.to_vec();
         free[on] -= wanted;
@@ -156,10 +153,9 @@ proptest! {
         }
     }
 
-    /// Tests that two selectors act like simpler ones if all speeds are equal.
+    /// With equal speeds, `fastest_first` takes the first site with room.
     ///
-    /// `fastest_first` takes the first site with room for the job. `intelligent` chooses a site by
-    /// best fit for a job that was just submitted.
+    /// `intelligent` chooses by best fit for a job that was just submitted.
     #[test]
     fn with_equal_speeds_all_but_the_fit_is_the_same(
         free in prop::collection::vec(1_u32..20, 2..6),
@@ -238,8 +234,7 @@ fn every_selector_works_with_every_scheduler_on_sites_of_every_kind() {
     assert!(different.len() > 15, "only {} different transcripts", different.len());
 }
 
-/// State of all sites as a selector gets it: the free nodes, and each site's placement for each
-/// job.
+/// Free nodes, and each site's placement for each job.
 fn state(facility: &Facility, jobs: &[Job]) -> Vec<String> {
     let mut fork = facility.fork();
     let free = facility.sites().iter().map(|managed| managed.site().drawing());

@@ -46,7 +46,6 @@ fn an_instant_that_is_no_number_is_refused() {
     assert_eq!(read(f64::NAN).unwrap_err().to_string(), "NaN is given, but an instant is a number");
 }
 
-/// An observer that records all events and states.
 #[derive(Default)]
 struct Written {
     events: Vec<Value>,

@@ -5,16 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{scenario, submissions};
+use crate::common::{assert_near, observed, scenario, submissions};
 use meshwork::job::{Inside, Job, JobId, Piece, Pieces, Request, Time};
 use meshwork::observe::{Event, Observer};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// Node in the naive simulator.
-///
-/// The fields are the node's type, its free memory, its free amount of the resource `other`, the
-/// free cores of each island, and the free share of each GPU.
+/// Type, free memory, free `other`, free cores of each island, and free share of each GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: usize,
@@ -24,8 +21,7 @@ pub(crate) struct Node {
     pub(crate) gpus: Vec<u32>,
 }
 
-/// Types of nodes, each with its amounts of five resources: cores, memory, GPUs, islands, and
-/// `other`.
+/// Cores, memory, GPUs, islands, and `other` of each type of nodes.
 pub(crate) const TYPES: [(&str, [u32; 5]); 2] =
     [("a", [8, 100, 4, 2, 3]), ("b", [12, 60, 0, 1, 0])];
 
@@ -44,7 +40,7 @@ pub(crate) fn idle() -> Vec<Node> {
 }
 
 impl Node {
-    /// Subtracts one piece from the free amounts of the node, as the allocator `lowest` does.
+    /// Subtracts one piece from the free amounts, as the allocator `lowest` does.
     ///
     /// Returns `false` if the piece does not fit; the node must then be discarded.
     fn take(&mut self, piece: &Piece, only: Option<usize>) -> bool {
@@ -90,7 +86,7 @@ impl Node {
         fits
     }
 
-    /// State of the node with `count` more pieces of a request; `None` if they do not fit.
+    /// The node with `count` more pieces of a request; `None` if they do not fit.
     fn with(&self, request: &Pieces, piece: &Piece, count: u32) -> Option<Node> {
         if request.exclusive {
             let fresh = &idle()[if self.kind == 1 { 3 } else { 0 }];
@@ -115,7 +111,7 @@ impl Node {
         (0..count).all(|_| own.take(piece, None)).then_some(own)
     }
 
-    /// Number of pieces of a job that fit on the node.
+    /// Number of the job's pieces that fit.
     fn fits(&self, request: &Pieces, piece: &Piece) -> u32 {
         let most = piece.per_node.unwrap_or(u32::MAX).min(piece.count);
         let fits = (1..=most).take_while(|&count| self.with(request, piece, count).is_some());
@@ -150,7 +146,7 @@ impl Node {
     }
 }
 
-/// Distributes `wanted` pieces over the nodes `among`, filling one node after the other.
+/// Fills the nodes `among` with `wanted` pieces, one node after the other.
 fn fill(
     nodes: &[Node],
     among: &[usize],
@@ -178,10 +174,10 @@ fn fill(
     (left == 0).then_some(picks)
 }
 
-/// Nodes that a request gets by the slow definition of allocators for shared nodes.
+/// Nodes by the slow definition of allocators for shared nodes.
 ///
-/// Each item is the index of a role of the job (a kind of pieces), the index of a node, and the
-/// number of the role's pieces on this node.
+/// Each item has the index of a role of the job, the index of a node, and the number of the role's
+/// pieces on it.
 pub(crate) fn choose(
     nodes: &[Node],
     domain: &str,
@@ -252,7 +248,6 @@ pub(crate) fn choose(
 
 pub(crate) type Held = Vec<(usize, Node, Node)>;
 
-/// Places a request on the picked nodes. Returns the state of each changed node before and after.
 pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &Pieces) -> Held {
     let mut held = Vec::new();
     for &(role, at, count) in picks {
@@ -265,7 +260,7 @@ pub(crate) fn take(nodes: &mut [Node], picks: &[(usize, usize, u32)], request: &
 
 /// Replaces each free amount of a node with `op(free, held)`.
 ///
-/// The argument `held` is what a job holds: the difference of the states `before` and `after`.
+/// The argument `held` is the difference of the states `before` and `after`.
 pub(crate) fn apply(
     node: &mut Node,
     (before, after): (&Node, &Node),
@@ -291,7 +286,7 @@ struct Running {
     held: Held,
 }
 
-/// Promise to the first waiting job: its index, its start, and its share of each node.
+/// Index of the first waiting job, its promised start, and its share of each node.
 type Promise = (usize, f64, Held);
 
 struct Naive<'a> {
@@ -302,12 +297,11 @@ struct Naive<'a> {
     running: BTreeMap<usize, Running>,
     starts: Vec<(usize, f64, Vec<usize>)>,
     promise: Option<Promise>,
-    /// Requests that were denied since the last end of a job.
+    /// Requests that were denied since the last end of a job, and are not tried before the next.
     ///
     /// The first list has requests for which all free resources were too few. For the second list,
-    /// resources promised to the first waiting job did not count as free. Denied requests are not
-    /// tried again before the next end of a job, although a request with several roles may fit
-    /// after another start.
+    /// resources promised to the first waiting job did not count as free. A request with several
+    /// roles may fit after another start.
     denied: [Vec<Pieces>; 2],
 }
 
@@ -365,8 +359,7 @@ impl Naive<'_> {
         }
     }
 
-    /// State of the nodes at the instant `by`, after the release of all jobs expected to end by
-    /// then.
+    /// Nodes at `by`, after the release of all jobs expected to end by then.
     fn then(&self, now: f64, by: f64) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
         for running in self.running.values().filter(|running| running.expected.max(now) <= by) {
@@ -488,14 +481,11 @@ impl Naive<'_> {
     }
 }
 
-/// Promise of the conservative plan.
-///
-/// The fields are the index of the job, its start, and its share of each node.
+/// Index of the job, its planned start, and its share of each node.
 type Planned = (usize, f64, Held);
 
 impl Naive<'_> {
-    /// Smallest free amount of each resource of each node under the plan, from `at` on for the time
-    /// `span`.
+    /// Smallest free amounts under the plan, from `at` on for the time `span`.
     ///
     /// Jobs past their estimates count as ended if `ended` is true.
     fn least(&self, plan: &[Planned], now: f64, at: f64, span: f64, ended: bool) -> Vec<Node> {
@@ -542,7 +532,7 @@ impl Naive<'_> {
         nodes
     }
 
-    /// The present, and all later instants at which a job or a promise begins or ends, in order.
+    /// The present, and all later instants at which a job or a promise begins or ends.
     fn instants(&self, plan: &[Planned], now: f64) -> Vec<f64> {
         let running = self.running.values().map(|running| running.expected.max(now));
         let planned = plan.iter().flat_map(|(job, at, _)| [*at, at + self.jobs[*job].estimate]);
@@ -656,8 +646,7 @@ fn conservative_plans_are_those_of_a_naive_planner() {
         let scenario = shared(&format!(
             "allocator = '{domain}'\norder = '{order}'\nscheduler = 'conservative'\n"
         ));
-        let mut seen = Starts::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
         let naive = Naive::new(&jobs, domain, order);
         for (own, other) in seen.starts.iter().zip(&naive.conservative()) {
             assert_eq!(own, other, "round {round}: {domain}, {order}: {}", jobs[other.0].request);
@@ -672,9 +661,7 @@ fn every_scheduler_of_shared_nodes_serves_every_job() {
     let mut outcomes = Vec::new();
     for entry in meshwork::sched::SCHEDULERS.iter().filter(|entry| entry.shares) {
         let scenario = shared(&format!("scheduler = '{}'\n", entry.about.name));
-        let mut seen = Starts::default();
-        let setup = scenario.setup(0).unwrap();
-        let outcome = scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        let (outcome, _) = observed(&scenario, jobs.clone(), Starts::default());
         if entry.serves_all {
             assert_eq!(outcome.finished + outcome.refused, 100, "{}", entry.about.name);
             outcomes.push(outcome.finished);
@@ -685,7 +672,7 @@ fn every_scheduler_of_shared_nodes_serves_every_job() {
     assert!(outcomes.len() > 5 && outcomes.iter().all(|finished| *finished == outcomes[0]));
 }
 
-/// An observer that records each start with its nodes. It fails if a resource is ever taken twice.
+/// Records starts with their nodes. It fails if a resource is ever taken twice.
 #[derive(Default)]
 pub(crate) struct Starts {
     pub(crate) starts: Vec<(usize, f64, Vec<usize>)>,
@@ -802,8 +789,7 @@ fn schedules_are_those_of_a_naive_simulator() {
         let scenario = shared(&format!(
             "allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\n"
         ));
-        let mut seen = Starts::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
         let naive = Naive::new(&jobs, domain, order);
         let expected = naive.run(scheduler == "easy");
         for (own, other) in seen.starts.iter().zip(&expected) {
@@ -819,16 +805,13 @@ fn schedules_are_those_of_a_naive_simulator() {
     assert!(backfilled > 200, "only {backfilled} jobs were passed");
 }
 
-/// Starts of the given jobs by job number, each with its instant and nodes.
-///
-/// A job is given as arrival, request and run time.
+/// Job number, start and nodes of jobs that are given as arrival, request and run time.
 fn starts(rest: &str, jobs: &[(f64, Pieces, f64)]) -> Vec<(usize, f64, Vec<usize>)> {
     let jobs = jobs.iter().zip(0..).map(|((at, pieces, runtime), number)| {
         Job::new(number, Time::new(*at), Request::pieces(pieces.clone()), *runtime)
     });
     let scenario = shared(rest);
-    let mut seen = Starts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.collect()), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs.collect(), Starts::default());
     seen.starts
 }
 
@@ -973,12 +956,11 @@ fn other_allocators_are_asked_for_nodes_on_which_pieces_fit() {
             }
         }
     }
-    let mut seen = Nodes(Vec::new());
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.collect()), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs.collect(), Nodes(Vec::new()));
     assert_eq!(seen.0, [1, 2]);
 }
 
-/// Tests that an allocator of blocks finds every free block whose nodes can all hold the pieces.
+/// Blocks on whose nodes all pieces fit are found.
 #[test]
 fn blocks_are_made_of_nodes_on_which_pieces_fit() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";
@@ -1018,7 +1000,6 @@ fn blocks_are_made_of_nodes_on_which_pieces_fit() {
     assert!(found > 5 && missed > 5, "{found} and {missed}");
 }
 
-/// Tests that pieces inside a leaf are placed whenever they fit on one of the allocator's leaves.
 #[test]
 fn pieces_inside_a_leaf_are_on_a_listed_one() {
     let text = "machine = { topology = 'flat', processors = 8, nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }\n\
@@ -1052,9 +1033,7 @@ fn pieces_inside_a_leaf_are_on_a_listed_one() {
     assert!(found > 10 && missed > 5, "{found} and {missed}");
 }
 
-/// Tests that allocators of counts place pieces whenever they fit on any nodes.
-///
-/// The numbers of pieces on the nodes may have to differ.
+/// Pieces are placed whenever they fit, even if the numbers on the nodes must differ.
 #[test]
 fn pieces_that_fit_unevenly_are_placed_by_every_allocator_of_counts() {
     let machine = "machine = { topology = 'mesh', dims = [4, 3], nodes = [{ type = 'a', cpu = 8, mem = 100, gpu = 4 }] }";
@@ -1101,8 +1080,7 @@ fn whole_nodes_are_pieces_of_their_own() {
         Job::new(1, Time::ZERO, Request::Nodes(11), 10.0),
         Job::new(2, Time::ZERO, Request::Nodes(1), 10.0),
     ];
-    let mut seen = Starts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Starts::default());
     let nodes: Vec<Vec<usize>> = seen.starts.iter().map(|(_, _, on)| on.clone()).collect();
     assert_eq!(nodes, [vec![0], (1..12).collect(), vec![0]]);
     assert_eq!(seen.starts[2].1, 10.0, "no idle node was left");
@@ -1263,12 +1241,8 @@ fn metrics_of_parts_by_hand() {
             Job::new(0, Time::new(first), Request::pieces(three.clone()), 10.0),
             Job::new(1, Time::new(first + 5.0), Request::Nodes(1), 5.0),
         ];
-        let outcome =
-            scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut ()).unwrap();
-        let near = |name: &str, value: f64| {
-            let own = outcome.metric(name).unwrap_or_else(|| panic!("{name}"));
-            assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
-        };
+        let (outcome, ()) = observed(&scenario, jobs, ());
+        let near = |name: &str, value: f64| assert_near(&outcome, name, value);
         near("cpu_allocation", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
         near("utilization", (3.0 * 10.0 + 8.0 * 5.0) / 160.0);
         near("mem_allocation", (30.0 * 10.0 + 100.0 * 5.0) / 2000.0);
@@ -1314,7 +1288,6 @@ fn an_order_from_outside_is_named_in_a_study() {
     let text = format!("{}order = 'last'\nworkload = {{ name = 'lublin', jobs = 1 }}", machine());
     let scenario = Scenario::read_in(&catalogue, &text.parse().unwrap()).unwrap();
     let job = Job::new(0, Time::ZERO, Request::pieces(gpus(1, 1)), 1.0);
-    let mut seen = Starts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(vec![job]), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, vec![job], Starts::default());
     assert_eq!(seen.starts[0].2, [10], "the last node with GPUs");
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{Diary, scenario, submissions};
+use crate::common::{Diary, Watts, observed, scenario, submissions};
 use crate::failures::Text;
 use crate::shared_nodes::{
     Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,
@@ -19,7 +19,7 @@ use meshwork::pool::Pool;
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A reservation: a time window in which nodes are kept for a user.
+/// Interval in which nodes are kept for a user.
 struct Window {
     from: f64,
     until: f64,
@@ -27,7 +27,7 @@ struct Window {
     user: &'static str,
 }
 
-/// An outage of a node or of one of its GPUs.
+/// Outage of a node or of one of its GPUs.
 #[derive(Clone, Debug, PartialEq)]
 struct Outage {
     from: f64,
@@ -36,14 +36,14 @@ struct Outage {
     gpu: Option<usize>,
 }
 
-/// A running job or an outage, with the resources that it holds on each node.
+/// A job or an outage, with the resources that it holds on each node.
 struct Running {
     end: f64,
     expected: f64,
     held: Held,
 }
 
-/// Slow reference implementation of the simulator, which computes everything anew in every pass.
+/// Simulator that computes everything anew in every pass.
 struct Twin<'a> {
     jobs: &'a [Job],
     domain: &'a str,
@@ -58,9 +58,7 @@ struct Twin<'a> {
     promise: Option<(usize, f64, Held)>,
 }
 
-/// First key of outages in the table of running jobs; smaller keys are those of jobs.
-///
-/// An outage holds its node or GPU like a job.
+/// First key of outages among running jobs; smaller keys are those of jobs.
 const OUT: usize = 1 << 20;
 
 fn pieces(job: &Job) -> &Pieces {
@@ -100,9 +98,7 @@ impl<'a> Twin<'a> {
         self.jobs[job].owner.as_ref().and_then(|owner| owner.user.as_deref()).unwrap_or("")
     }
 
-    /// Nodes on which a job may not start at `at`, because they are reserved for other users.
-    ///
-    /// Only reservations that begin before the estimated end of the job count.
+    /// Nodes reserved for other users, by reservations that begin before the job's estimated end.
     fn closed(&self, job: usize, at: f64) -> Vec<usize> {
         let end = at + self.jobs[job].estimate;
         let hinders = |window: &&Window| {
@@ -111,7 +107,7 @@ impl<'a> Twin<'a> {
         self.windows.iter().filter(hinders).flat_map(|window| window.nodes.clone()).collect()
     }
 
-    /// Nodes as a job may use them: outside its partition, and in `closed`, nothing is free.
+    /// Nodes for a job: outside its partition, and in `closed`, nothing is free.
     fn without(&self, nodes: &[Node], job: usize, closed: &[usize]) -> Vec<Node> {
         let owner = self.jobs[job].owner.as_ref();
         let inside = owner
@@ -129,7 +125,7 @@ impl<'a> Twin<'a> {
         choose(nodes, self.domain, self.order, pieces(&self.jobs[job]))
     }
 
-    /// Nodes and numbers of pieces that a job gets at an instant.
+    /// Nodes and numbers of pieces that a job gets.
     ///
     /// The first choice ignores reservations of other users. If it includes a reserved node, a
     /// second choice excludes all reserved nodes.
@@ -182,8 +178,7 @@ impl<'a> Twin<'a> {
         panic!("it fits the empty machine")
     }
 
-    /// Free resources of each node for a job that would run beyond the promised start of another
-    /// job.
+    /// Free resources for a job that would run beyond the promised start of another job.
     fn beside(&self, now: f64) -> Vec<Node> {
         let (_, by, promised) = self.promise.as_ref().unwrap();
         let mut then = self.then(now, *by);
@@ -211,7 +206,7 @@ impl<'a> Twin<'a> {
         on
     }
 
-    /// Begins an outage. Jobs that hold the failed node or GPU wait again.
+    /// Begins an outage: jobs that hold the failed node or GPU wait again.
     fn fails(&mut self, index: usize) {
         let Outage { until, node, gpu, .. } = self.outages[index];
         let is_hit = |(at, before, after): &(usize, Node, Node)| {
@@ -297,7 +292,7 @@ impl<'a> Twin<'a> {
     }
 }
 
-/// Random jobs of one role each, with random users and partitions.
+/// Jobs of one role each, with random users and partitions.
 fn jobs_of_owners(rng: &mut Stream, jobs: u64) -> Vec<Job> {
     let mut jobs = random_jobs(rng, jobs);
     for job in &mut jobs {
@@ -336,8 +331,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
             "{text}allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\n\
              workload = {{ name = 'table', path = 'x.csv' }}\n"
         ));
-        let mut seen = Starts::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Starts::default());
         let mut twin = Twin::new(&jobs, domain, order);
         twin.partitions =
             [("left", (0..7).collect()), ("right", (5..NODES).collect())].into_iter().collect();
@@ -354,7 +348,7 @@ fn partitions_and_windows_are_those_of_a_naive_simulator() {
     assert!(compared > 2500 && passed > 200 && confined > 500, "{compared} {passed} {confined}");
 }
 
-/// An observer that records the outages of a run and its starts.
+/// Records outages and starts.
 #[derive(Default)]
 struct Outages {
     starts: Starts,
@@ -392,8 +386,7 @@ fn outages_of_nodes_and_gpus_are_those_of_a_naive_simulator() {
             "allocator = '{domain}'\norder = '{order}'\nscheduler = '{scheduler}'\nseed = {round}\n\
              failures = {{ mtbf = {mtbf}, repair = {{ name = 'constant', value = 9.0 }}, scope = '{scope}' }}\n"
         ));
-        let mut seen = Outages::default();
-        scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Outages::default());
         let mut twin = Twin::new(&jobs, domain, order);
         twin.outages.clone_from(&seen.all);
         let expected = twin.run(scheduler == "easy");
@@ -421,8 +414,7 @@ fn a_gpu_fails_alone_and_its_node_serves_on() {
     let cores = Job::new(3, Time::ZERO, Request::pieces(Pieces::of(Piece::default())), 13.0);
     let jobs = vec![cores, one(1, 2.0, 1, 9.0), one(2, 3.0, 2, 3.0)];
     let scenario = scenario(text);
-    let mut seen = Diary::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Diary::default());
     // Both GPUs fail at 10, are repaired at 15, and fail again at 25. The job that has only a core
     // is not affected.
     let expected = [
@@ -478,9 +470,7 @@ fn a_node_and_its_gpus_fail_and_come_back_in_any_order() {
              maintenance = [{{ from = 20, until = 45, nodes = '0-4' }}, {{ from = 40, until = 60, nodes = '3-9' }}], \
              drain = [{{ from = 10, until = 30, nodes = '8-10' }}] }}"
         ));
-        let mut seen = Outages::default();
-        let setup = scenario.setup(0).unwrap();
-        let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+        let (outcome, seen) = observed(&scenario, jobs, Outages::default());
         assert_eq!(outcome.finished + outcome.refused, 60);
         assert!(seen.all.iter().any(|outage| outage.gpu.is_none()));
         for (_, at, nodes) in &seen.starts.starts {
@@ -526,10 +516,9 @@ fn of_queue(number: u64, at: f64, pieces: Pieces, runtime: f64, queue: &str) -> 
     Job { owner, ..Job::new(number, Time::new(at), Request::pieces(pieces), runtime) }
 }
 
-/// Tests that a job on whole nodes counts with all cores of its nodes in the usage of its user.
+/// Ann has used a node of eight cores for ten minutes, and Ben two cores.
 ///
-/// Ann has used a node of eight cores for ten minutes, and Ben two cores for ten minutes. So Ben's
-/// job starts first.
+/// So Ben's job starts first.
 #[test]
 fn whole_nodes_are_used_by_all_their_cores() {
     let of_user = |number, at, request, user: &str| {
@@ -555,9 +544,7 @@ fn whole_nodes_are_used_by_all_their_cores() {
             "machine = {{ topology = 'flat', processors = 1, nodes = [{{ type = 'a', cpu = 8 }}] }}\n\
              scheduler = {scheduler}\nworkload = {{ name = 'table', path = 'x.csv' }}"
         ));
-        let mut seen = Diary::default();
-        let setup = scenario.setup(0).unwrap();
-        scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Diary::default());
         let place = |line: &str| seen.0.iter().position(|own| own.ends_with(line)).unwrap();
         assert!(place("start 5") < place("start 4"), "{scheduler}: {:?}", seen.0);
     }
@@ -594,9 +581,7 @@ fn jobs_are_preempted_for_what_is_missing_alone() {
         ),
     ] {
         let scenario = with_preemption(preempt);
-        let mut seen = Diary::default();
-        let setup = scenario.setup(0).unwrap();
-        scenario.run_on(setup, submissions(jobs.clone()), &mut seen).unwrap();
+        let (_, seen) = observed(&scenario, jobs.clone(), Diary::default());
         assert_eq!(seen.0[3..], lines, "{preempt}");
     }
 }
@@ -622,8 +607,7 @@ fn a_suspended_job_goes_on_with_its_own_parts() {
             }
         }
     }
-    let mut seen = Parts(Vec::new());
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Parts(Vec::new()));
     let of = |number: u64| -> Vec<&(u64, f64, Vec<(u16, u32)>)> {
         seen.0.iter().filter(|own| own.0 == number).collect()
     };
@@ -653,23 +637,11 @@ fn preemption_with_everything_gives_no_cell_twice() {
              workload = {{ name = 'table', path = 'x.csv' }}",
             machine()
         ));
-        let mut seen = Outages::default();
-        let setup = scenario.setup(0).unwrap();
-        let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+        let (outcome, seen) = observed(&scenario, jobs, Outages::default());
         assert_eq!(outcome.finished + outcome.refused, 80);
         stopped += seen.stopped;
     }
     assert!(stopped > 100, "only {stopped} were preempted");
-}
-
-/// An observer that records the watts of the machine, for each interval in which they are constant.
-#[derive(Default)]
-struct Watts(Vec<(f64, f64, f64)>);
-
-impl Observer for Watts {
-    fn elapsed(&mut self, from: Time, to: Time, state: &meshwork::observe::MachineState) {
-        self.0.push((from.units(), to.units(), state.power));
-    }
 }
 
 #[test]
@@ -685,8 +657,7 @@ fn cores_and_gpus_take_power_by_the_part() {
         Job::new(2, Time::new(5.0), Request::Nodes(1), 10.0),
     ];
     let scenario = scenario(text);
-    let mut seen = Watts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Watts::default());
     let half = 12.0 + 4.0 * 3.0 + 3.5 * 10.0 + 0.5 * 100.0;
     let both = 4.0 + 12.0 * 3.0 + 1.5 * 10.0 + 2.5 * 100.0;
     let whole = 8.0 + 8.0 * 3.0 + 2.0 * 10.0 + 2.0 * 100.0;
@@ -709,8 +680,7 @@ fn only_idle_nodes_sleep_and_their_gpus_with_them() {
         Job::new(4, Time::new(20.0), Request::Nodes(1), 3.0),
     ];
     let scenario = scenario(text);
-    let mut seen = Watts::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Watts::default());
     let two = 6.0 + 10.0 * 3.0 + 2.0 * 10.0 + 2.0 * 100.0;
     let idle = |held: f64| (16.0 - held) + held * 3.0 + 4.0 * 10.0;
     let asleep = 7.0 + 3.0 + 8.0 * 0.5 + 2.0 * 10.0;
@@ -739,8 +709,7 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     };
     let jobs = vec![cores(1, 6, 10.0), cores(2, 6, 10.0), cores(3, 4, 5.0), cores(4, 4, 50.0)];
     let scenario = scenario(text);
-    let mut seen = Diary::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(&scenario, jobs, Diary::default());
     let starts: Vec<&String> = seen.0.iter().filter(|line| line.contains("start")).collect();
     // The third job runs beside the first one. The fourth job does not delay the start of the
     // second.
@@ -830,7 +799,7 @@ fn pieces_of_a_pool_that_cannot_be_get_one_sentence() {
     assert!(plain.pieces(&columns).unwrap_err().message.contains("give `machine.nodes`"));
 }
 
-/// An observer that records, for each job, its service time and the sum of its messages' hops.
+/// Number, service time and message hops of each job.
 #[derive(Default)]
 struct Sent(Vec<(u64, f64, u64)>);
 
@@ -848,7 +817,7 @@ fn sent(network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     sent_by("dims = [4, 4]", &network, jobs)
 }
 
-/// Number, run time and hops of each job in a run on a mesh, in order of their ends.
+/// Jobs of a run on a mesh, in order of their ends.
 fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
     let text = format!(
         "machine = {{ topology = 'mesh', {mesh}, nodes = [{{ type = 'a', cpu = 8, gpu = 4 }}] }}\n\
@@ -856,9 +825,7 @@ fn sent_by(mesh: &str, network: &str, jobs: Vec<Job>) -> Vec<(u64, f64, u64)> {
          workload = {{ name = 'table', path = 'x.csv' }}"
     );
     let scenario = scenario(&text);
-    let mut seen = Sent::default();
-    let setup = scenario.setup(0).unwrap();
-    let outcome = scenario.run_on(setup, submissions(jobs), &mut seen).unwrap();
+    let (outcome, seen) = observed(&scenario, jobs, Sent::default());
     assert_eq!(outcome.finished as usize, seen.0.len());
     seen.0
 }

@@ -6,21 +6,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{every_selector, scenario, submissions};
+use crate::common::{Watts, assert_near, every_selector, observed, scenario, submissions};
 use crate::shared_nodes::random_jobs;
 use meshwork::job::{Inside, Job, JobId, Owner, Piece, Pieces, Request, Time};
 use meshwork::observe::{Event, MachineState, Observer, Running};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// A type of nodes of the test machine: its name and its cores, memory, GPUs, islands and `other`.
+/// Name, cores, memory, GPUs, islands and `other` of a type of nodes.
 type Kind = (&'static str, [u32; 5]);
 
 const A: Kind = ("a", [8, 100, 4, 2, 3]);
 const B: Kind = ("b", [12, 60, 0, 1, 0]);
 const C: Kind = ("c", [16, 300, 2, 1, 1]);
 
-/// Type of a node of the test machine, written down apart from its table.
+/// Written down apart from the machine's table.
 fn kind(site: usize, node: u32) -> Kind {
     match (site, node) {
         (0, 0..12) if node % 4 == 3 => B,
@@ -37,7 +37,7 @@ const MACHINE: &str = "machine = { sites = [\n\
     { topology = 'mesh', dims = [3, 2], speed = 2.0, allocator = 'naive', nodes = [\n\
       { type = 'c', cpu = 16, mem = 300, gpu = 2, other = 1 } ] } ] }\n";
 
-/// Jobs of one role each, which name the types of their GPUs; some fit one of the sites only.
+/// Jobs of one role that name their types of GPUs; some fit one of the sites only.
 fn jobs(rng: &mut Stream, count: u64, are_exact: bool) -> Vec<Job> {
     let mut jobs = random_jobs(rng, count);
     for job in &mut jobs {
@@ -54,13 +54,13 @@ fn jobs(rng: &mut Stream, count: u64, are_exact: bool) -> Vec<Job> {
     jobs
 }
 
-/// Amounts of a node by the index of the cell: memory, `other`, cores of islands, and GPUs.
+/// Memory, `other`, cores of islands, and GPUs, by the index of the cell.
 fn cells((_, [cpu, mem, gpu, islands, other]): Kind) -> Vec<u32> {
     let cores = (0..islands).map(|_| cpu / islands);
     [mem, other].into_iter().chain(cores).chain((0..gpu).map(|_| 1000)).collect()
 }
 
-/// An observer with its own books of every cell of every node.
+/// Amounts of every cell of every node.
 ///
 /// It fails if anything is held twice or held while out of service, if a job gets other amounts
 /// than it asked for, or if a start is later than promised where `keeps_promises` is set.
@@ -76,7 +76,7 @@ struct Books {
     refused: Vec<u64>,
     stopped: u32,
     outages: u32,
-    /// The most watts that the machine has taken.
+    /// Most watts that the machine has taken.
     power: f64,
 }
 
@@ -179,7 +179,7 @@ fn books(scenario: &Scenario, jobs: Vec<Job>, keeps_promises: bool) -> Books {
     seen
 }
 
-/// Numbers of the jobs that fit no site, even an empty one.
+/// Jobs that fit no site, even an empty one.
 fn too_large(scenario: &Scenario, jobs: &[Job]) -> Vec<u64> {
     let mut facility = scenario.setup(0).unwrap().facility;
     let mut fits = |job: &Job| (0..2).any(|at| facility.propose_at(at, job, Time::ZERO).is_some());
@@ -320,7 +320,7 @@ fn preempted_jobs_and_jobs_that_send_leave_the_books_in_order() {
     }
 }
 
-/// An observer that records each run: job, start, site, nodes and end.
+/// Job, start, site, nodes and end of each run.
 #[derive(Default)]
 struct Nodes(Vec<(u64, f64, usize, Vec<u32>, f64)>);
 
@@ -335,8 +335,7 @@ impl Observer for Nodes {
 }
 
 fn runs(scenario: &Scenario, jobs: Vec<Job>) -> Vec<(u64, f64, usize, Vec<u32>, f64)> {
-    let mut seen = Nodes::default();
-    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    let (_, seen) = observed(scenario, jobs, Nodes::default());
     seen.0
 }
 
@@ -434,16 +433,6 @@ fn whole_nodes_of_several_sites_are_those_of_sites_without_types() {
     assert!(compared > 3000, "only {compared} runs were compared");
 }
 
-/// An observer that records the watts of the machine, for each interval in which they are constant.
-#[derive(Default)]
-struct Watts(Vec<(f64, f64, f64)>);
-
-impl Observer for Watts {
-    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
-        self.0.push((from.units(), to.units(), state.power));
-    }
-}
-
 #[test]
 fn metrics_of_two_sites_by_hand() {
     // Three of four GPUs of the first site for 10, and the node of the second site for 5.
@@ -460,13 +449,8 @@ fn metrics_of_two_sites_by_hand() {
         Job::new(0, Time::ZERO, Request::pieces(three), 10.0),
         Job::new(1, Time::new(5.0), Request::Nodes(1), 5.0),
     ];
-    let mut watts = Watts::default();
-    let outcome = scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut watts);
-    let outcome = outcome.unwrap();
-    let near = |name: &str, value: f64| {
-        let own = outcome.metric(name).unwrap_or_else(|| panic!("{name}"));
-        assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
-    };
+    let (outcome, watts) = observed(&scenario, jobs, Watts::default());
+    let near = |name: &str, value: f64| assert_near(&outcome, name, value);
     near("cpu_allocation", (3.0 * 10.0 + 24.0 * 5.0) / 320.0);
     near("utilization", (3.0 * 10.0 + 24.0 * 5.0) / 320.0);
     near("mem_allocation", (30.0 * 10.0 + 300.0 * 5.0) / 4000.0);
@@ -485,7 +469,7 @@ fn metrics_of_two_sites_by_hand() {
     assert_eq!(watts.0, [(0.0, 5.0, three), (5.0, 10.0, both)]);
 }
 
-/// Tests that drawn jobs arrive as on one site with the nodes of all sites.
+/// Drawn jobs arrive as on one site with the nodes of all sites.
 #[test]
 fn the_load_is_of_the_nodes_of_all_sites() {
     #[derive(Default)]

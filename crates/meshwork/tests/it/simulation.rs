@@ -15,7 +15,7 @@ use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 use meshwork::workload::{NoInputs, Submissions};
 
-/// An observer that writes the events of a run, and its state between instants, as text.
+/// Events of a run, and its state between instants, as text.
 #[derive(Default)]
 struct Told(Transcript);
 
@@ -29,11 +29,10 @@ impl Observer for Told {
     }
 }
 
-/// Function that drives a simulation to its end in some way, such as step by step.
+/// Drives a simulation to its end, for example step by step.
 type Drive<'a> = &'a mut dyn FnMut(&mut Simulation<'_>) -> Result<(), RunError>;
 
-/// Drives a run to its end by the function `drive`. Returns its events as text, and its end time or
-/// error.
+/// Events as text, and end time or error of a run that `drive` has driven.
 fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<Time, RunError>) {
     let mut told = Told::default();
     let end = Simulation::new(setup, jobs, &mut told).and_then(|mut simulation| {
@@ -45,8 +44,7 @@ fn driven(setup: Setup, jobs: Submissions, drive: Drive<'_>) -> (String, Result<
     (told.0.text, end)
 }
 
-/// Steps through each instant of a run. Each step must lead to the instant that `peek` returned,
-/// however often it was called.
+/// Each step must lead to the instant that `peek` returned, however often it was called.
 fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     loop {
         let (before, at) = (simulation.cluster().now(), simulation.peek());
@@ -61,7 +59,7 @@ fn stepped(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Steps a simulation to random instants, of which some are in the past.
+/// Some of the random instants are in the past.
 fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> {
     let mut rng = Stream::new(seed, 0, "instants");
     let mut at = 0.0;
@@ -75,8 +73,7 @@ fn in_spans(simulation: &mut Simulation<'_>, seed: u64) -> Result<(), RunError> 
     }
 }
 
-/// Compares a run made at once with the same run stepped in several ways. Returns the number of
-/// reported lines.
+/// Compares a run made at once with stepped runs. Returns the number of reported lines.
 fn agree(text: &str, runs: impl Fn() -> (Setup, Submissions)) -> usize {
     let mut told = Told::default();
     let (setup, jobs) = runs();
@@ -133,9 +130,7 @@ fn machines_with_more_to_happen_step_by_step() {
     }
 }
 
-/// Tests that a run with a simulated network is the same when stepped.
-///
-/// The network is advanced to its next event, so a step back in time would be noticed.
+/// Stepped networks advance to their next event, so a step back in time would be noticed.
 #[test]
 fn messages_step_by_step() {
     let text = "machine = { topology = 'mesh', dims = [6, 6] }
@@ -188,7 +183,6 @@ fn machine_and_queue_are_there_between_steps() {
     assert_eq!(simulation.run().unwrap(), Time::new(30.0));
 }
 
-/// Tests that a simulation which owns all its parts can be stored, and sent to another thread.
 #[test]
 fn a_run_may_own_its_observer_and_be_sent_away() {
     fn away<T: Send + 'static>(it: T) -> T {
@@ -202,9 +196,7 @@ fn a_run_may_own_its_observer_and_be_sent_away() {
     assert!(simulation.run().unwrap() > Time::ZERO);
 }
 
-/// Tests that a simulation whose parts belong to a scenario has the same result as the whole run.
-///
-/// Such a simulation may also be dropped before the end of the run.
+/// A simulation of a scenario's parts may also be dropped before the end of the run.
 #[test]
 fn a_scenario_lends_its_run() {
     let text = "machine = { topology = 'mesh', dims = [8, 8] }
@@ -227,9 +219,7 @@ fn a_scenario_lends_its_run() {
     assert!(lent.0.text.starts_with(&told.0.text));
 }
 
-/// Test scheduler: first come, first served, but only at certain instants.
-///
-/// These instants are the multiples of `every` from `from` on.
+/// First come, first served, but only at the multiples of `every` from `from` on.
 struct OnTimer {
     every: f64,
     from: f64,
@@ -261,7 +251,7 @@ impl Scheduler for OnTimer {
     }
 }
 
-/// Setup of four processors with the given scheduler, which declares that it serves all jobs.
+/// Four processors with a scheduler that declares to serve all jobs.
 fn timed(text: &str, scheduler: Box<dyn Scheduler>) -> Setup {
     let text = format!("machine = {{ topology = 'flat', processors = 4 }}\n{text}");
     let setup = scenario(&text).setup(0).unwrap();
@@ -293,7 +283,7 @@ fn jobs_start_on_a_timer_alone() {
     assert_eq!(simulate(limited, submissions(jobs()), &mut ()).unwrap(), Time::new(16.0));
 }
 
-/// Tests that a timer does not change the schedule if nothing can start in the pass that it adds.
+/// A pass in which nothing can start does not change the schedule.
 #[test]
 fn a_pass_in_between_changes_nothing_for_who_needs_none() {
     struct Restless(Box<dyn Scheduler>);
@@ -371,7 +361,7 @@ fn a_timer_that_does_not_let_time_pass_breaks_the_contract() {
     }
 }
 
-/// Tests that a caller may start jobs between two steps, under the same contract as a scheduler.
+/// A caller starts jobs between two steps, under the contract of a scheduler.
 #[test]
 fn a_pass_between_two_steps() {
     struct Idle;

@@ -10,7 +10,7 @@ use meshwork::job::{Job, Owner, Request};
 use meshwork::rng::Stream;
 use meshwork::scenario::Scenario;
 
-/// Scenario of ten processors under the scheduler `slurm` with the given parameters.
+/// Ten processors under the scheduler `slurm`.
 fn ten(parameters: &str) -> Scenario {
     scenario(&format!(
         "machine = {{ topology = 'flat', processors = 10 }}\n\
@@ -18,7 +18,7 @@ fn ten(parameters: &str) -> Scenario {
     ))
 }
 
-/// Job that ends exactly at its time limit, given by arrival, number of processors and run time.
+/// Ends exactly at its time limit.
 fn exact(arrival: f64, processors: u32, runtime: f64) -> Job {
     job(arrival, Request::Nodes(processors), runtime)
 }
@@ -227,7 +227,7 @@ fn wrong_parameters_are_refused_in_a_sentence() {
     assert!(unknown.contains("did you mean `bf_window`"), "{unknown}");
 }
 
-/// Job in the slow reference implementation of the scheduler `slurm`, with times in whole seconds.
+/// Job with times in whole seconds.
 #[derive(Clone, Copy)]
 struct Simple {
     arrival: i64,
@@ -237,7 +237,7 @@ struct Simple {
     start: Option<i64>,
 }
 
-/// Parameters of the scheduler in a random case, in whole seconds.
+/// Parameters of a random case, in whole seconds.
 #[derive(Debug)]
 struct Settings {
     processors: i64,
@@ -252,8 +252,7 @@ struct Settings {
     min_age: i64,
 }
 
-/// Schedules jobs on a flat machine by the definition of the scheduler `slurm`, from second to
-/// second.
+/// Schedules a flat machine by the definition of `slurm`, second by second.
 ///
 /// The plan is a list of the free processors in every second of the future.
 fn second_by_second(settings: &Settings, jobs: &mut [Simple]) {

@@ -7,7 +7,7 @@ use meshwork::job::Job;
 use meshwork::scenario::Scenario;
 use meshwork::workload::{NoInputs, Submission};
 
-/// Scenario of three sites, whose speeds vary by the given lines of TOML.
+/// Three sites, whose speeds vary by the given lines of TOML.
 ///
 /// The synthetic workload has a load, so that arrivals depend on the capacity of the sites.
 fn with(variance: &str) -> Scenario {

@@ -4,10 +4,10 @@
 //! tests are deterministic. The confidence level (99.9 %) and the number of replications were
 //! chosen before the results were known.
 
-use crate::common::scenario;
+use crate::common::{metric, scenario};
 use meshwork::cluster::{Cluster, StartOptions};
 use meshwork::engine::Setup;
-use meshwork::scenario::{Outcome, Scenario};
+use meshwork::scenario::Scenario;
 use meshwork::sched::Scheduler;
 use meshwork::workload::NoInputs;
 use toml::Value;
@@ -29,10 +29,6 @@ fn erlang_c_wait(c: u32, a: f64) -> f64 {
     blocked / (1.0 - rho * (1.0 - blocked)) / (f64::from(c) - a)
 }
 
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    outcome.metrics.iter().find(|m| m.name == name).unwrap().value.unwrap()
-}
-
 fn assert_mean(what: &str, values: &[f64], theory: f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -49,9 +45,7 @@ fn replicate(scenario: &Scenario, name: &str) -> Vec<f64> {
     (0..REPLICATIONS).map(|r| metric(&scenario.run(r, &NoInputs, &mut ()).unwrap(), name)).collect()
 }
 
-/// Scenario of jobs of one processor each.
-///
-/// The jobs arrive at the rate that keeps the share `load` of the machine busy.
+/// Jobs of one processor that keep the share `load` of the machine busy.
 fn one_processor_jobs(machine: &str, load: f64, runtimes: &str, jobs: u32) -> Scenario {
     scenario(&format!(
         "machine = {{ {machine} }}
@@ -212,10 +206,9 @@ fn smallest_job_first_serves_small_jobs_sooner() {
     assert!(sjf < 0.7 * fcfs, "sjf {sjf}, fcfs {fcfs}");
 }
 
-/// Tests that equipartition with malleable jobs is processor sharing.
+/// Equipartition is processor sharing: all jobs are served at once, at equal rates.
 ///
-/// In processor sharing all jobs are served at once, at equal rates. The mean time in the system
-/// depends only on the mean of the work, not on its distribution.
+/// The mean time in the system depends only on the mean of the work, not on its distribution.
 #[test]
 fn turnarounds_under_equipartition_are_those_of_processor_sharing() {
     let load = 0.6;

@@ -9,11 +9,9 @@ use meshwork::network::wormhole::{Routing, Upward, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Topology, TopologyError};
 
-/// Number of links from a router to each other router, on paths of up to `most_global` global
-/// links.
+/// Links from a router to each other one, on paths of up to `most_global` global links.
 ///
-/// The paths are found by breadth-first search over pairs of a router and the number of global
-/// links used so far.
+/// The breadth-first search is over pairs of a router and the number of global links used so far.
 fn links_from(wires: &dyn Wires, from: u32, most_global: usize) -> Vec<u32> {
     let routers = wires.routers() as usize;
     let mut found = vec![vec![u32::MAX; most_global + 1]; routers];
@@ -81,11 +79,10 @@ fn farthest_and_mean(topology: &Topology, from: u32) -> (u32, f64) {
     (*all.iter().max().unwrap(), f64::from(sum) / f64::from(topology.nodes()))
 }
 
-/// Tests that a twist shortens a torus and makes all nodes equivalent.
+/// Diameters are those of the corresponding lattices (k even).
 ///
 /// With the twist, the diameter of k × 2k nodes is k instead of 3k/2. For k × k × 2k it is 3k/2
-/// instead of 2k. For k × 2k × 2k it is 3k/2 instead of 5k/2 (k even). These are the diameters of
-/// the corresponding lattices.
+/// instead of 2k. For k × 2k × 2k it is 3k/2 instead of 5k/2.
 #[test]
 fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     for (k, sides, diameter) in [
@@ -109,8 +106,7 @@ fn a_twisted_torus_is_shorter_and_the_same_from_everywhere() {
     }
 }
 
-/// Maximum flow between two sets of routers, by augmenting paths. Each link carries one unit in
-/// each direction.
+/// Maximum flow by augmenting paths. Each link carries one unit in each direction.
 fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     let mut used = BTreeMap::<(u32, usize), bool>::new();
     let mut sum = 0;
@@ -146,10 +142,9 @@ fn flow(wires: &dyn Wires, from: &BTreeSet<u32>, to: &BTreeSet<u32>) -> u32 {
     }
 }
 
-/// Tests the number of links between two halves of a fat tree.
+/// Without taper, the halves have as many links as nodes.
 ///
-/// Without taper, it is the number of nodes of a half. A taper (nodes of a leaf switch over its
-/// upward links) divides that number.
+/// A taper (nodes of a leaf switch over its upward links) divides that number.
 #[test]
 fn a_fat_tree_has_full_bisection_and_a_taper_divides_it() {
     for (arity, taper) in [
@@ -200,9 +195,7 @@ fn every_two_groups_of_a_dragonfly_share_one_link() {
     }
 }
 
-/// Tests that random paths in a tree of switches use all upward links equally.
-///
-/// Paths fixed by the destination load every link equally when all nodes send to all.
+/// All nodes send to all: paths fixed by the destination load every link equally.
 #[test]
 fn ways_up_a_tree_spread_over_all_links() {
     for arity in [&[4, 4, 4][..], &[4, 4], &[2, 2, 2, 2]] {
@@ -267,9 +260,7 @@ fn full_load(topology: &Topology, traffic: &str, setting: WormholeConfig) -> Car
     .unwrap()
 }
 
-/// Tests that a taper limits the throughput if all traffic crosses the top of a fat tree.
-///
-/// At least half of the limit must be reached.
+/// Traffic across the top of a fat tree reaches at least half of the taper's limit.
 #[test]
 fn a_taper_bounds_what_crosses_the_top() {
     let usual = WormholeConfig::default();
@@ -283,7 +274,7 @@ fn a_taper_bounds_what_crosses_the_top() {
     }
 }
 
-/// Tests the throughput of a dragonfly in which all nodes of each group send to the next group.
+/// All nodes of each group send to the next group.
 ///
 /// On minimal paths the a p nodes of a group (a routers with p nodes each) share one link, so each
 /// node gets 1/(a p) of the link's bandwidth. On paths over other groups each node gets up to half

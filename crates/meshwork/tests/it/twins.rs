@@ -15,7 +15,7 @@ use meshwork::observe::{Event, MachineState, Observer, Running};
 use meshwork::sched::{SCHEDULERS, Scheduler};
 use meshwork::topology::Topology;
 
-/// Transcript of a run with caches, and of the same run without caches.
+/// Transcripts of a run with and without caches.
 fn both(text: &str, jobs: &[Job]) -> [String; 2] {
     let scenario = scenario(text);
     [false, true].map(|anew| {
@@ -72,8 +72,8 @@ fn nor_does_it_on_several_sites() {
     }
 }
 
-/// An observer that writes reports of a run as text, without node numbers. If `asks` is set, it
-/// declares that it needs to know the nodes of jobs.
+/// Reports as text, without node numbers. If `asks` is set, it declares that it needs to know the
+/// nodes of jobs.
 struct Told {
     asks: bool,
     lines: Vec<String>,
@@ -102,9 +102,7 @@ impl Observer for Told {
     }
 }
 
-/// Tests that a run is the same with and without an observer that needs to know the nodes of jobs.
-///
-/// Without it, the engine only counts nodes, unless another component needs to know them.
+/// Without an observer of nodes, the engine only counts nodes.
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     let topology = Topology::flat(40).unwrap();
@@ -132,7 +130,7 @@ fn nor_does_it_matter_whether_anyone_looks_at_nodes() {
     assert!(starts > 5_000, "only {starts} starts");
 }
 
-/// Observer that says whether it uses [`MachineState::blocked_by_shape`].
+/// Tells whether it uses [`MachineState::blocked_by_shape`].
 struct Looks(bool);
 
 impl Observer for Looks {
@@ -141,7 +139,6 @@ impl Observer for Looks {
     }
 }
 
-/// Tests that metrics do not depend on whether an observer uses [`MachineState::blocked_by_shape`].
 #[test]
 fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     let topology = Topology::mesh(&[4, 4]).unwrap();
@@ -169,8 +166,6 @@ fn nor_does_it_matter_whether_anyone_looks_at_what_blocks() {
     assert!(measured >= 6, "nodes were free in vain in {measured} runs alone");
 }
 
-/// Tests that a plan of node counts gives one schedule, whether it is updated or made anew.
-///
 /// Queues are long, and jobs end early and late.
 #[test]
 fn nor_does_it_where_numbers_alone_matter() {
@@ -193,10 +188,9 @@ fn nor_does_it_where_numbers_alone_matter() {
     }
 }
 
-/// Tests that updated plans give the schedule of new plans for arrays of equal jobs.
+/// A plan joins equal jobs that follow each other to one row.
 ///
-/// A plan joins equal jobs that follow each other to one row. Here other jobs come between them,
-/// and jobs end early, late, or take no time.
+/// Here other jobs come between them, and jobs end early, late, or take no time.
 #[test]
 fn nor_does_it_for_arrays_of_jobs() {
     let topology = Topology::flat(24).unwrap();
@@ -224,10 +218,9 @@ fn nor_does_it_for_arrays_of_jobs() {
     }
 }
 
-/// Tests that updated plans give the schedule of new plans if arrays of several users alternate.
+/// Arrays of several users alternate, which keeps equal jobs from forming long rows.
 ///
-/// Alternation keeps equal jobs from forming long rows in the plan. Some jobs end late, so that the
-/// planned numbers of free nodes become negative.
+/// Some jobs end late, so that the planned numbers of free nodes become negative.
 #[test]
 fn nor_does_it_for_arrays_that_come_in_turns() {
     let topology = Topology::flat(24).unwrap();
@@ -249,7 +242,7 @@ fn nor_does_it_for_arrays_that_come_in_turns() {
     }
 }
 
-/// Tests that updated plans start all jobs of a long array that fit at once.
+/// All jobs of a long array that fit must start at once.
 ///
 /// This must hold even while the planned numbers of free nodes are negative. Whole arrays end
 /// together, among other jobs; few or many jobs end late.
@@ -277,9 +270,7 @@ fn nor_does_it_for_arrays_that_move_together() {
     }
 }
 
-/// Tests that updated plans give the schedule of new plans for long queues of jobs of many shapes.
-///
-/// Jobs end at the same instant as others, early, or late.
+/// Jobs of many shapes end at the same instant as others, early, or late.
 #[test]
 fn nor_does_it_in_long_queues() {
     for dims in ["[8, 8]", "[8, 4, 4]"] {
@@ -305,8 +296,6 @@ fn nor_does_it_in_long_queues() {
     }
 }
 
-/// Tests that updated plans give the schedule of new plans for many small jobs and few large ones.
-///
 /// A large job fits only after many ends, some early and some late.
 #[test]
 fn nor_does_it_where_many_small_jobs_run() {
@@ -331,10 +320,9 @@ fn nor_does_it_where_many_small_jobs_run() {
     }
 }
 
-/// Tests that updated plans give the schedule of new plans while reservations wait for late jobs.
+/// A late job keeps its nodes, so a reservation of them is put off and overlaps later ones.
 ///
-/// A late job keeps its nodes. A reservation of these nodes is put off, and comes to overlap later
-/// reservations. Few or many jobs are late, by little or by much, while most end early.
+/// Few or many jobs are late, by little or by much, while most end early.
 #[test]
 fn nor_does_it_while_jobs_are_late() {
     for seed in 0..48 {
@@ -357,10 +345,9 @@ fn nor_does_it_while_jobs_are_late() {
     }
 }
 
-/// Slow reference implementation of the scheduler `reservation` with `bypass_limit = 0`.
+/// Scheduler `reservation` with `bypass_limit = 0`, but without shortcuts.
 ///
-/// It walks the queue in the same way but tries every job, even if the job needs more nodes than
-/// are free and not reserved.
+/// It tries every job, even if the job needs more nodes than are free and not reserved.
 struct AskingEveryone {
     most: usize,
     reserved: Vec<(Ticket, Reservation)>,
@@ -404,10 +391,7 @@ impl Scheduler for AskingEveryone {
     }
 }
 
-/// Tests that the scheduler `reservation` may skip requests that cannot succeed.
-///
-/// If only numbers of nodes matter, the scheduler compares requests with the number of free nodes
-/// that no reservation keeps.
+/// `reservation` may skip requests that exceed the free nodes that no reservation keeps.
 #[test]
 fn reservations_of_counts_are_those_of_who_asks_everyone() {
     let topology = Topology::flat(40).unwrap();

@@ -18,9 +18,7 @@ use meshwork::sched::SCHEDULERS;
 const WAITS: [&str; 4] =
     ["wait_for_nodes", "wait_for_shape", "wait_for_priority", "wait_for_reserved"];
 
-/// Slow reference implementation of the recorded causes of waiting.
-///
-/// It follows a run by its events, without caches.
+/// Follows a run by its events, without caches.
 struct Twin {
     facility: Facility,
     held_up: Cause,
@@ -122,7 +120,7 @@ fn causes_are_right_on_several_sites() {
     }
 }
 
-/// Values of the four metrics of waits by cause, and of the metric `wait`, for the given jobs.
+/// Values of the four metrics of waits by cause, and of `wait`.
 fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
     let names = WAITS.map(|name| format!("'{name}'")).join(", ");
     let scenario = scenario(&format!(
@@ -130,17 +128,14 @@ fn waits(scheduler: &str, jobs: Vec<Job>) -> ([f64; 4], f64) {
          measure = {{ metrics = ['wait', {names}] }}"
     ));
     let (outcome, _) = run(&scenario, jobs);
-    let metric = |name: &str| {
-        outcome.metrics.iter().find(|metric| metric.name == name).unwrap().value.unwrap()
-    };
+    let metric = |name: &str| common::metric(&outcome, name);
     (WAITS.map(metric), metric("wait"))
 }
 
-/// Tests the causes of waiting in a case made by hand, on a machine of 4 × 4.
+/// On 4 × 4 nodes, two jobs hold three of the four columns.
 ///
-/// At first, two jobs hold three of the four columns. The third job waits for a square of four free
-/// nodes, and the fourth for nodes. The last waits for its turn (for reserved nodes under EASY),
-/// and then for nodes.
+/// The third job waits for a square of four free nodes, and the fourth for nodes. The last waits
+/// for its turn (for reserved nodes under EASY), and then for nodes.
 #[test]
 fn a_case_by_hand() {
     let block = |arrival, sides: &[u32], runtime| job(arrival, Request::block(sides), runtime);

@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Largest width in columns of a line with a comment.
 const COLUMNS: usize = 100;
 
-/// Largest number of characters that a doc comment's first sentence may have.
 const SENTENCE: usize = 100;
 
 /// Openings that make a first sentence useless in an index, which shows only this sentence.
@@ -82,7 +80,6 @@ fn the_checks_of_wording_find_what_they_are_for() {
     assert_eq!(first_sentence(&found[1..2]), "Sums two numbers, e.g. 1 and 2.");
 }
 
-/// One line of a comment.
 #[derive(Debug)]
 struct Comment {
     /// Index of the line in the file, from 0.
@@ -92,7 +89,7 @@ struct Comment {
     /// Mark that begins the comment: `///`, `//!` or `//`.
     mark: &'static str,
     is_doc: bool,
-    /// Whether the line is inside a code fence, or is a line of a Python session.
+    /// Whether the line is inside a code fence or a Python session.
     is_code: bool,
     text: String,
 }
@@ -142,7 +139,7 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// The first of the given comment lines, with the lines of the same mark that directly follow it.
+/// First comment line, with the directly following lines of the same mark.
 fn block_from(comments: &[Comment]) -> &[Comment] {
     let follows = |pair: &[Comment]| {
         pair[1].line == pair[0].line + 1 && pair[1].mark == pair[0].mark && pair[0].is_doc

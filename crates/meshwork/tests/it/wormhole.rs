@@ -10,7 +10,7 @@ use meshwork::network::wormhole::{
 use meshwork::topology::{Node, Topology};
 use proptest::prelude::*;
 
-/// Traffic that consists of given packets. It records when each packet was delivered.
+/// Sends given packets, and records when each was delivered.
 struct Script {
     queues: Vec<VecDeque<Message>>,
     deliveries: Vec<Option<Delivery>>,
@@ -33,7 +33,7 @@ impl Load for Script {
     }
 }
 
-/// Sends packets through a network in order of creation, and returns each packet's delivery.
+/// Delivery of each packet, in order of creation.
 ///
 /// If `is_told_ahead`, the network knows in advance when packets are created; otherwise it learns
 /// of each packet when it is created.
@@ -71,7 +71,7 @@ fn small_machines() -> Vec<Topology> {
     ]
 }
 
-/// Topologies other than grids of one processor per node, and grids with rings in some dimensions.
+/// Topologies other than grids of one processor per node, and grids with some rings.
 fn other_machines() -> Vec<Topology> {
     vec![
         Topology::with_rings(&[4, 3], &[true, false]).unwrap(),
@@ -88,7 +88,7 @@ fn other_machines() -> Vec<Topology> {
     ]
 }
 
-/// Cycles that a packet takes over `links` links of an idle network, in closed form as published.
+/// Published closed form for an idle network.
 fn closed_form(setting: &WormholeConfig, links: u64) -> u64 {
     let (inject, head, transfer, credit) = match setting.preset {
         Preset::Procsimity => (0, u64::from(setting.router_delay), 1, 1),
@@ -166,7 +166,6 @@ fn an_idle_network_delivers_in_the_closed_form_time() {
     assert!(pairs > 100_000, "{pairs}");
 }
 
-/// Tests that a processor that waits for a later cycle sends an earlier message if it is woken.
 #[test]
 fn a_processor_that_waits_can_be_woken() {
     let mesh = Topology::mesh(&[4, 3]).unwrap();
@@ -190,7 +189,7 @@ fn a_processor_that_waits_can_be_woken() {
     }
 }
 
-/// All engines that can simulate the settings, each with several numbers of virtual channels.
+/// Engines that can simulate the settings, each with several numbers of virtual channels.
 fn engines(topology: &Topology, base: &WormholeConfig) -> Vec<Engine> {
     let has_rings = topology.grid().is_wrapped() && topology.grid().sides().iter().any(|&s| s > 2);
     let mut engines = Vec::new();
@@ -274,8 +273,6 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Tests that packets in an idle network arrive at the predicted time.
-///
 /// Links have different lengths, and buffers are shorter than a credit's path.
 #[test]
 fn an_idle_network_of_long_links_delivers_when_it_says() {
@@ -332,9 +329,7 @@ fn an_idle_network_of_long_links_delivers_when_it_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Tests that every suitable engine delivers each packet in the cycle of the slow reference.
-    ///
-    /// No packet may arrive sooner than in an idle network.
+    /// All engines deliver like the slow one, and no packet sooner than in an idle network.
     #[test]
     fn engines_and_the_twin_agree_packet_by_packet(case in cases(), told_ahead in any::<bool>()) {
         let Case { topology, setting, sent } = case;

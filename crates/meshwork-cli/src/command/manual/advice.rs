@@ -7,9 +7,9 @@ use meshwork::registry::EntrySource;
 
 use crate::command::list::{KINDS, Listed};
 
-/// Advice on when to use certain entries of one kind, with related pages of the manual.
+/// Advice on when to use entries of one kind, with related pages.
 ///
-/// A related page is given as `kind/name`, or as the name of a chapter.
+/// A related page is `kind/name`, or the name of a chapter.
 struct Advice {
     kind: &'static str,
     names: &'static [&'static str],
@@ -26,7 +26,7 @@ const fn of_kind(
     Advice { kind, names, when, related }
 }
 
-/// Lines with the advice for an entry on its page of the manual; empty if there is no advice.
+/// Advice on an entry's page; empty if there is none.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     let mut text = String::new();
     for advice in ADVICE.iter().filter(|a| a.kind == kind.word() && a.names.contains(&name)) {
@@ -58,7 +58,7 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, name: &str) -> String {
     text
 }
 
-/// The advice for every entry of every kind; a test checks that none is missing.
+/// A test checks that no entry is missing.
 #[rustfmt::skip]
 const ADVICE: &[Advice] = &[
     of_kind("topology", &["mesh"],

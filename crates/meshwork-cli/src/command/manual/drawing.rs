@@ -11,14 +11,14 @@ use meshwork::topology::Wiring;
 use super::pictures::{Held, story};
 use crate::picture::Letters;
 
-/// Description of the jobs in the pictures, for the page that introduces all allocators.
+/// Jobs of the pictures, described on the page of all allocators.
 pub(super) const HISTORY: &str = "On the page of each is a picture, made by the allocator itself. It is always the same story. On a \
     mesh of 16 × 8 the jobs A to H ask for 5 × 3, 4 × 4, 3 × 2, 6 × 2, 2 × 5, 4 × 3, 3 × 3 and 5 × 2 processors; B, D and F \
     end; and I, J and K ask for 2 × 3, 4 × 2 and 5 × 2. On a hypercube of dimension 6, which is drawn as a Karnaugh map, they ask for \
     subcubes of dimension 3, 2, 1, 3, 0, 2, 1 and 3; B, D and F end; and I, J and K ask for dimension 1, 2 and 2. Grey squares are \
     free processors, dashed ones were those of B, D and F; a job without a letter in the picture found no room.\n\n";
 
-/// Sides of the jobs in pictures of meshes: first the early jobs, then the late jobs.
+/// Sides of early and late jobs in pictures of meshes.
 ///
 /// The early jobs with the indices `GOING` end before the late jobs arrive. `CUBES` has the
 /// dimensions of the jobs in pictures of hypercubes.
@@ -27,7 +27,7 @@ const BLOCKS: [&[[u32; 2]]; 2] =
 const CUBES: [&[u32]; 2] = [&[3, 2, 1, 3, 0, 2, 1, 3], &[1, 2, 2]];
 const GOING: [usize; 3] = [1, 3, 5];
 
-/// Picture of an allocator as SVG; `None` if the allocator does not serve the small machine.
+/// SVG; `None` if the allocator does not serve the small machine.
 pub(super) fn of(catalogue: &Catalogue, about: &About) -> Option<String> {
     let serves = catalogue.entry::<meshwork::alloc::AllocatorEntry>(about.name).serves;
     let is_cube = !serves.contains(&Wiring::Mesh);

@@ -12,21 +12,20 @@ use crate::command::list::Listed;
 
 const MESH: &str = "{ topology = \"mesh\", dims = [16, 8] }";
 const CUBE: &str = "{ topology = \"hypercube\", dimension = 6 }";
-/// TOML of a machine on whose nodes several jobs can run at once.
+/// TOML of a machine on whose nodes several jobs run at once.
 ///
-/// `VECTORS` is TOML of two requests for parts of such nodes. Each job of a workload makes one of
-/// them, drawn at random.
+/// `VECTORS` is TOML of two requests for parts of such nodes, of which each job draws one.
 const SHARED: &str = "{ topology = \"fat_tree\", arity = [4, 8], nodes = [{ type = \"dgx\" }] }";
 const VECTORS: &str = "[\n    { share = 3, gpu = 1, cpu = 8, mem = 100000 },\n    \
      { share = 1, pieces = 4, gpu = 4, cpu = 32, mem = 400000 },\n]";
 const SYNTHETIC: &str = "name = \"synthetic\"\nload = 0.5\nsizes = \"uniform\"\n\
      runtimes = { name = \"exponential\", mean = 5.0 }";
 
-/// Study of an example, kept as sections of TOML that are joined at the end.
+/// Study as sections of TOML that are joined at the end.
 struct Draft {
     description: String,
     machine: String,
-    /// Top-level keys of the study, one per line.
+    /// One key per line.
     top: String,
     workload: String,
     metrics: String,
@@ -34,7 +33,7 @@ struct Draft {
     compare: Option<String>,
 }
 
-/// Section of an entry's page with the example, as Markdown.
+/// Markdown section of an entry's page.
 pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     let name = about.name;
     let list = format!("`meshwork list {} {name}` says the same on the terminal.\n", kind.word());
@@ -62,7 +61,6 @@ pub(super) fn of(catalogue: &Catalogue, kind: &Listed, about: &About) -> String 
 }
 
 impl Draft {
-    /// Creates a study that compares contiguous allocation (`first_fit`) with `naive`.
     fn new() -> Draft {
         Draft {
             description: String::new(),
@@ -75,9 +73,7 @@ impl Draft {
         }
     }
 
-    /// Creates a study of jobs in pieces, which share nodes with pieces of other jobs.
-    ///
-    /// A piece is a part of a job on one node.
+    /// Jobs in pieces, which share nodes with pieces of other jobs.
     fn of_pieces() -> Draft {
         let sizes = format!("{{ name = \"vectors\", of = {VECTORS} }}");
         Draft {
@@ -88,7 +84,6 @@ impl Draft {
         }
     }
 
-    /// Creates a study that compares first come, first served with backfilling.
     fn of_schedulers() -> Draft {
         Draft {
             sweep: "scheduler = [\"fcfs\", \"easy\"]".to_owned(),
@@ -111,7 +106,7 @@ impl Draft {
         )
     }
 
-    /// Makes the study compare an entry with the simpler entry `plain`.
+    /// Compares an entry with the simpler entry `plain`.
     ///
     /// If the entry is `plain` itself, the study varies the load instead.
     fn beside(mut self, key: &str, about: &About, plain: &str) -> Draft {
@@ -354,12 +349,12 @@ fn draft(catalogue: &Catalogue, kind: &Listed, about: &About) -> Draft {
     }
 }
 
-/// Whether several jobs can run at once on a node of the machine with the given name.
+/// Whether several jobs can run at once on a node of this machine.
 fn is_shared(catalogue: &Catalogue, name: &str) -> bool {
     catalogue.entry::<meshwork::presets::MachineEntry>(name).tables().0.contains_key("nodes")
 }
 
-/// Whether a metric measures parts of nodes, so that its example needs a machine with shared nodes.
+/// Whether the metric needs a machine with shared nodes.
 fn is_of_parts(name: &str) -> bool {
     let endings = ["_allocation", "_utilization", "_per_job"];
     let kinds = ["cpu", "mem", "gpu", "other", "islands", "nodes", "leaves", "blocks"];
@@ -375,7 +370,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// TOML of a small machine that an entry of the catalogue serves.
+/// TOML of a small machine that an entry serves.
 ///
 /// The machine has one of the wirings in `serves`. Its number of dimensions is the first in
 /// `dimensions`; `None` leaves it open.
@@ -396,7 +391,7 @@ fn machine(serves: &[Wiring], dimensions: Option<&[usize]>) -> String {
     }
 }
 
-/// TOML that names an entry in a study: its name, or a table with its required parameters.
+/// Name of an entry, or a table with its required parameters.
 fn component(about: &About, key: &str) -> String {
     let name = about.name;
     let params: Vec<String> =
@@ -411,7 +406,6 @@ fn required(about: &About) -> impl Iterator<Item = &Param> {
     about.params.iter().filter(|param| matches!(param.default, DefaultValue::Required))
 }
 
-/// TOML of a valid value of a parameter.
 fn sample(param: &Param, of: &str) -> String {
     match (param.name, &param.kind) {
         ("path", _) if of == "table" => "\"shapes.csv\"".to_owned(),

@@ -25,8 +25,7 @@ use crate::output::{Ended, Stop, Verdict};
 /// Heading in `SUMMARY.md` below which all lines are generated.
 const PART: &str = "# Reference";
 
-/// Writes the generated parts of the manual into its folder: `reference/`, `img/`, and the end of
-/// `SUMMARY.md`.
+/// Writes `reference/`, `img/`, and the end of `SUMMARY.md`.
 pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     let summary = folder.join("SUMMARY.md");
     let shown = summary.display();
@@ -50,7 +49,7 @@ pub(crate) fn run(catalogue: &Catalogue, folder: &Path) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Generated lines of `SUMMARY.md`, the table of contents of the manual.
+/// Generated lines of `SUMMARY.md`.
 fn contents(catalogue: &Catalogue) -> String {
     let mut text = "- [All that there is](reference/README.md)\n\
          - [The keys of a study](reference/study.md)\n"
@@ -65,7 +64,7 @@ fn contents(catalogue: &Catalogue) -> String {
     text
 }
 
-/// All generated pages of the reference, each with its path in the folder of the manual.
+/// Pages of the reference by their paths in the manual's folder.
 fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     let mut pages = vec![
         ("reference/README.md".to_owned(), everything(catalogue)),
@@ -85,15 +84,11 @@ fn pages(catalogue: &Catalogue) -> Vec<(String, String)> {
     pages
 }
 
-/// Picture of an allocator as SVG.
-///
-/// It is `None` for entries of other kinds, and for an allocator that does not serve the small
-/// machine of the pictures.
+/// SVG of an allocator; `None` for other kinds, and if the small machine is not served.
 fn story(catalogue: &Catalogue, kind: &Listed, about: &About) -> Option<String> {
     (kind.word() == "allocator").then(|| drawing::of(catalogue, about)).flatten()
 }
 
-/// Plural of a kind of entries, as a heading.
 fn title(kind: &Listed) -> String {
     let words = kind.plural().replace('_', " ");
     let mut letters = words.chars();
@@ -189,7 +184,7 @@ fn page(catalogue: &Catalogue, kind: &Listed, about: &About) -> String {
     text
 }
 
-/// Text that describes the columns of job tables and the further columns of per-job output.
+/// Columns of job tables, and further columns of per-job output.
 fn columns() -> String {
     let mut text = "\n## Columns\n\n\
          Times are on the clock of `submit`. A field of a log says the same as the column beside it.\n\n\
@@ -211,9 +206,7 @@ fn columns() -> String {
     text
 }
 
-/// Appends a table of parameters to a page.
-///
-/// `up` is the relative path to the folder that contains a page for each kind.
+/// Appends a table of parameters; `up` leads to the folder with a page for each kind.
 fn parameters(text: &mut String, params: &[&Param], up: &str) {
     text.push_str("| name | what it means | may be | left out |\n|---|---|---|---|\n");
     for param in params {
@@ -246,7 +239,6 @@ fn parameters(text: &mut String, params: &[&Param], up: &str) {
     }
 }
 
-/// Escapes a text for a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -12,10 +12,9 @@ use crate::args::{New, Start};
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::wrapped;
 
-/// First line of a study. It names the JSON schema by which editors check the study.
+/// JSON schema by which editors check the study.
 const SCHEMA: &str = "#:schema study.schema.json\n";
 
-/// Writes a new study and prints how to use it. An existing file is not overwritten.
 pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
     let text = format!("{SCHEMA}{}", template(arguments.from)).replace("MACHINES", &machines());
     let file = &arguments.file;
@@ -51,7 +50,7 @@ pub(crate) fn run(out: &mut Output, arguments: &New) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Files that the study of a template reads, and that the user must give.
+/// Files that the user must give.
 fn files(start: Start) -> &'static [&'static str] {
     match start {
         Start::Log => &["log.swf"],
@@ -60,7 +59,7 @@ fn files(start: Start) -> &'static [&'static str] {
     }
 }
 
-/// Names of all machines that have one, as lines of a comment.
+/// Machines with a name, as lines of a comment.
 fn machines() -> String {
     let names: Vec<&str> = MACHINES.iter().map(|machine| machine.about().name).collect();
     wrapped(&names.join(", "), 98, "").join("\n# ")

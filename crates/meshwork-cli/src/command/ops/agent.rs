@@ -21,16 +21,15 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Name of the file with the agent's log of events, in the agent's folder.
+/// Agent's log of events, in the agent's folder.
 ///
-/// `HEARTBEAT` and `OFF` (the kill switch) are files in this folder too. `AGENT` is the default
-/// name of the folder, and the name of its lock file.
+/// `HEARTBEAT` and `OFF` (the kill switch) are in this folder too. `AGENT` is the default name of
+/// the folder, and the name of its lock file.
 const LOG: &str = "log.jsonl";
 const HEARTBEAT: &str = "heartbeat";
 const OFF: &str = "off";
 const AGENT: &str = "agent";
 
-/// Runs an agent until a signal ends it.
 pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -> Ended {
     let mut commands = ProcessCommands::new(asked.live.commands.clone());
     let state = asked.state.clone().unwrap_or_else(|| asked.live.site.join(AGENT));
@@ -145,7 +144,6 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Agent) -
     Ok(Verdict::Done)
 }
 
-/// Prints an event of the agent's log as text.
 fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     let text = |key: &str| event[key].as_str().unwrap_or_default();
     let (job, why) = (text("job"), text("why"));
@@ -176,10 +174,9 @@ fn tell(out: &mut Output, event: &Json) -> Result<(), Stop> {
     }
 }
 
-/// Opens or closes the parking partition.
+/// Opens or closes the parking partition, and sets or removes the kill switch.
 ///
-/// While the partition is open, Slurm itself starts the jobs in it. Opening also sets the kill
-/// switch, and closing removes it.
+/// While the partition is open, Slurm itself starts the jobs in it.
 fn switch(
     out: &mut Output,
     asked: &ops::Agent,
@@ -214,7 +211,7 @@ fn switch(
     Ok(Verdict::Done)
 }
 
-/// Opens the parking partition if the agent's heartbeat is missing or too old.
+/// Opens the parking partition if the heartbeat is missing or too old.
 fn watch(
     out: &mut Output,
     asked: &ops::Agent,
@@ -247,16 +244,13 @@ fn make_folder(state: &Path) -> Result<(), Stop> {
         .map_err(|error| Stop::Failed(FileError::making(state, &error).to_string()))
 }
 
-/// Writes the heartbeat file, whose modification time is the time of the agent's last activity.
 fn beat(state: &Path) {
     if let Err(error) = std::fs::write(state.join(HEARTBEAT), format!("{}\n", std::process::id())) {
         say("warning", &format!("{}: the heartbeat cannot be written ({error})", state.display()));
     }
 }
 
-/// Log of events with one JSON line for each event.
-///
-/// The file is opened for each event, so that it can be rotated.
+/// JSON lines in a file that is opened for each event, so that it can be rotated.
 struct EventLog {
     path: PathBuf,
 }

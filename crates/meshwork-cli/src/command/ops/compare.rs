@@ -19,19 +19,19 @@ use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, PAGE_MARK, Stop, Verdict, must_be_ours};
 use crate::table::{Column, print, wrapped};
 
-/// Source of the clean-up time, which is the time from a job's end until its nodes are free again.
+/// Source of the time from a job's end until its nodes are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleanup {
-    /// The command line gives the clean-up time.
+    /// The clean-up time is given on the command line.
     Given,
     /// The clean-up time was fitted to the history of the site.
     Fitted,
-    /// The history does not show a clean-up time, so it is taken as zero.
+    /// The history shows no clean-up time, so zero is used.
     Unknown,
 }
 
 impl Cleanup {
-    /// Phrase on the source of the clean-up time, which follows this time in a sentence.
+    /// Phrase that follows the clean-up time in a sentence.
     pub(super) fn says(self) -> &'static str {
         match self {
             Cleanup::Given => "as asked for",
@@ -41,9 +41,7 @@ impl Cleanup {
     }
 }
 
-/// Replays the history to judge the model of the site.
-///
-/// If the site is badly modelled, the command ends with an error unless `--anyway` is given.
+/// Replays the history; a bad model is an error without `--anyway`.
 pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Stop> {
     let meter = Meter::new("job");
     let found = fidelity::verdict(folder, &|done, all| meter.count(done, all));
@@ -60,9 +58,7 @@ pub(super) fn judge(asked: &ops::Terms, folder: &Folder) -> Result<Fidelity, Sto
     )))
 }
 
-/// Options of the replay, and where their clean-up time comes from.
-///
-/// The clean-up time is given on the command line, or else fitted to the history.
+/// Options of the replay, with a given or fitted clean-up time and its source.
 pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cleanup) {
     let (cleanup, source) = match (asked.cleanup, found.cleanup) {
         (Some(seconds), _) => (i64::from(seconds), Cleanup::Given),
@@ -73,7 +69,7 @@ pub(super) fn terms(asked: &ops::Terms, found: &Fidelity) -> (ReplayOptions, Cle
     (ReplayOptions { cleanup, unlisted, copies: None }, source)
 }
 
-/// Prints warnings about facts that may distort the results of a site, before these results.
+/// Warns of facts that may distort the results of a site.
 pub(super) fn caveats(
     out: &mut Output,
     doubts: &[String],
@@ -178,7 +174,7 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Compare) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Formats a number of weeks in hours, days or weeks, rounded up.
+/// Rounds weeks up to hours, days or weeks.
 fn more_weeks(weeks: f64) -> String {
     match weeks * 7.0 {
         days if days < 1.0 => plural((days * 24.0).ceil() as u64, "hour"),
@@ -210,7 +206,7 @@ fn table(out: &mut Output, compared: &Comparison, names: &[String]) -> Result<()
     print(out, &[Column::words("", titles)], &columns, &[])
 }
 
-/// Formats a difference with its interval. A star marks an interval that excludes 0.
+/// A star marks an interval that excludes 0.
 pub(super) fn difference(interval: &Interval) -> String {
     let rounded = Rounded::new(interval.mean, interval.half_width).signed();
     let half_width = rounded.half_width.map_or_else(String::new, |half| format!(" ± {half}"));

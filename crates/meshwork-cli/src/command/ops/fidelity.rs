@@ -10,10 +10,9 @@ use crate::command::meter::Meter;
 use crate::output::{Ended, Output, Stop, Verdict, must_be_ours};
 use crate::table::{Column, print};
 
-/// Largest number of listed decisions in which model and record differ.
+/// Largest number of listed differences between model and record.
 const MOST_NAMED: usize = 20;
 
-/// Replays the history of a site, and prints how well the model agrees with the history.
 pub(super) fn run(out: &mut Output, arguments: &ops::Fidelity) -> Ended {
     if let Some(file) = &arguments.starts {
         must_be_ours(file, "job,start,predicted")?;
@@ -140,7 +139,7 @@ fn describe(out: &mut Output, found: &Fidelity) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Prints a table of recorded and predicted waits, grouped by one key such as the user.
+/// Recorded and predicted waits, grouped by one key such as the user.
 fn waits(out: &mut Output, by: &str, groups: &[&PredictedWaits]) -> Result<(), Stop> {
     let cells = |of: &dyn Fn(&PredictedWaits) -> String| {
         groups.iter().map(|own| of(own)).collect::<Vec<String>>()

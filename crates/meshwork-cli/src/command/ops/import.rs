@@ -10,7 +10,6 @@ use meshwork_lab::operator::{FileProblem, read_text, sacct, swf};
 use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Reads a history of jobs, reports its quality, and writes the site folder.
 pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     let clock = match &arguments.time_zone {
         Some(zone) => sacct::LocalClock::read(zone)
@@ -80,7 +79,6 @@ pub(super) fn run(out: &mut Output, arguments: &ops::Import) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints the quality of the imported history as text.
 fn describe(out: &mut Output, quality: &Quality) -> Result<(), Stop> {
     let number = |count: usize, what: &str| plural(count as u64, what);
     let tally = &quality.tally;

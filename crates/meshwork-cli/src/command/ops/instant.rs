@@ -14,7 +14,6 @@ use super::state::cost;
 use crate::args::ops::{self, At};
 use crate::output::{Ended, Output, Stop, Verdict};
 
-/// State of a run from a results folder, at the requested instant.
 pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
     let path = &asked.state;
     let (Some(run), Some(at)) = (asked.run, &asked.at) else {
@@ -31,7 +30,6 @@ pub(super) fn of_run(catalogue: &Catalogue, asked: &ops::State) -> Result<Instan
     Instant::of_run(catalogue, path, run, at).map_err(Stop::Wrong)
 }
 
-/// State that `meshwork place` has saved in a file.
 pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Instant, Stop> {
     let fits = |bytes| {
         asked.memory.check(bytes, "its machine takes").map_err(|stop| match stop {
@@ -42,7 +40,7 @@ pub(super) fn of_pool(catalogue: &Catalogue, asked: &ops::State) -> Result<Insta
     Instant::of_pool(catalogue, &asked.state, &fits).map_err(Stop::Wrong)
 }
 
-/// Prints why a job waits, or why a request would have to wait.
+/// Prints why a job waits, or a request would have to wait.
 pub(super) fn run_explain(out: &mut Output, instant: &Instant, asked: &ops::Explain) -> Ended {
     let explained = match (&asked.job, &asked.shape) {
         (_, Some(shape)) => {
@@ -148,7 +146,7 @@ fn describe(
     Ok(())
 }
 
-/// Prints which jobs to move so that nodes for the requested shape become free.
+/// Prints moves that free nodes for the requested shape.
 pub(super) fn run_defrag(out: &mut Output, instant: &Instant, asked: &ops::Defrag) -> Ended {
     let request = request(&asked.shape).map_err(|says| Stop::Wrong(format!("--shape: {says}")))?;
     if asked.partition.is_some() {

@@ -17,25 +17,25 @@ use meshwork_lab::slurm::hostlist;
 use crate::args::ops;
 use crate::output::{Stop, say};
 
-/// Largest HTTP request for metrics, in bytes.
+/// Bytes of an HTTP request for metrics.
 const MOST: u64 = 8 << 10;
-/// Time limit for each read from a client that requests metrics, and for each write to it.
+/// Time limit for each read from a client that requests metrics, and each write to it.
 const SLOW: Duration = Duration::from_secs(2);
-/// Shortest pause between two queries of Slurm if a datagram can end pauses early.
+/// Shortest pause between two queries of Slurm.
 ///
-/// A datagram that arrives in this time ends the pause only after it. It is a message of Slurm's
+/// A datagram that arrives earlier ends the pause only after it. It is a message of Slurm's
 /// controller to the port of `--wake`: a job has started or ended.
 const LEAST: Duration = Duration::from_millis(100);
-/// Longest pause between two queries of Slurm during the `SHORT` pauses after a datagram.
+/// Longest of the `SHORT` pauses after a datagram.
 const SOON: Duration = Duration::from_millis(500);
 const SHORT: u8 = 10;
 
-/// Machine that is described by the Slurm files in a folder.
+/// Reads Slurm's files in a folder.
 pub(super) fn machine(site: &Path) -> Result<SlurmMachine, Stop> {
     SlurmMachine::of_folder(site).map_err(Stop::Wrong)
 }
 
-/// Policy for the jobs of a partition, from the study of `--policy`.
+/// Policy for a partition, from the study of `--policy`.
 pub(super) fn policy(
     catalogue: &Catalogue,
     asked: &ops::Live,
@@ -54,11 +54,11 @@ pub(super) fn policy(
     LivePolicy::of(&study, names.map_err(Stop::Wrong)?).map_err(Stop::Wrong)
 }
 
-/// History file from which ends of jobs are predicted. It is read again when it has changed.
+/// History from which ends of jobs are predicted. It is read again when it has changed.
 pub(super) struct EndsFile {
     rule: EndRule,
     site: Option<PathBuf>,
-    /// Modification time of the history file when it was last read.
+    /// Modification time at the last read.
     written: Option<SystemTime>,
     is_read: bool,
 }
@@ -69,8 +69,7 @@ impl EndsFile {
         EndsFile { rule: asked.ends, site, written: None, is_read: false }
     }
 
-    /// Expected ends of jobs; `None` without a history file, or if it is unchanged since the last
-    /// read.
+    /// `None` without a history file, or if it is unchanged since the last read.
     pub(super) fn renewed(&mut self) -> Result<Option<ExpectedEnds>, String> {
         let Some(site) = &self.site else { return Ok(None) };
         let path = site.join("jobs.csv");
@@ -83,9 +82,7 @@ impl EndsFile {
         Ok(Some(ExpectedEnds::of(self.rule, &folder.history)))
     }
 
-    /// Replaces `ends` if the history file has changed.
-    ///
-    /// If the file cannot be read, `ends` is unchanged and a warning is printed.
+    /// Replaces `ends` if the history file has changed; failures are only printed.
     pub(super) fn renew(&mut self, ends: &mut ExpectedEnds) {
         match self.renewed() {
             Ok(Some(new)) => *ends = new,
@@ -95,13 +92,13 @@ impl EndsFile {
     }
 }
 
-/// HTTP server from which Prometheus reads the metrics.
+/// Serves metrics to Prometheus.
 pub(super) struct MetricsServer {
     text: Arc<Mutex<String>>,
 }
 
 impl MetricsServer {
-    /// Starts a server in a separate thread if an address is given.
+    /// Starts a thread if an address is given.
     pub(super) fn begin(address: Option<SocketAddr>) -> Result<MetricsServer, Stop> {
         let text = Arc::new(Mutex::new(String::new()));
         if let Some(address) = address {
@@ -124,7 +121,7 @@ impl MetricsServer {
     }
 }
 
-/// Answers `GET /metrics`, and returns an error status for other requests.
+/// Answers `GET /metrics`, and other requests with an error status.
 fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     stream.set_read_timeout(Some(SLOW))?;
     stream.set_write_timeout(Some(SLOW))?;
@@ -152,14 +149,14 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     )
 }
 
-/// Pause between two queries of Slurm. A datagram at the port of `--wake` ends it early.
+/// Pause between two queries of Slurm, which a datagram at the port of `--wake` ends early.
 ///
 /// Slurm's controller sends the datagram before Slurm's commands show the change. A pause that was
 /// ended early is therefore followed by short pauses.
 pub(super) struct Pause {
     poll: Duration,
     wake: Option<UdpSocket>,
-    /// Number of further pauses that are shortened because a datagram has arrived.
+    /// Further pauses that a datagram has shortened.
     short: Cell<u8>,
 }
 
@@ -172,7 +169,7 @@ impl Pause {
         Ok(Pause { poll, wake: wake.map(bind).transpose()?, short: Cell::new(0) })
     }
 
-    /// Waits until the next query of Slurm. `taken` is the time since the last query began.
+    /// Waits until the next query; `taken` is the time since the last query began.
     ///
     /// A datagram ends the wait early. A signal does so only while the command waits for a
     /// datagram.
@@ -201,7 +198,7 @@ impl Pause {
     }
 }
 
-/// Discards all received datagrams, and returns whether there were any.
+/// Discards all received datagrams. `true` if there were any.
 fn drain(socket: &UdpSocket, piece: &mut [u8]) -> bool {
     let mut woken = false;
     if socket.set_nonblocking(true).is_ok() {

@@ -17,7 +17,6 @@ use crate::command::meter::Meter;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, must_be_new, say, tell};
 
-/// Searches for better placement lists, and prints the result.
 pub(super) fn run(out: &mut Output, arguments: &ops::Propose) -> Ended {
     if let Some(file) = &arguments.out {
         must_be_new(file, arguments.replace)?;

@@ -17,14 +17,12 @@ use crate::args::ops;
 use crate::command::stop::Stopper;
 use crate::output::{Ended, Output, Stop, Verdict, say};
 
-/// Name of the file with recorded starts of jobs, in the folder of `--out`. `PAGE` is the name of
-/// the HTML page there.
+/// Recorded starts, in the folder of `--out`. `PAGE` is the HTML page there.
 const STARTS: &str = "starts.jsonl";
 const PAGE: &str = "shadow.html";
-/// Time between two writes of the recorded history.
+/// Time between two writes of the history.
 const WRITES: Duration = Duration::from_secs(60);
 
-/// Observes Slurm until a signal ends the command.
 pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) -> Ended {
     let machine = machine(&asked.live.site)?;
     let partition = match &asked.partition {
@@ -107,7 +105,6 @@ pub(super) fn run(out: &mut Output, catalogue: &Catalogue, asked: &ops::Shadow) 
     Ok(Verdict::Done)
 }
 
-/// Writes the history and the page of a shadow into its folder.
 fn write(folder: &Path, machine: &SlurmMachine, shadow: &SiteShadow<'_>) -> Result<(), Stop> {
     let history = shadow.history();
     let tally = sacct::Tally { rows: history.stays.len(), ..sacct::Tally::default() };

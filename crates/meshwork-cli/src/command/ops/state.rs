@@ -23,20 +23,19 @@ use crate::table::{Column, print};
 /// Largest number of characters of a reason that the table of waiting jobs shows.
 const MOST_OF_A_REASON: usize = 40;
 
-/// State that the command line selects: of a Slurm machine, of a simulated run, or of a pool.
+/// State that the command line selects.
 enum Named {
-    /// State of a machine that is described by the files of Slurm.
+    /// Machine that is described by the files of Slurm.
     Slurm(Box<MachineState>),
-    /// State of a simulated run at an instant, or of a pool that `meshwork place` saved.
+    /// Simulated run at an instant, or a pool that `meshwork place` saved.
     Other(Instant),
 }
 
 /// Reads the state that the command line selects.
 ///
-/// There are five kinds: a site (a folder with a history) at an instant, saved output of `scontrol`
-/// or `squeue`, saved answers of `meshwork place --slurm`, a simulated run at an instant, and a
-/// saved state of `meshwork place`. The default instant of a site is the one at which `job` began
-/// to wait.
+/// It is a site (a folder with a history) at an instant, saved output of `scontrol` or `squeue`,
+/// saved answers of `meshwork place --slurm`, a simulated run at an instant, or a saved state of
+/// `meshwork place`. The default instant of a site is the one at which `job` began to wait.
 fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<Named, Stop> {
     let path = &asked.state;
     if asked.run.is_some() || path.join(EXPERIMENT).is_file() {
@@ -50,7 +49,7 @@ fn read(catalogue: &Catalogue, asked: &ops::State, job: Option<&str>) -> Result<
     read_slurm(asked, job).map(|state| Named::Slurm(Box::new(state)))
 }
 
-/// Instant in a site's history that the command line selects, in seconds since 1970.
+/// Selected instant of a site's history, in seconds since 1970.
 pub(super) fn second(
     site: &Path,
     at: Option<&At>,
@@ -98,7 +97,7 @@ fn unknown_job(site: &Path, folder: &Folder, job: &str) -> String {
     )
 }
 
-/// Reads the state of a machine that is described by the files of Slurm.
+/// Machine that is described by the files of Slurm.
 fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Stop> {
     let path = &asked.state;
     let clock = asked.time_zone.clone().unwrap_or_default();
@@ -141,7 +140,6 @@ fn read_slurm(asked: &ops::State, job: Option<&str>) -> Result<MachineState, Sto
     state.map_err(Stop::Wrong)
 }
 
-/// Prints why a job waits.
 pub(super) fn run_explain(out: &mut Output, catalogue: &Catalogue, asked: &ops::Explain) -> Ended {
     let state = match read(catalogue, &asked.state, asked.job.as_deref())? {
         Named::Other(_) if asked.all => {
@@ -290,7 +288,7 @@ fn describe(out: &mut Output, state: &MachineState, own: &Explanation) -> Result
     Ok(())
 }
 
-/// Short explanation of why Slurm holds a job back, with Slurm's own word for the reason.
+/// Short explanation, with Slurm's own word for the reason.
 pub(super) fn held_back(own: &HeldBack) -> String {
     let why = match own.kind {
         "held" => "it is held, until somebody releases it",
@@ -303,7 +301,7 @@ pub(super) fn held_back(own: &HeldBack) -> String {
     format!("{why} ({})", own.says)
 }
 
-/// Measure for the cost of moves, from its name on the command line.
+/// Cost of moves by its name on the command line.
 pub(super) fn cost(word: &str) -> Cost {
     match word {
         "nodes" => Cost::Nodes,
@@ -312,7 +310,7 @@ pub(super) fn cost(word: &str) -> Cost {
     }
 }
 
-/// Prints which jobs to move so that nodes for the requested shape become free.
+/// Prints moves that free nodes for the requested shape.
 pub(super) fn run_defrag(out: &mut Output, catalogue: &Catalogue, asked: &ops::Defrag) -> Ended {
     let state = match read(catalogue, &asked.state, None)? {
         Named::Other(instant) => return instant::run_defrag(out, &instant, asked),

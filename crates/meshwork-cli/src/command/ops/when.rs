@@ -12,7 +12,7 @@ use crate::args::ops;
 use crate::output::{Ended, Output, Stop, Verdict};
 use crate::table::{Column, print};
 
-/// Predicts the start of one waiting job, or of all waiting jobs, from sampled futures.
+/// Predicts starts of waiting jobs from sampled futures.
 pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     let folder = Folder::read(&asked.site).map_err(Stop::Wrong)?;
     let given = asked.time_zone.clone().unwrap_or_default();
@@ -97,7 +97,6 @@ pub(super) fn run(out: &mut Output, asked: &ops::When) -> Ended {
     Ok(Verdict::Done)
 }
 
-/// Prints the predicted interval of each waiting job.
 fn all(
     out: &mut Output,
     asked: &ops::When,

@@ -18,18 +18,16 @@ use super::LONGEST;
 use super::state::Saved;
 use crate::picture::{Cell, Letters, Map};
 
-/// Character that stands for a node with several jobs in the drawing of `show`.
+/// Marks a node with several jobs in the drawing of `show`.
 const SEVERAL: char = '+';
 
-/// Width in columns of the drawing that `show` returns.
+/// Columns of the drawing of `show`.
 const WIDTH: usize = 80;
 
-/// All operations of `meshwork place`, listed for error messages.
+/// Operations, listed for error messages.
 const OPS: &str = "\"allocate\", \"release\", \"can\", \"free\", \"show\", \"adopt\", \"hold_exactly\", \"snapshot\" or \"restore\"";
 
-/// Keys that a request for an allocation may have.
-///
-/// The keys from `pieces` on are for requests for parts of nodes that several jobs share.
+/// Keys of a request; those from `pieces` on request parts of shared nodes.
 const ALLOCATE: [&str; 16] = [
     "op",
     "id",
@@ -49,7 +47,6 @@ const ALLOCATE: [&str; 16] = [
     "roles",
 ];
 
-/// Reason why a line was refused.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) id: Option<Json>,
@@ -61,7 +58,6 @@ impl Refusal {
         Refusal { id: None, sentence: sentence.into() }
     }
 
-    /// Writes the refusal as JSON, with the number of the refused line.
     pub(super) fn write(self, line: u64, out: &mut String) {
         out.push('{');
         if let Some(id) = self.id {
@@ -73,11 +69,11 @@ impl Refusal {
 
 /// Keys of a line with their values, in the order of the line.
 ///
-/// The keys are in a list and not in a map, because they are few and each is looked up once.
+/// They are few and each is looked up once, so a list suffices.
 pub(super) struct Asked(Vec<(String, Json)>);
 
 impl Asked {
-    /// Parses a line into its keys and a valid `id`. `line` is `None` if the line was too long.
+    /// `line` is `None` if the line was too long.
     pub(super) fn read(line: Option<&[u8]>) -> Result<(Asked, Option<Json>), Refusal> {
         let Some(line) = line else {
             return Err(Refusal::of(format!(
@@ -101,7 +97,7 @@ impl Asked {
         Ok((asked, id))
     }
 
-    /// Returns an error if the line has a key that is not in `keys`.
+    /// Refuses keys that are not in `keys`.
     pub(super) fn only(&self, op: &str, keys: &[&str]) -> Result<(), String> {
         match self.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
             Some((unknown, _)) => {
@@ -151,13 +147,12 @@ impl<'de> Deserialize<'de> for Asked {
     }
 }
 
-/// Free and held nodes of a machine, with a name and a drawing letter for each holder.
+/// Nodes of a machine, with a name and a drawing letter for each holder.
 pub(super) struct Counter {
     pub(super) named: NamedPool,
     pub(super) letters: Letters,
     pub(super) letter_of: BTreeMap<Name, char>,
-    /// Whether the state may differ from the saved one: an operation was answered since it was
-    /// saved.
+    /// Whether an operation was answered since the state was saved.
     ///
     /// Even an operation that only asks may advance the clock.
     pub(super) is_changed: bool,
@@ -169,7 +164,7 @@ impl Counter {
         Counter { named, letters, letter_of, is_changed: true }
     }
 
-    /// Processes a line and writes the answer. `line` is `None` if the line was too long.
+    /// Writes the answer to a line, which is `None` if it was too long.
     ///
     /// A refused line changes nothing, but a part of an answer may already be in `out`.
     pub(super) fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal> {
@@ -196,7 +191,7 @@ impl Counter {
         Ok(())
     }
 
-    /// JSON fields with the number of nodes and, where jobs share nodes, the number of cores.
+    /// JSON fields with the number of nodes and, where jobs share nodes, of cores.
     fn size(&self) -> String {
         let site = self.named.pool().site();
         match site.topology().types() {
@@ -205,7 +200,7 @@ impl Counter {
         }
     }
 
-    /// Restores the held nodes and the letters of their holders from a saved state.
+    /// Restores held nodes and letters of their holders.
     pub(super) fn restore(&mut self, saved: &Saved) -> Result<(), String> {
         let letters = saved.letters()?;
         self.named.restore(&saved.state).map_err(|error| error.to_string())?;
@@ -214,8 +209,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Gives a letter to each new holder, and frees the letters of holders that have released all
-    /// nodes.
+    /// Gives a letter to each new holder, and frees those of holders without nodes.
     fn keep_letters(&mut self, answer: &Answer, name: Option<Name>) {
         if let Answer::HeldExactly { .. } = answer {
             let (named, letters) = (&self.named, &mut self.letters);
@@ -354,7 +348,7 @@ impl Counter {
     }
 }
 
-/// Content of a parsed line: an operation of the pool, or a request to restore a saved state.
+/// Operation of the pool, or a request to restore a saved state.
 enum Asks {
     Pool(Question),
     Restore(Box<Saved>),
@@ -401,7 +395,7 @@ fn question(asked: &mut Asked, pool: &Pool) -> Result<Asks, String> {
     Ok(Asks::Pool(Question { at, operation }))
 }
 
-/// Sentence on an unknown operation; `known` is the text that lists the known ones in quotes.
+/// Sentence on an unknown operation; `known` lists the known ones in quotes.
 pub(super) fn unknown_op(op: &str, known: &str) -> String {
     let names: Vec<&str> = known.split('"').skip(1).step_by(2).collect();
     let meant = similar(op, &names)
@@ -520,7 +514,7 @@ fn ratio(asked: &Asked) -> Result<Option<Vec<u32>>, String> {
     })
 }
 
-/// JSON of the resources that a placement holds on each node; `None` if it holds whole nodes.
+/// JSON of the held parts on each node; `None` for whole nodes.
 fn parts(placement: &Placement, topology: &Topology) -> Option<Json> {
     serde_json::to_value(NodePartText::all_of(placement, topology)?).ok()
 }

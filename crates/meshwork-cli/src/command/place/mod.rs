@@ -19,18 +19,17 @@ use crate::args::Place;
 use crate::output::{Ended, Output, Stop, Verdict};
 use line::{Counter, Refusal};
 
-/// Largest length of a request line in bytes. A snapshot of a large machine fits.
+/// Bytes of the longest line; a snapshot of a large machine fits.
 const LONGEST: u64 = 1 << 24;
 
-/// Size in bytes of the input buffer.
+/// Bytes of the input buffer.
 ///
-/// Answers to lines that arrive together are collected, but are written as soon as they have this
-/// size.
+/// Answers to lines that arrive together are collected up to this size.
 const BATCH: usize = 1 << 16;
 
 /// Answers each line of standard input with one line.
 ///
-/// If several lines arrive together, their answers are written together.
+/// Answers to lines that arrive together are written together.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) -> Ended {
     match (&arguments.machine, &arguments.slurm) {
         (Some(machine), _) => {
@@ -48,18 +47,18 @@ pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Place) ->
     }
 }
 
-/// Interface of an object that answers the lines of a client, such as a pool with its state file.
+/// Answers the lines of a client.
 trait Clerk {
-    /// Processes a line and writes the answer. `line` is `None` if the line was too long.
+    /// `line` is `None` if it was too long.
     ///
     /// A refused line changes nothing, but a part of an answer may already be in `out`.
     fn answer(&mut self, line: Option<&[u8]>, out: &mut String) -> Result<(), Refusal>;
 
-    /// Saves the state to its file, if the command line names one.
+    /// Saves the state if the command line names a file for it.
     fn save(&mut self) -> Result<(), Stop>;
 }
 
-/// Pool (a machine with its allocated nodes) with named holders, and the path of its state file.
+/// Pool with named holders, and the path of its state file.
 struct Kept<'a> {
     counter: Counter,
     state: Option<&'a Path>,
@@ -136,7 +135,7 @@ fn pool(catalogue: &Catalogue, arguments: &Place, given: &str) -> Result<Pool, S
         .map_err(|problem| Stop::Wrong(blame(arguments, given, &problem)))
 }
 
-/// Formats a problem as a sentence that begins with the command-line option at fault.
+/// Sentence that begins with the command-line option at fault.
 fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     let begins = problem.path.split(['.', '[']).next();
     let mut choices = choices(arguments).into_iter();
@@ -146,13 +145,13 @@ fn blame(arguments: &Place, machine: &str, problem: &Problem) -> String {
     }
 }
 
-/// Keys that the command line adds to the table with the machine, each with its value if given.
+/// Keys that the command line adds to the machine's table.
 fn choices(arguments: &Place) -> [(&'static str, &Option<String>); 3] {
     let Place { allocator, order, within, .. } = arguments;
     [("allocator", allocator), ("order", order), ("within", within)]
 }
 
-/// Parses a machine, which is given by its name, or as a table as in a study.
+/// Machine from its name, or from a table as in a study.
 pub(crate) fn machine(catalogue: &Catalogue, text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return inline_table(text);
@@ -160,7 +159,7 @@ pub(crate) fn machine(catalogue: &Catalogue, text: &str) -> Result<Value, String
     machine_in_words_in(catalogue, text).map_err(|problem| problem.message)
 }
 
-/// Parses the value of an option such as `--allocator`: a name, or a table with parameters.
+/// Value of an option such as `--allocator`: a name, or a table with parameters.
 fn component(text: &str) -> Result<Value, String> {
     if text.starts_with('{') { inline_table(text) } else { Ok(text.into()) }
 }
@@ -193,7 +192,7 @@ mod tests {
         Counter::new(NamedPool::new(Pool::read(&table).unwrap()))
     }
 
-    /// Answer to a line as JSON; `None` if the line was refused.
+    /// JSON answer; `None` if the line was refused.
     fn ask(counter: &mut Counter, line: &str) -> Option<Json> {
         let mut out = String::new();
         counter.answer(Some(line.as_bytes()), &mut out).ok()?;
@@ -204,7 +203,7 @@ mod tests {
         ask(counter, r#"{"op":"show"}"#).unwrap()
     }
 
-    /// Random line of a client of `meshwork place`, which may contain any kind of mistake.
+    /// Random line, which may contain any kind of mistake.
     fn random_line(rng: &mut Stream) -> String {
         let mut pick = |words: &[&str]| words[rng.below(words.len() as u64) as usize].to_owned();
         let op = pick(&[
@@ -237,9 +236,7 @@ mod tests {
         }
     }
 
-    /// Tests that answers to random lines agree with the state of the pool.
-    ///
-    /// The test tracks the holders of nodes from the answers alone.
+    /// Tracks the holders of nodes from the answers alone.
     #[test]
     fn after_any_lines_the_answers_and_the_state_agree() {
         for machine in ["topology = 'mesh', dims = [6, 4]", "topology = 'flat', processors = 24"] {

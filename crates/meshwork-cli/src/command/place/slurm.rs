@@ -17,14 +17,14 @@ use super::line::{Asked, Refusal, name, name_json, unknown_op, whole};
 use crate::args::Place;
 use crate::output::Stop;
 
-/// All operations of `meshwork place --slurm`, listed for error messages.
+/// Operations, listed for error messages.
 const OPS: &str = "\"allocate\", \"release\" or \"show\"";
 
-/// Error message for a request for parts of nodes while jobs hold whole nodes, or vice versa.
+/// Error for a request for parts of nodes while jobs hold whole nodes, or vice versa.
 const MIXED: &str = "requests with `options` and with `nodes` do not mix: release the jobs of the \
                      other kind first";
 
-/// Keys of a line that requests whole nodes.
+/// Keys of a request for whole nodes.
 const KEYS: &[&str] = &[
     "op",
     "id",
@@ -43,18 +43,18 @@ const KEYS: &[&str] = &[
     "options",
 ];
 
-/// Keys of a line that requests parts of nodes.
+/// Keys of a request for parts of nodes.
 const OPTION_KEYS: &[&str] = &["op", "id", "options", "dry"];
 
-/// Allocators of a partition: one for whole nodes, and one for parts of nodes.
+/// Allocators of a partition for whole nodes and for parts of nodes.
 pub(super) struct Window {
     allocator: SlurmAllocator<Name>,
-    /// Allocator for parts of nodes, or the reason why the machine does not support it.
+    /// Allocator for parts of nodes, or the reason why they are not supported.
     parts: Result<SharedAllocator<Name>, String>,
 }
 
 impl Window {
-    /// Creates the allocators of the partition that the command line names.
+    /// Opens the partition that the command line names.
     pub(super) fn open(arguments: &Place, topology: &std::path::Path) -> Result<Window, Stop> {
         let whose = |says: String| Stop::Wrong(format!("--slurm {says}"));
         let reading = slurm::read(topology, arguments.conf.as_deref()).map_err(whose)?;
@@ -131,7 +131,7 @@ impl Window {
         }
     }
 
-    /// Answers a request for parts of nodes (cores, memory, GPUs).
+    /// Answers a request for cores, memory or GPUs of nodes.
     fn allocate_parts(&mut self, asked: &Asked, out: &mut String) -> Result<(), String> {
         let dry = flag(asked, "dry")?;
         let name = name(asked)?;
@@ -204,7 +204,7 @@ impl Clerk for Window {
     }
 }
 
-/// Value of a key of a line; `None` if the key is missing or `null`.
+/// Value of a key; `None` if it is missing or `null`.
 fn value<'a>(asked: &'a Asked, key: &str) -> Option<&'a Json> {
     asked.get(key).filter(|value| !value.is_null())
 }

@@ -14,15 +14,15 @@ use super::line::Counter;
 use crate::output::Stop;
 use crate::picture::Letters;
 
-/// Version of the format of a saved state. It must be increased on every change of the format.
+/// Format of a saved state, increased on every change.
 const FORMAT: u32 = 1;
 
-/// State of a pool (a machine with its allocated nodes) at one instant, with its holders' letters.
+/// State of a pool at one instant, with its holders' letters.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Saved {
     format: u32,
-    /// Letters of the holders, in the order of the holders' names, then the last assigned letter.
+    /// Letters in the order of the holders' names, then the last assigned letter.
     letters: String,
     pub(super) state: NamedPoolState,
 }
@@ -42,7 +42,7 @@ impl Saved {
             .map_err(|error| format!("the state cannot be written ({error})"))
     }
 
-    /// Reads a saved state from JSON; `from` names its source in error messages.
+    /// Parses a saved state; `from` names its source in error messages.
     pub(super) fn read(json: Json, from: &str) -> Result<Saved, String> {
         let format = json.get("format").and_then(Json::as_u64);
         if let Some(format) = format.filter(|&format| format != u64::from(FORMAT)) {
@@ -54,10 +54,7 @@ impl Saved {
             .map_err(|error| format!("{from} is none that this command has given: {error}"))
     }
 
-    /// Letters by which drawings mark the holders of nodes.
-    ///
-    /// The result has the letters in use with their numbers of holders, and the letter of each
-    /// holder.
+    /// Letters with their numbers of holders, and the letter of each holder.
     pub(super) fn letters(&self) -> Result<(Letters, BTreeMap<Name, char>), String> {
         let wrong = || format!("the snapshot is damaged: its letters are {:?}", self.letters);
         let mut given = self.letters.chars();
@@ -76,7 +73,7 @@ impl Saved {
     }
 }
 
-/// Locks the state file, because two processes with one file would allocate nodes twice.
+/// Two processes with one state file would allocate nodes twice.
 pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     Lock::of(path).map_err(|error| match error {
         LockError::File(error) => Stop::Failed(format!("--state {error}")),
@@ -84,7 +81,7 @@ pub(super) fn lock(path: &Path) -> Result<Lock, Stop> {
     })
 }
 
-/// Restores the pool from a state file, if the file exists.
+/// Restores the pool if the file exists.
 pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     let shown = path.display().to_string();
     let wrong = |sentence: String| Stop::Wrong(format!("--state {shown}: {sentence}"));
@@ -110,7 +107,6 @@ pub(super) fn load(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Saves the state of the pool atomically, if it may have changed.
 pub(super) fn save(counter: &mut Counter, path: &Path) -> Result<(), Stop> {
     if !std::mem::take(&mut counter.is_changed) {
         return Ok(());

@@ -24,9 +24,7 @@ impl Rect {
     }
 }
 
-/// Style of a character.
-///
-/// Colours are numbers of the 256-colour palette; `None` is the terminal's default colour.
+/// Style with colours of the 256-colour palette; `None` is the terminal's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) foreground: Option<u8>,
@@ -41,20 +39,20 @@ impl Style {
     pub(super) const BOLD: Style = Style { is_bold: true, ..Style::PLAIN };
     pub(super) const DIM: Style = Style { is_dim: true, ..Style::PLAIN };
 
-    /// Style of black text on the given background colour.
+    /// Black text on a background colour.
     pub(super) fn on(colour: u8) -> Style {
         Style { foreground: Some(0), background: Some(colour), ..Style::PLAIN }
     }
 }
 
-/// Cell of a page. `character` is `None` in the second cell of a character of two columns.
+/// `character` is `None` in the second cell of a character of two columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) character: Option<char>,
     pub(super) style: Style,
 }
 
-/// Page of cells, which is blank at first.
+/// Cells that are blank at first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Canvas {
     pub(super) area: Rect,
@@ -68,7 +66,7 @@ impl Canvas {
         Canvas { area: Rect::new(0, 0, width, height), cells: vec![blank; count] }
     }
 
-    /// Writes a text, cut after `columns` columns or at the edge of the page.
+    /// Cuts the text after `columns` columns or at the edge of the page.
     pub(super) fn write(&mut self, x: u16, y: u16, text: &str, columns: usize, style: Style) {
         let end = usize::from(self.area.width).min(usize::from(x) + columns);
         let mut at = usize::from(x);
@@ -88,7 +86,7 @@ impl Canvas {
         }
     }
 
-    /// Lines of the page as text, without trailing blanks.
+    /// Text without trailing blanks.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |y: u16| {
             let cells = (0..self.area.width).filter_map(|x| self[(x, y)].character);

@@ -25,13 +25,13 @@ use canvas::Canvas;
 use reel::{Reel, Target};
 use view::View;
 
-/// Largest number of lines of a frame. It exceeds the height of any screen, and fits in 16 bits.
+/// Lines of a frame, higher than any screen, and within 16 bits.
 const MAX_LINES: usize = 1000;
 
-/// Number of events between two frames on a terminal that cannot move its cursor.
+/// Events between two frames on a terminal that cannot move its cursor.
 const EVERY: u64 = 100;
 
-/// Shows a run on the terminal, or as text frames if there is no terminal or frames are requested.
+/// Shows a run on the terminal, or as text frames if there is none or they are requested.
 pub(crate) fn run(out: &mut Output, catalogue: &Catalogue, arguments: &Watch) -> Ended {
     let stored = arguments.file.join(EXPERIMENT);
     let file = if stored.is_file() { &stored } else { &arguments.file };
@@ -72,13 +72,12 @@ fn on_terminal(_: Reel, _: &Watch) -> Ended {
     ))
 }
 
-/// Instant or event at which the display begins; `None` if the command line gives neither.
+/// First instant or event shown; `None` if the command line gives neither.
 fn begin(arguments: &Watch) -> Option<Target> {
     let time = arguments.from.map(|time| Target::Time(Time::new(time)));
     time.or_else(|| arguments.from_event.map(Target::Event))
 }
 
-/// Title line with study, scenario and replication.
 fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
     let mut title = study.name.clone();
     if scenarios > 1 {
@@ -92,7 +91,7 @@ fn title(study: &Study, point: &Point, scenarios: u64, run: RunName) -> String {
     title
 }
 
-/// Writes frames of text, one below the other.
+/// Writes frames one below the other.
 fn frames(out: &mut Output, mut reel: Reel, arguments: &Watch) -> Ended {
     const PATIENCE: Duration = Duration::from_secs(60);
     let width = usize::from(arguments.width);

@@ -11,56 +11,52 @@ use meshwork_lab::watch::{Live, Next, RunEvent};
 
 use super::view::View;
 
-/// Number of events between two stored views.
+/// Events between two stored views.
 const MARK_EVERY: u64 = 512;
 
-/// Largest number of stored views, for machines of few nodes.
+/// Largest number of stored views on machines of few nodes.
 ///
-/// On larger machines the number is lower, so that the owners of nodes in these views take at most
-/// about `MAX_BYTES` bytes.
+/// On larger machines, the owners of nodes in these views take at most about `MAX_BYTES` bytes.
 const MAX_MARKS: usize = 64;
 const MAX_BYTES: usize = 1 << 26;
 
-/// Function that starts the run again. Every start gives the same run.
+/// Starts the run again; every start gives the same run.
 pub(super) type Start = Box<dyn Fn() -> Result<Live, String>>;
 
-/// Target of a seek in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// The state after a given number of events.
+    /// After this number of events.
     Event(u64),
-    /// The state after all events at the given time or before it.
+    /// After all events at the time or before it.
     Time(Time),
 }
 
-/// Knowledge about the time of a run's next event.
+/// Time of a run's next event, as far as known.
 enum Upcoming {
-    /// The next event happens at a known time.
     At(Time),
-    /// The next event is not known yet, because the run is still computing it.
+    /// The run is still computing the event.
     Later,
-    /// There is no next event: the run has ended or failed.
+    /// The run has ended or failed.
     Over,
 }
 
-/// Run that can be displayed up to the latest event that was computed.
+/// Run that can be displayed up to the latest computed event.
 ///
 /// The latest events are kept, with stored views between them. To seek to an earlier event, the run
 /// is simulated again.
 pub(super) struct Reel {
     start: Start,
     live: Live,
-    /// View of the run before its first event.
+    /// View before the first event.
     first: View,
     view: View,
-    /// Latest events of the run: all except the first `since` events.
+    /// Events after the first `since`.
     kept: VecDeque<RunEvent>,
     since: u64,
-    /// Stored views, each with the number of events before it. The earliest stored view is after
-    /// `since` events.
+    /// Views with the number of events before them. The earliest is after `since` events.
     marks: VecDeque<(u64, View)>,
     most_marks: usize,
-    /// End time or error of the run; `None` while the run is in progress.
+    /// End time or error; `None` while the run is in progress.
     over: Option<Result<Time, String>>,
 }
 
@@ -86,7 +82,7 @@ impl Reel {
         &self.view
     }
 
-    /// Scrolls the map of a machine that is larger than the page, by columns and rows.
+    /// Scrolls the map of a machine that is larger than the page.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         self.view.pan(columns, rows);
     }
@@ -95,21 +91,19 @@ impl Reel {
         self.view.scroll(lines);
     }
 
-    /// Number of events of the run that the view shows so far.
+    /// Events shown so far.
     pub(super) fn events(&self) -> u64 {
         self.view.scene().events()
     }
 
-    /// End of the run, or the error that ended it; `None` until the view shows the last event.
+    /// End or error of the run; `None` until the view shows the last event.
     pub(super) fn over(&self) -> Option<Result<(), &str>> {
         let is_last = self.events() == self.since + self.kept.len() as u64;
         let over = self.over.as_ref().filter(|_| is_last)?;
         Some(over.as_ref().map(|_| ()).map_err(String::as_str))
     }
 
-    /// Applies the next event to the view, if the run computes this event within `patience`.
-    ///
-    /// Returns whether an event was applied.
+    /// Shows the next event if it is computed within `patience`. `true` if it was.
     pub(super) fn step(&mut self, patience: Duration) -> bool {
         match self.upcoming(patience) {
             Upcoming::At(_) => {
@@ -126,9 +120,8 @@ impl Reel {
         }
     }
 
-    /// Moves the view one event forwards to `target`, or back to it if the view is beyond `target`.
-    ///
-    /// Returns whether the target is reached, or the run ends before it.
+    /// Moves one event forwards to `target`, or back to it. `true` once reached or at the run's
+    /// end.
     pub(super) fn go(&mut self, target: Target, patience: Duration) -> Result<bool, String> {
         self.go_back(target)?;
         match (target, self.upcoming(patience)) {
@@ -151,8 +144,8 @@ impl Reel {
 
     /// Moves the view back if it is beyond `target`.
     ///
-    /// The view moves to `target` if the events from there on are kept. Otherwise the run is
-    /// started again, and the view moves to its start.
+    /// It moves to `target` if the events from there on are kept. Otherwise the run starts again,
+    /// and the view moves to its start.
     fn go_back(&mut self, target: Target) -> Result<(), String> {
         let events = match target {
             Target::Event(count) if count < self.events() => count,
@@ -183,7 +176,7 @@ impl Reel {
         Ok(())
     }
 
-    /// Time of the run's next event, which is kept if it arrives within `patience`.
+    /// Next event, which is kept if it arrives within `patience`.
     fn upcoming(&mut self, patience: Duration) -> Upcoming {
         let place = (self.events() - self.since) as usize;
         if let Some(happening) = self.kept.get(place) {
@@ -206,8 +199,7 @@ impl Reel {
         }
     }
 
-    /// Applies the next computed event to the view, and stores a copy of the view at regular
-    /// intervals.
+    /// Shows the next computed event, and stores a view at regular intervals.
     fn apply(&mut self) {
         let place = (self.events() - self.since) as usize;
         self.view.apply(&self.kept[place]);
@@ -227,7 +219,7 @@ impl Reel {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::Path;
 
     use meshwork_lab::Study;
@@ -237,9 +229,13 @@ mod tests {
     use super::*;
 
     fn reel(measure: &str) -> Reel {
+        loaded(0.9, measure)
+    }
+
+    pub(in super::super) fn loaded(load: f64, measure: &str) -> Reel {
         let text = format!(
             "machine = {{ topology = 'mesh', dims = [4, 4] }}\nmeasure = {{ {measure} }}\n\
-             [workload]\nname = 'synthetic'\nload = 0.9\nsizes = 'uniform'\n\
+             [workload]\nname = 'synthetic'\nload = {load}\nsizes = 'uniform'\n\
              runtimes = {{ name = 'exponential', mean = 5.0 }}\n"
         );
         let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();

@@ -28,18 +28,14 @@ use super::reel::{Reel, Target};
 use super::view::fitted;
 use crate::output::{Ended, Stop, Verdict};
 
-/// Shortest time for which a frame is shown.
 const PICTURE: Duration = Duration::from_millis(33);
 
-/// Longest time for which the thread that reads keys waits for a key.
-///
-/// After it, the thread looks for other events, such as a change of the window's size.
+/// Longest wait for a key, after which the thread looks for events such as a changed window.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Initial speed of the playback in events per second.
 const SPEED: f64 = 8.0;
 
-/// Smallest and largest speed of the playback in events per second.
+/// Smallest and largest speed in events per second.
 const SPEEDS: (f64, f64) = (0.25, 1_048_576.0);
 
 /// Shows a run until the user leaves, or until the process is asked to end.
@@ -78,7 +74,7 @@ pub(super) fn show(reel: Reel, begin: Option<Target>) -> Ended {
     }
 }
 
-/// Writes the cells of a page that differ from the page shown before.
+/// Writes cells that differ from the page shown before.
 fn write(shown: Option<&Canvas>, page: &Canvas) -> io::Result<()> {
     let shown = shown.filter(|shown| shown.area == page.area);
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -129,8 +125,7 @@ fn set(out: &mut impl io::Write, cell: Cell) -> io::Result<()> {
     Ok(())
 }
 
-/// The terminal in raw mode on its alternate screen. The terminal is restored on drop, also after a
-/// panic.
+/// Raw mode and alternate screen, which end on drop, also after a panic.
 struct Stage;
 
 impl Stage {
@@ -150,7 +145,7 @@ impl Drop for Stage {
     }
 }
 
-/// Starts a thread that reads the events of the terminal, and returns their receiver.
+/// Starts a thread that reads events of the terminal.
 ///
 /// A separate thread is needed because crossterm never returns from reading a closed terminal. A
 /// blocked caller would notice neither signals nor failed writes.
@@ -175,7 +170,7 @@ fn listen() -> Receiver<io::Result<Event>> {
     receiver
 }
 
-/// Source of keys: standard input, or the controlling terminal if standard input is no terminal.
+/// Standard input, or the controlling terminal if standard input is no terminal.
 #[cfg(unix)]
 struct Line(Option<File>);
 
@@ -185,7 +180,7 @@ impl Line {
         Line(if io::stdin().is_terminal() { None } else { File::open("/dev/tty").ok() })
     }
 
-    /// Waits for input for at most `PATIENCE`. Returns whether the terminal still exists.
+    /// Waits for input for at most `PATIENCE`. `true` while the terminal exists.
     fn wait(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = io::stdin();
@@ -219,7 +214,7 @@ impl Line {
     }
 }
 
-/// Flag that a signal to end the process sets, so that the terminal can be restored first.
+/// Set by a signal to end the process, so that the terminal is restored first.
 fn signals() -> Arc<AtomicBool> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -230,21 +225,19 @@ fn signals() -> Arc<AtomicBool> {
     asked
 }
 
-/// Run with the state of its playback.
+/// Run and the state of its playback.
 struct Player {
     reel: Reel,
     is_paused: bool,
-    /// Speed of the playback in events per second.
+    /// Events per second.
     speed: f64,
-    /// Number of events that should have been shown so far at the speed of the playback.
-    ///
-    /// The number has a fraction, because a frame may show less than one event.
+    /// Events that should have been shown so far; a frame may show less than one.
     due: f64,
-    /// Target of the seek in progress; `None` if there is none.
+    /// Target of the seek in progress.
     target: Option<Target>,
-    /// Input that the user is typing: whether it is a time (else a number of events), and the text.
+    /// Typed text, and whether it is a time (else a number of events).
     asked: Option<(bool, String)>,
-    /// Error of a failed attempt to start the run again.
+    /// Error of an attempt to start the run again.
     failed: Option<String>,
 }
 
@@ -254,7 +247,7 @@ impl Player {
         Player { reel, is_paused, speed: SPEED, due: 0.0, target, asked: None, failed: None }
     }
 
-    /// Handles a key. Returns whether the user wants to leave.
+    /// `true` if the user wants to leave.
     fn obey(&mut self, key: KeyEvent) -> bool {
         let with_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if matches!(key.code, KeyCode::Char('c' | 'd') if with_control) {
@@ -334,9 +327,7 @@ impl Player {
         self.target = Some(target);
     }
 
-    /// Continues a seek in progress, or shows the events that become due within `elapsed`.
-    ///
-    /// The function returns soon after the instant `until`, even if it is not done.
+    /// Continues a seek, or shows events due within `elapsed`, until about the instant `until`.
     fn play(&mut self, elapsed: Duration, until: Instant) {
         while let Some(target) = self.target {
             match self.reel.go(target, Duration::ZERO) {
@@ -387,7 +378,7 @@ impl Player {
         page.write(area.x, y, &fitted(&visible(&keys), width), width, dim);
     }
 
-    /// Restores the terminal and returns the result of the command.
+    /// Restores the terminal.
     fn ended(self, stage: Stage) -> Ended {
         drop(stage);
         let failed = self.failed.clone();
@@ -398,25 +389,11 @@ impl Player {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use meshwork_lab::Study;
-    use meshwork_lab::watch::{Live, Scene};
-
-    use super::super::view::View;
+    use super::super::reel::tests::loaded;
     use super::*;
 
     fn player(measure: &str) -> Player {
-        let text = format!(
-            "machine = {{ topology = 'mesh', dims = [4, 4] }}\nmeasure = {{ {measure} }}\n\
-             [workload]\nname = 'synthetic'\nload = 0.5\nsizes = 'uniform'\n\
-             runtimes = {{ name = 'exponential', mean = 5.0 }}\n"
-        );
-        let study = Study::parse("a.toml", &text, Path::new(""), &[]).unwrap();
-        let (point, live) = Live::start(&study, 0, 0).unwrap();
-        let view = View::new(String::new(), Scene::new(point.scenario.topologies()), false);
-        let start = move || Ok(Live::start(&study, 0, 0).unwrap().1);
-        Player::new(Reel::new(view, live, Box::new(start)), None)
+        Player::new(loaded(0.5, measure), None)
     }
 
     fn key(character: char) -> KeyEvent {
@@ -427,9 +404,7 @@ mod tests {
         player.reel.events()
     }
 
-    /// Plays the run for `seconds` of playback. The time limit of a minute is never reached.
-    ///
-    /// The function first sleeps, so that the thread of the run can compute the events.
+    /// Plays for `seconds`, after a sleep in which the run computes its events.
     fn play(player: &mut Player, seconds: f64) {
         std::thread::sleep(Duration::from_millis(100));
         player.play(Duration::from_secs_f64(seconds), Instant::now() + Duration::from_secs(60));

@@ -15,10 +15,10 @@ use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::{Browser, LaunchOptions, Tab};
 use serde_json::Value;
 
-/// Longest wait for a condition on a page. It is long because the machine may be busy.
+/// Longest wait for a condition; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Starts a headless browser. Prints a message and returns `None` if no browser is installed.
+/// Starts a headless browser, or says that none is installed.
 pub(crate) fn browser() -> Option<Browser> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -41,7 +41,6 @@ pub(crate) fn browser() -> Option<Browser> {
     Some(Browser::new(options).expect("the browser starts"))
 }
 
-/// A page opened in the headless browser.
 pub(crate) struct Page {
     tab: Arc<Tab>,
     errors: Arc<Mutex<Vec<String>>>,
@@ -79,12 +78,11 @@ impl Page {
         Page { tab, errors }
     }
 
-    /// All messages that the page wrote to the browser's console.
+    /// Messages of the browser's console.
     pub(crate) fn console(&self) -> Vec<String> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Value of a JavaScript expression, evaluated in the page.
     pub(crate) fn value(&self, expression: &str) -> Value {
         let wrapped = format!("JSON.stringify({expression})");
         let found =
@@ -95,12 +93,10 @@ impl Page {
         }
     }
 
-    /// Executes JavaScript statements in the page.
     pub(crate) fn act(&self, statements: &str) {
         self.value(&format!("(() => {{ {statements}; return true; }})()"));
     }
 
-    /// Waits until a JavaScript expression is true in the page.
     pub(crate) fn wait(&self, expression: &str) {
         let begun = Instant::now();
         while self.value(&format!("Boolean({expression})")) != Value::Bool(true) {
@@ -109,17 +105,17 @@ impl Page {
         }
     }
 
-    /// Presses a key of the keyboard, such as `Tab` or `ArrowDown`.
+    /// Key name such as `Tab` or `ArrowDown`.
     pub(crate) fn press(&self, key: &str) {
         self.tab.press_key(key).expect("the key is pressed");
     }
 
-    /// Clicks at a point of the window, given in pixels.
+    /// Point of the window in pixels.
     pub(crate) fn click(&self, x: f64, y: f64) {
         self.tab.click_point(Point { x, y }).expect("the point is clicked");
     }
 
-    /// Sets the size of the window in pixels, and light or dark colours.
+    /// Window size in pixels, and light or dark colours.
     pub(crate) fn look(&self, width: u32, height: u32, dark: bool) {
         let scheme = if dark { "dark" } else { "light" };
         self.lay_out(width, height, "screen", scheme);
@@ -161,12 +157,11 @@ impl Page {
         self.tab.call_method(media).expect("the medium and the colours are set");
     }
 
-    /// The page as the bytes of a PDF.
     pub(crate) fn pdf(&self) -> Vec<u8> {
         self.tab.print_to_pdf(None).expect("the page is printed")
     }
 
-    /// Number of pixels by which the page is wider than its window.
+    /// Pixels by which the page is wider than its window.
     pub(crate) fn overflow(&self) -> Value {
         self.value("document.documentElement.scrollWidth - innerWidth")
     }

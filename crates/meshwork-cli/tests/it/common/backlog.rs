@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use meshwork_lab::operator::controller::ControllerReplay;
+use meshwork_lab::operator::controller::rules::SiteRules;
 use meshwork_lab::operator::folder::SlurmMachine;
 use meshwork_lab::operator::history::JobRecord;
 
 use super::Numbers;
 
-/// A Slurm machine with `leaves` leaf switches of 32 nodes each. Every four leaf switches share a
-/// switch of the next level.
+/// Machine with leaf switches of 32 nodes, four of which share a switch of the next level.
 pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
     let nodes = 32 * leaves;
     let mut text = "- topology: t\n  tree:\n    switches:\n".to_owned();
@@ -31,15 +32,13 @@ pub(crate) fn machine(folder: &Path, leaves: u32, more: &str) -> SlurmMachine {
         "{more}NodeName=n[0000-{:04}] CPUs=2\nPartitionName=p Nodes=ALL Default=YES Topology=t OverSubscribe=EXCLUSIVE\n",
         nodes - 1
     );
-    fs::write(folder.join("topology.yaml"), text).unwrap();
-    fs::write(folder.join("slurm.conf"), conf).unwrap();
-    SlurmMachine::read(&folder.join("topology.yaml"), Some(&folder.join("slurm.conf"))).unwrap()
+    slurm_machine(folder, &text, &conf)
 }
 
-/// Random jobs for a machine with `nodes` nodes.
+/// First `at_once` jobs are submitted within an hour.
 ///
-/// The first `at_once` jobs are submitted within an hour. Later jobs are submitted about as fast as
-/// the machine completes jobs, so that the queue stays long.
+/// Later jobs are submitted about as fast as the machine completes jobs, so that the queue stays
+/// long.
 pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<JobRecord> {
     const SIZES: [u64; 12] = [1, 1, 1, 2, 2, 4, 4, 8, 16, 24, 32, 64];
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -53,22 +52,48 @@ pub(crate) fn jobs(count: usize, at_once: usize, nodes: u32, seed: u64) -> Vec<J
             at += 2.0 * step * numbers.below(1_000) as f64 / 1_000.0;
             let runs = 60 + (numbers.below(3_600) + numbers.below(3_600)) as i64;
             let limit = (runs * (100 + numbers.below(300) as i64) / 6_000 + 1) * 60;
-            let submit = Some(first + at as i64);
-            JobRecord {
-                id: (job + 1).to_string(),
-                attempt: 1,
-                partition: "p".to_owned(),
-                state: "COMPLETED".to_owned(),
-                submit,
-                eligible: submit,
-                start: submit,
-                end: Some(first + at as i64 + runs),
-                limit: Some(limit),
-                nodes: SIZES[numbers.below(SIZES.len() as u64) as usize] as u32,
-                exclusive: true,
-                line: job + 2,
-                ..JobRecord::default()
-            }
+            let nodes = SIZES[numbers.below(SIZES.len() as u64) as usize] as u32;
+            let completed = completed(job + 1, first + at as i64, runs, limit, nodes);
+            JobRecord { line: job + 2, ..completed }
         })
         .collect()
+}
+
+/// Job that started when it was submitted, and ran for `runs` seconds on whole nodes.
+pub(crate) fn completed(id: usize, submit: i64, runs: i64, limit: i64, nodes: u32) -> JobRecord {
+    JobRecord {
+        id: id.to_string(),
+        attempt: 1,
+        partition: "p".to_owned(),
+        state: "COMPLETED".to_owned(),
+        submit: Some(submit),
+        eligible: Some(submit),
+        start: Some(submit),
+        end: Some(submit + runs),
+        limit: Some(limit),
+        nodes,
+        exclusive: true,
+        ..JobRecord::default()
+    }
+}
+
+/// Moves jobs to the starts and nodes that the model of their machine gives them.
+pub(crate) fn replay(machine: &SlurmMachine, stays: &mut [JobRecord], cleanup: f64) {
+    let (rules, copy, report) = (&SiteRules::of(machine), None, &|_: usize| {});
+    let outcomes =
+        ControllerReplay { machine, rules, stays: &*stays, cleanup, copy, report }.run().unwrap();
+    for (stay, outcome) in stays.iter_mut().zip(outcomes) {
+        let (start, nodes) = outcome.start.zip(outcome.nodes).expect("all jobs start at some time");
+        stay.end = Some(start + stay.end.unwrap() - stay.start.unwrap());
+        (stay.start, stay.by) = (Some(start), outcome.by);
+        stay.nodelist = machine.reading.hosts.listed(&nodes);
+    }
+}
+
+/// Writes the configuration files of a machine, and reads them.
+pub(crate) fn slurm_machine(folder: &Path, topology: &str, conf: &str) -> SlurmMachine {
+    let (own, own_conf) = (folder.join("topology.yaml"), folder.join("slurm.conf"));
+    fs::write(&own, topology).unwrap();
+    fs::write(&own_conf, conf).unwrap();
+    SlurmMachine::read(&own, Some(&own_conf)).unwrap()
 }

@@ -7,9 +7,11 @@ pub(crate) mod slurm;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde_json::Value as Json;
+
 pub(crate) use crate::skip::skip;
 
-/// Text of a `topology.yaml` of Slurm: a torus of 64 nodes with allowed boxes of 1 to 64 nodes.
+/// Torus of 64 nodes with allowed boxes of 1 to 64 nodes.
 pub(crate) const TORUS: &str = "- topology: t
   torus3d:
     toruses:
@@ -26,11 +28,10 @@ pub(crate) const TORUS: &str = "- topology: t
           - dims: {x: 4, y: 4, z: 4}
 ";
 
-/// Pseudorandom numbers that are the same in every run of a test.
+/// Pseudorandom numbers, the same in every run.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    /// The next random number, from 0 to `most - 1`.
     pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -38,16 +39,25 @@ impl Numbers {
     }
 }
 
-/// Exit status and output of a command that has ended.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// Exit status of the command; `None` if a signal ended it.
+    /// Exit status; `None` if a signal ended the command.
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-/// A `meshwork` command to be run in a folder, not yet started.
+impl Said {
+    pub(crate) fn json(&self) -> Json {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    pub(crate) fn json_lines(&self) -> Vec<Json> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// Command to be run in a folder, not yet started.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshwork"));
     command.args(arguments).current_dir(folder);
@@ -58,15 +68,13 @@ pub(crate) fn meshwork(folder: &Path, arguments: &[&str]) -> Said {
     said(&command(folder, arguments).output().expect("the binary starts"))
 }
 
-/// The output of an ended command without its progress lines, which depend on the speed of the
-/// machine.
+/// Output without progress lines, which depend on the speed of the machine.
 pub(crate) fn said(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
     let err = without_progress(&text(&output.stderr));
     Said { status: output.status.code(), out: text(&output.stdout), err }
 }
 
-/// Text without the progress lines that it contains.
 pub(crate) fn without_progress(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with("progress: ")).collect()
 }
@@ -75,8 +83,7 @@ pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// A line of a workload log in the SWF format. The arguments are its job number, submit time, run
-/// time, processors and requested time.
+/// SWF line with the given job number, submit time, run time, processors and requested time.
 pub(crate) fn line(
     number: i64,
     submit: i64,

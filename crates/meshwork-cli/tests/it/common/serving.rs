@@ -32,7 +32,6 @@ pub(crate) fn study() -> String {
 /// A running `meshwork` command that serves a page; it is killed when dropped.
 pub(crate) struct Serving {
     child: Child,
-    /// Address and port at which the command serves.
     pub(crate) host: String,
 }
 
@@ -41,7 +40,7 @@ impl Serving {
         Serving::of(folder, &arguments(&study(), settings, more))
     }
 
-    /// Starts a `meshwork` command that serves a page, with any arguments.
+    /// Takes any arguments that make `meshwork` serve a page.
     pub(crate) fn of(folder: &Path, arguments: &[&str]) -> Serving {
         let mut child = command(folder, arguments)
             .stdin(Stdio::null())
@@ -57,7 +56,7 @@ impl Serving {
         Serving { child, host }
     }
 
-    /// Head and body of the HTTP answer for a path. The request has the header line `header`.
+    /// Head and body of the answer. The request has the header line `header`.
     pub(crate) fn get(&self, path: &str, header: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -72,7 +71,7 @@ impl Serving {
         serde_json::from_str(&self.get(path, "").1).unwrap()
     }
 
-    /// JSON at a path, fetched repeatedly until it satisfies a condition.
+    /// JSON at a path, fetched until it satisfies a condition.
     pub(crate) fn once(&self, path: &str, is_so: impl Fn(&Json) -> bool) -> Json {
         let began = Instant::now();
         loop {

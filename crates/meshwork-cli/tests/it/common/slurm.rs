@@ -15,26 +15,25 @@ use std::time::{Duration, Instant};
 
 use super::{Said, said};
 
-/// The running daemons of a Slurm; they are ended when this value is dropped.
+/// Running daemons, which end when dropped.
 pub(crate) struct Slurm {
     home: tempfile::TempDir,
     daemons: Vec<Child>,
-    /// Running munge, which authenticates Slurm's messages. It is dropped after Slurm's daemons.
+    /// Authenticates Slurm's messages. It is dropped after Slurm's daemons.
     #[allow(dead_code, reason = "it is there to be dropped")]
     munge: Munge,
     nodes: usize,
     began: Instant,
 }
 
-/// Configuration of a Slurm that a test starts: nodes, `slurm.conf`, topology and accounting.
+/// Nodes, `slurm.conf`, topology and accounting of a Slurm for a test.
 pub(crate) struct NodeRequest<'a> {
-    /// Number of nodes, each with two processors, named n1, n2 and so on.
+    /// Nodes with two processors each, named n1, n2 and so on.
     pub(crate) nodes: usize,
     /// Lines of `slurm.conf`; the last one defines the partition.
     pub(crate) conf: &'a str,
-    /// Text of `topology.conf`; `None` if Slurm gets no such file.
+    /// `topology.conf`, if Slurm gets such a file.
     pub(crate) topology: Option<&'a str>,
-    /// Whether Slurm keeps accounting records.
     pub(crate) accounts: bool,
 }
 
@@ -63,15 +62,14 @@ pub(crate) fn quiet(program: &str, arguments: &[&str]) -> bool {
 /// Lock that lets only one Slurm run at a time, because all share munge and the processors.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// A running munge, locked for one Slurm.
 pub(crate) struct Munge {
-    /// The munge daemon if this test started it; `None` if it ran before.
+    /// Daemon of munge; `None` if munge ran before this test.
     daemon: Option<Child>,
     _one: MutexGuard<'static, ()>,
 }
 
 impl Munge {
-    /// Starts munge, unless it already answers. The error says why no Slurm can be started.
+    /// Starts munge, unless it already answers. The error is a reason to skip the test.
     pub(crate) fn begin(programs: &[&str]) -> Result<Munge, String> {
         for program in programs.iter().chain(&["munge", "munged"]) {
             if find(program).is_none() {
@@ -112,7 +110,6 @@ impl Drop for Munge {
     }
 }
 
-/// Ends a child process by SIGTERM, and if it is still running after 5 seconds, by SIGKILL.
 fn end(child: &mut Child) {
     let began = Instant::now();
     quiet("kill", &[&child.id().to_string()]);
@@ -124,16 +121,14 @@ fn end(child: &mut Child) {
     }
 }
 
-/// Numbers of TCP ports that are free now. They are released before the daemons of Slurm bind them.
+/// Free TCP ports, released before the daemons of Slurm bind them.
 pub(crate) fn ports(count: usize) -> Vec<u16> {
     let listen = |_| TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let all: Vec<TcpListener> = (0..count).map(listen).collect();
     all.iter().map(|one| one.local_addr().unwrap().port()).collect()
 }
 
-/// First of `count` consecutive ports that are free on this computer.
-///
-/// The ports are below the range from which the system assigns ports automatically.
+/// First of consecutive free ports, below those that the system assigns by itself.
 pub(crate) fn consecutive_ports(count: u16) -> u16 {
     let first = std::process::id() as u16 % 1_000 * 20;
     let candidates = (0..1_000).map(|turn| 10_000 + (first + turn * 20) % 20_000);
@@ -144,12 +139,12 @@ pub(crate) fn consecutive_ports(count: u16) -> u16 {
 }
 
 impl Slurm {
-    /// Starts a Slurm, or returns the reason why it cannot be started.
+    /// Starts a Slurm; the error is a reason to skip the test.
     pub(crate) fn begin(wanted: &NodeRequest<'_>) -> Result<Slurm, String> {
         Slurm::begin_with(wanted, &[])
     }
 
-    /// Starts a Slurm with further files in the folder of its `slurm.conf`.
+    /// Puts further files into the folder of `slurm.conf`.
     pub(crate) fn begin_with(
         wanted: &NodeRequest<'_>,
         files: &[(&str, &str)],
@@ -219,7 +214,7 @@ impl Slurm {
         Ok(slurm)
     }
 
-    /// Starts a database and slurmdbd for accounting, at two ports.
+    /// Starts a database and slurmdbd, at two ports.
     fn keep_accounts(&mut self, port: u16, database: u16) -> Result<(), String> {
         let dir = self.home.path().display().to_string();
         let data = format!("--datadir={dir}/database");
@@ -249,8 +244,7 @@ impl Slurm {
         })
     }
 
-    /// Waits until a daemon answers. If it does not answer in time, the error has the log of the
-    /// daemon.
+    /// Waits until a daemon answers. The error has the daemon's log.
     fn until_up(&self, daemon: &str, is_up: impl Fn(&Slurm) -> bool) -> Result<(), String> {
         while !is_up(self) {
             // A Slurm of hundreds of nodes needs more time to start.
@@ -274,12 +268,12 @@ impl Slurm {
         self.daemons.push(child.unwrap());
     }
 
-    /// Folder with the files of this Slurm, and working directory of its commands.
+    /// Folder of Slurm's files, and working directory of its commands.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// A command of Slurm or `meshwork` that talks to this Slurm.
+    /// Command of Slurm or `meshwork` that talks to this Slurm.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -288,17 +282,14 @@ impl Slurm {
         command
     }
 
-    /// Output of a command that talks to this Slurm.
     pub(crate) fn ask(&self, program: &str, arguments: &[&str]) -> Said {
         said(&self.command(program).args(arguments).output().unwrap())
     }
 
-    /// Output of a `meshwork` command that talks to this Slurm.
     pub(crate) fn meshwork(&self, arguments: &[&str]) -> Said {
         self.ask(env!("CARGO_BIN_EXE_meshwork"), arguments)
     }
 
-    /// Waits for a condition, at most until `seconds` after this Slurm was started.
     pub(crate) fn wait(&self, seconds: u64, what: &str, is_so: impl Fn() -> bool) {
         while !is_so() {
             assert!(

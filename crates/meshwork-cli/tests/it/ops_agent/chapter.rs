@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::common::skip;
 use crate::common::slurm::{Munge, consecutive_ports, quiet};
 
-/// The Slurm that the chapter started in a folder; it is ended when this value is dropped.
+/// Slurm of the chapter in a folder; it ends when dropped.
 struct Started<'a>(&'a Path);
 
 impl Drop for Started<'_> {
@@ -23,9 +23,9 @@ impl Drop for Started<'_> {
     }
 }
 
-/// Names and texts of the files in a chapter.
+/// Names and texts of files.
 ///
-/// The text of a file is a fenced block after a line that ends with the file's name and a colon.
+/// A file is a fenced block after a line that ends with its name and a colon.
 fn files(page: &str) -> Vec<(&str, &str)> {
     let mut all = Vec::new();
     let mut rest = page;

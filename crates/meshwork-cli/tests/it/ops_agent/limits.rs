@@ -8,7 +8,6 @@ use super::{POLICY, agent};
 use crate::common::skip;
 use crate::common::slurm::{NodeRequest, Slurm};
 
-/// Tests that a job over its account's limit returns to the parking partition and starts later.
 #[test]
 fn a_job_at_a_limit_returns_and_starts_later() {
     let wanted = NodeRequest {
@@ -41,7 +40,7 @@ fn a_job_at_a_limit_returns_and_starts_later() {
     };
     let [first, second] = [submit("limited", "20"), submit("limited", "1")];
     let running = agent(&slurm, &[]);
-    // Events of a kind in the agent's log, with the job of each.
+    // Events of a kind in the agent's log.
     let events = |kind: &str| -> Vec<Json> {
         let log = fs::read_to_string(slurm.home().join("agent/log.jsonl")).unwrap_or_default();
         let events = log.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok());

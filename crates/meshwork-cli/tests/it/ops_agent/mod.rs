@@ -41,7 +41,7 @@ workload = { name = 'lublin', load = 0.5 }
 measure = { jobs = 10 }
 ";
 
-/// A child process that is killed when this value is dropped.
+/// Child process that is killed when dropped.
 struct Killable(Child);
 
 impl Drop for Killable {
@@ -64,17 +64,16 @@ fn agent(slurm: &Slurm, more: &[&str]) -> Killable {
     Killable(child.unwrap())
 }
 
-/// A Slurm with a parking partition. Its controller and the jobs themselves record what ran.
+/// Slurm with a parking partition. Its controller and the jobs themselves record runs.
 struct Parked {
     slurm: Slurm,
     ends: PathBuf,
     own: PathBuf,
-    /// Begin and end of each interval in which the controller was killed, in seconds since 1970.
+    /// Begin and end of each time without a controller, in seconds since 1970.
     crashes: RefCell<Vec<(f64, f64)>>,
     _records: tempfile::TempDir,
 }
 
-/// Current time in seconds since 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64()
 }
@@ -109,7 +108,6 @@ impl Parked {
         Killable(child.unwrap())
     }
 
-    /// Submits a job to Slurm and returns its job id.
     fn submit(&self, nodes: usize, sleeps: &str, more: &[&str]) -> String {
         let own = self.own.display();
         let wrap = format!(
@@ -123,10 +121,9 @@ impl Parked {
         said.out.trim().to_owned()
     }
 
-    /// Waits until all jobs have ended, except the jobs in `but`.
+    /// Waits for all jobs except those in `but`.
     ///
-    /// Meanwhile it releases jobs that Slurm holds, e.g. after a crash of its controller, as an
-    /// operator would do.
+    /// Meanwhile it releases jobs that Slurm holds, e.g. after a crash of its controller.
     fn until_all_end(&self, seconds: u64, but: &[&str]) {
         self.slurm.wait(seconds, "all jobs end", || {
             let said = self.slurm.ask("squeue", &["-h", "-r", "-o", "%i %P %M %r"]);
@@ -166,14 +163,12 @@ impl Parked {
 
     /// Checks the starts of all jobs, and returns the number of recorded ends.
     ///
-    /// Each job must have run on the nodes chosen for it, and must have been alone on them. If a
-    /// decision in the log of the agent is made again, it must come out the same.
+    /// Each job must have run on the nodes chosen for it, and alone on them. A decision in the log
+    /// of the agent must come out the same if it is made again.
     ///
-    /// To check that jobs do not share nodes, the test uses the times that each job itself writes
-    /// when it begins and ends. They lie within the time for which the job really held its nodes.
-    /// The controller's records are less reliable, because a new controller goes back to a saved
-    /// state that is some seconds old. If a job ended in these seconds, its end is recorded a
-    /// second time and later, when other jobs may already run on the nodes. Jobs that run while the
+    /// The checked times are those that each job itself writes when it begins and ends. The
+    /// controller's records are less reliable: a new controller goes back to a state that is some
+    /// seconds old, and may record an end a second time and later. Jobs that run while the
     /// controller is killed are exempt, because the next controller may not know of them.
     fn check(&self) -> usize {
         let log = self.log();
@@ -219,16 +214,16 @@ impl Parked {
     }
 }
 
-/// A run of a job as the job itself wrote it, with times in seconds since 1970.
+/// Run as the job itself wrote it, in seconds since 1970.
 struct Run {
     id: String,
     nodes: BTreeSet<String>,
     begin: f64,
-    /// End of the run; `None` if the job was killed before its end.
+    /// `None` if the job was killed.
     end: Option<f64>,
 }
 
-/// Runs of jobs, read from the lines that the jobs wrote.
+/// Runs from lines that jobs wrote.
 ///
 /// A line has the job, its process, the names of its nodes (or `end`), and the time.
 fn runs(own: &str) -> Vec<Run> {
@@ -247,7 +242,7 @@ fn runs(own: &str) -> Vec<Run> {
     runs.into_values().collect()
 }
 
-/// Jobs of the run partition that the controller recorded as ended, with their nodes.
+/// Jobs that the controller recorded as ended, with their nodes.
 fn ended(text: &str) -> Vec<(String, BTreeSet<String>)> {
     let of = |line: &str| {
         let value = |key: &str| {
@@ -260,7 +255,7 @@ fn ended(text: &str) -> Vec<(String, BTreeSet<String>)> {
     text.lines().filter_map(of).collect()
 }
 
-/// Node sets that the agent chose for each job, by job id and in order, read from the agent's log.
+/// Node sets in the agent's log, by job id and in order.
 fn chosen(log: &str) -> BTreeMap<String, Vec<BTreeSet<String>>> {
     let mut all: BTreeMap<String, Vec<BTreeSet<String>>> = BTreeMap::new();
     for line in log.lines() {
@@ -335,8 +330,7 @@ fn a_real_slurm_starts_what_the_policy_chose_whatever_is_killed() {
     drop(controller);
 }
 
-/// Checks that the kill switch and the watchdog let Slurm itself start jobs of the parking
-/// partition.
+/// Kill switch and watchdog let Slurm itself start jobs of the parking partition.
 fn the_way_back(parked: &Parked) {
     let slurm = &parked.slurm;
     let ops = |more: &[&str]| slurm.meshwork(&[&["ops", "agent", "."], more].concat());
@@ -360,7 +354,7 @@ fn the_way_back(parked: &Parked) {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// Checks that `ops shadow` records starts of jobs, and that its folder is a valid site.
+/// `ops shadow` records starts, and its folder is a valid site.
 fn a_shadow(parked: &Parked) {
     let slurm = &parked.slurm;
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();

@@ -12,12 +12,10 @@ use super::{Killable, POLICY};
 use crate::common::slurm::{NodeRequest, Slurm, quiet};
 use crate::common::{Said, skip};
 
-/// Users that every Debian system has. The agent runs as the first, jobs are submitted by the
-/// second.
+/// Users of every Debian: the first runs the agent, the second submits jobs.
 const AGENT: &str = "daemon";
 const USER: &str = "games";
 
-/// Runs a command as another user of the system.
 fn run_as(slurm: &Slurm, user: &str, words: &[&str]) -> Said {
     let (uid, gid) = (format!("--reuid={user}"), format!("--regid={user}"));
     slurm.ask("setpriv", &[&[uid.as_str(), &gid, "--clear-groups"], words].concat())
@@ -155,7 +153,6 @@ fn an_operator_is_enough_and_users_cannot_choose_nodes() {
     assert!(state().contains("State=UP"), "{}", state());
 }
 
-/// Tests that systemd accepts the unit files of the agent's service.
 #[test]
 fn the_units_of_the_service_can_be_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");

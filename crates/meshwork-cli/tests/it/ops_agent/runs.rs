@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::{Killable, POLICY, Parked, agent};
 
-/// Script in place of `scontrol`, which can kill the agent that called it.
+/// Script in place of `scontrol`.
 ///
-/// If a file `die` exists, the agent is killed just before or after the next update of a job.
+/// If a file `die` exists, it kills the calling agent just before or after the next update.
 const DEADLY: &str = r#"#!/bin/bash
 while IFS= read -r line; do
     case $line in
@@ -27,18 +27,17 @@ while IFS= read -r line; do
 done
 "#;
 
-/// Pseudorandom numbers that are the same in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {
-    /// The next random number, from 0 to `end - 1`.
     fn below(&mut self, end: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
-    /// A random number of nodes for a job; small numbers are more frequent.
+    /// Small numbers are more frequent.
     fn nodes(&mut self, most: u64) -> usize {
         let most = self.below(most) + 1;
         (self.below(most) + 1) as usize
@@ -69,7 +68,7 @@ fn say(name: &str, parked: &Parked, began: Instant) {
     );
 }
 
-/// Starts a Slurm, and writes a policy whose allocator can place any number of nodes.
+/// Its policy's allocator can place any number of nodes.
 fn begin(nodes: usize, sides: &str, more: &str) -> Parked {
     let parked = Parked::begin(nodes, more).unwrap();
     let policy = POLICY.replace("8x8", sides).replace("first_fit", "gabl");
@@ -77,7 +76,7 @@ fn begin(nodes: usize, sides: &str, more: &str) -> Parked {
     parked
 }
 
-/// Creates a folder of Slurm commands for the agent, in which `scontrol` can kill the agent.
+/// Slurm commands for the agent, of which `scontrol` can kill the agent.
 fn deadly(parked: &Parked) {
     let folder = parked.slurm.home().join("commands");
     fs::create_dir(&folder).unwrap();
@@ -88,13 +87,12 @@ fn deadly(parked: &Parked) {
     fs::set_permissions(folder.join("scontrol"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Starts an agent that is killed at its next update of a job; `at` is `before` or `after`.
+/// Agent that is killed at its next update; `at` is `before` or `after`.
 fn doomed(parked: &Parked, at: &str) -> Killable {
     fs::write(parked.slurm.home().join("die"), at).unwrap();
     agent(&parked.slurm, &["--commands", "commands"])
 }
 
-/// Tests the agent with 300 jobs on a torus of 512 nodes.
 #[test]
 #[ignore = "it takes a quarter of an hour"]
 fn run_1_places_300_jobs_on_512_nodes() {
@@ -107,7 +105,6 @@ fn run_1_places_300_jobs_on_512_nodes() {
     say("run 1", &parked, began);
 }
 
-/// Tests the agent while it is killed thirty times at random instants.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_2_survives_30_kills_at_random() {
@@ -126,7 +123,7 @@ fn run_2_survives_30_kills_at_random() {
     say("run 2", &parked, began);
 }
 
-/// Tests the agent while it is killed 25 times, either just before or just after it updates a job.
+/// Kills come just before or just after an update of a job.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_3_survives_25_kills_at_the_worst_instants() {
@@ -144,7 +141,7 @@ fn run_3_survives_25_kills_at_the_worst_instants() {
     say("run 3", &parked, began);
 }
 
-/// Disturbance of Slurm or the agent, which the fourth test causes at a random instant.
+/// Disturbance of Slurm or the agent at a random instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happening {
     Cancel,
@@ -156,10 +153,9 @@ enum Happening {
     Crash,
 }
 
-/// Tests the agent while random disturbances happen.
+/// Jobs are cancelled and requeued, nodes are drained or shared with foreign jobs.
 ///
-/// Jobs are cancelled and requeued, nodes are drained or shared with foreign jobs, and the agent
-/// and the controller are killed.
+/// The agent and the controller are killed.
 #[test]
 #[ignore = "it takes minutes"]
 fn run_4_survives_whatever_happens_at_once() {

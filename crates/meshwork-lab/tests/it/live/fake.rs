@@ -8,34 +8,31 @@ use std::panic::resume_unwind;
 use meshwork_lab::live::SlurmCommands;
 use meshwork_lab::slurm::hostlist;
 
-/// Panic payload that stands for the kill of an agent by a signal.
+/// Panic payload for the kill of an agent by a signal.
 pub(super) struct Killed;
 
-/// A fault of Slurm, or another event that the agent must cope with.
+/// Fault of Slurm or other event that the agent must cope with.
 #[derive(Clone, Debug)]
 pub(super) enum Fault {
     Drain(usize),
     Resume(usize),
-    /// A node fails, and the job on it is requeued.
+    /// Requeues the job on the node.
     Down(usize),
     Requeue(usize),
     Cancel(usize),
     Hold(usize),
     Release(usize),
-    /// The user with a given number is limited to a number of nodes.
+    /// Limits the user with this number to a number of nodes.
     Limit(u8, u32),
-    /// The controller of Slurm crashes. It returns after this number of seconds, in the state that
-    /// it saved last.
+    /// The controller returns after these seconds, in the state that it saved last.
     Crash(u8),
-    /// A reservation: first node, number of nodes, seconds until it begins, and its length in
-    /// seconds.
+    /// Reservation by first node, number of nodes, seconds until it begins, and length.
     Reserve(usize, usize, u8, u8),
-    /// A job of another partition takes a node for a number of seconds, if the node is idle.
+    /// A job of another partition takes an idle node for these seconds.
     Foreign(usize, u8),
     Submit(Wanted),
 }
 
-/// A job that a fault submits.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) user: u8,
@@ -49,17 +46,16 @@ pub(super) struct Wanted {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Special {
     None,
-    /// The job requires particular nodes: the one with this number, and those after it up to its
-    /// size.
+    /// Requires the node with this number, and those after it up to the job's size.
     Own(usize),
     Exclude(usize),
     After(usize),
     Features,
     Heterogeneous,
     Begin(u8),
-    /// The job requests tasks, from which Slurm derives its number of nodes.
+    /// Requests tasks, from which Slurm derives the number of nodes.
     Tasks,
-    /// The job has a comment that looks like records of Slurm.
+    /// Comment that looks like records of Slurm.
     Comment,
 }
 
@@ -92,18 +88,18 @@ pub(super) struct FakeJob {
     start: f64,
     end: f64,
     note: String,
-    /// Whether the job was requeued and the agent has not updated it since then.
+    /// Requeued and not yet updated by the agent.
     is_requeued: bool,
 }
 
 impl FakeJob {
-    /// Whether the agent does not place the job but leaves it to Slurm.
+    /// Whether the agent leaves the job to Slurm.
     fn is_beyond(&self) -> bool {
         matches!(self.wanted.special, Special::Features | Special::Heterogeneous)
     }
 }
 
-/// Start of a job in the run partition, which is the partition whose jobs Slurm starts.
+/// Start of a job in the partition whose jobs Slurm starts.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub(super) key: (String, i64),
@@ -128,7 +124,7 @@ pub(super) struct FakeSlurm {
     pub(super) jobs: Vec<FakeJob>,
     saved: (f64, Vec<FakeJob>, u64),
     nodes: Vec<Health>,
-    /// For each node with a job of another partition, the end of this job.
+    /// End of another partition's job on each of its nodes.
     foreign: BTreeMap<usize, f64>,
     reserved: Vec<Reserved>,
     limits: BTreeMap<u8, u32>,
@@ -138,21 +134,18 @@ pub(super) struct FakeSlurm {
     faults: Vec<(f64, Fault)>,
     /// Future kills of the agent, the next one last.
     ///
-    /// A kill interrupts a call of a Slurm command. It is given by the number of calls between the
-    /// preceding kill and this call, and by whether this call takes effect.
+    /// Each has the number of calls before it, and whether the interrupted call takes effect.
     kills: Vec<(u8, bool)>,
     calls: u64,
     pub(super) killed: usize,
     pub(super) starts: Vec<Started>,
-    /// Number of times that a requeued job started without a new decision of the agent.
+    /// Times that a requeued job started without a new decision.
     pub(super) undecided: usize,
-    /// Number of jobs that a crash of the controller lost.
+    /// Jobs that a crash of the controller lost.
     pub(super) vanished: usize,
-    /// Whether the state of Slurm changed after the last `squeue`. The agent cannot know such a
-    /// change.
+    /// Whether Slurm changed after the last `squeue`, unknown to the agent.
     is_disturbed: bool,
-    /// Updates by the agent that claimed nodes of other jobs, which held them or were about to
-    /// start.
+    /// Updates that claimed nodes of other jobs.
     pub(super) overlaps: Vec<String>,
 }
 
@@ -189,8 +182,7 @@ impl FakeSlurm {
         !self.faults.is_empty()
     }
 
-    /// Ends everything that may keep jobs waiting for ever, so that the simulation comes to its
-    /// end.
+    /// Ends everything that may keep jobs waiting for ever.
     ///
     /// These are kills, lasting faults, and parked jobs that the agent leaves to Slurm.
     pub(super) fn calm(&mut self) {
@@ -240,9 +232,7 @@ impl FakeSlurm {
         }
     }
 
-    /// Starts jobs of the run partition like Slurm's main scheduler, without a backfill scheduler.
-    ///
-    /// Jobs that do not start get a wait reason.
+    /// Starts jobs like Slurm's main scheduler, without backfill. Others get a wait reason.
     fn schedule(&mut self) {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by_key(|&job| {
@@ -331,7 +321,7 @@ impl FakeSlurm {
         self.foreign.contains_key(&node) || self.jobs.iter().any(holds)
     }
 
-    /// Nodes on which a job starts: its required nodes, and others up to the requested number.
+    /// Required nodes, and others up to the requested number.
     fn chosen(&self, place: usize) -> Vec<usize> {
         let job = &self.jobs[place];
         let mut nodes = indices(&job.requires);
@@ -417,7 +407,7 @@ impl FakeSlurm {
         }
     }
 
-    /// Requeues a job, which keeps its partition and its node list and may start two minutes later.
+    /// The job keeps its partition and node list, and may start two minutes later.
     fn requeue(&mut self, place: usize) {
         let begin = self.now + 120.0;
         let job = &mut self.jobs[place];
@@ -426,8 +416,7 @@ impl FakeSlurm {
         job.reason = "BeginTime".to_owned();
     }
 
-    /// Crashes the controller. It loses all changes since it last saved its state, and reuses job
-    /// numbers.
+    /// The controller loses all changes since it last saved its state, and reuses job numbers.
     fn crash(&mut self, seconds: f64) {
         let (_, jobs, next) = self.saved.clone();
         self.vanished += self.jobs.len() - jobs.len();
@@ -668,8 +657,7 @@ impl FakeSlurm {
         String::new()
     }
 
-    /// Makes one call of a Slurm command. Time passes, and the agent may be killed before or after
-    /// the call takes effect.
+    /// Time passes, and the agent may be killed before or after the call takes effect.
     fn called<T>(&mut self, what: impl FnOnce(&mut FakeSlurm) -> T) -> T {
         self.sleep(0.05);
         self.calls += 1;
@@ -746,7 +734,6 @@ impl SlurmCommands for FakeSlurm {
     }
 }
 
-/// Node numbers in a host list such as `n[0-3]`.
 fn indices(list: &str) -> Vec<usize> {
     let names = hostlist::names(list).unwrap();
     names.iter().map(|name| name[1..].parse().unwrap()).collect()

@@ -17,25 +17,22 @@ use meshwork_lab::operator::paired;
 use meshwork_lab::slurm::hostlist;
 use serde_json::Value as Json;
 
-/// Seconds after which the agent renews its predictions of ends from the recorded history.
+/// Seconds after which the agent predicts ends anew.
 const RENEWED: i64 = 60;
 
-/// A Slurm without faults that replays recorded jobs. A job starts as soon as the agent has placed
-/// it.
+/// Slurm without faults, in which a recorded job starts as soon as it is placed.
 struct Replayed<'a> {
     now: i64,
     jobs: &'a [JobRecord],
-    /// Number of jobs submitted so far.
     submitted: usize,
     waiting: Vec<usize>,
-    /// Running jobs, keyed by end and job number, with their nodes and starts.
+    /// Nodes and start of running jobs, by end and job number.
     running: BTreeMap<(i64, usize), (String, i64)>,
     busy: Vec<bool>,
-    /// Start of each job, in seconds.
     starts: Vec<i64>,
 }
 
-/// Seconds that a job runs. Slurm ends a job at its time limit.
+/// Run time in seconds, up to the time limit.
 fn seconds(job: &JobRecord) -> i64 {
     let ran = (job.end.unwrap() - job.start.unwrap()).max(1);
     job.limit.map_or(ran, |limit| ran.min(limit.max(1)))
@@ -47,8 +44,7 @@ fn indices(list: &str) -> Vec<usize> {
 }
 
 impl Replayed<'_> {
-    /// Moves to the next submission or end of a job. Returns the jobs that end then; `None` after
-    /// the last one.
+    /// Moves to the next submission or end, and returns the ended jobs; `None` after the last one.
     fn next(&mut self) -> Option<Vec<usize>> {
         let submission = self.jobs.get(self.submitted).and_then(|job| job.submit);
         let end = self.running.keys().next().map(|(end, _)| *end);
@@ -157,7 +153,7 @@ impl SlurmCommands for Replayed<'_> {
     }
 }
 
-/// Wait of each job in seconds, if the agent places jobs and predicts the ends of jobs by `rule`.
+/// Seconds of wait if the agent predicts ends by `rule`.
 fn waits(policy: &LivePolicy, jobs: &[JobRecord], rule: EndRule) -> Vec<f64> {
     let nodes = policy.names.len();
     let mut slurm = Replayed {

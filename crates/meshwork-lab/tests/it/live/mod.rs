@@ -31,7 +31,7 @@ fn policy(allocator: &str, scheduler: &str) -> LivePolicy {
     LivePolicy::named(scenario, (0..NODES).map(|node| format!("n{node}")).collect()).unwrap()
 }
 
-/// A random schedule of faults and kills, with the settings of the agent.
+/// Faults and kills at random, with the settings of the agent.
 #[derive(Clone, Debug)]
 struct Story {
     is_easy: bool,
@@ -91,8 +91,7 @@ fn story() -> impl Strategy<Value = Story> {
     })
 }
 
-/// Ends predicted from a history, in which user 0 ran jobs of 20 s, user 1 of 5 s, and user 2 of 3
-/// s.
+/// In the history, user 0 ran jobs of 20 s, user 1 of 5 s, and user 2 of 3 s.
 fn predicted() -> ExpectedEnds {
     let stay = |(user, seconds): (u8, i64)| JobRecord {
         user: format!("u{user}"),
@@ -105,12 +104,10 @@ fn predicted() -> ExpectedEnds {
     ExpectedEnds::of(EndRule::UserMean, &history)
 }
 
-/// Node lists that the agent chose for each job, by job id and time of submission.
+/// Node lists chosen by the agent, by job id and time of submission.
 type Chosen = BTreeMap<(String, i64), BTreeSet<Vec<String>>>;
 
-/// Counts over all stories: events in the agent's log by name, kills, and starts of jobs.
-///
-/// A story is a random sequence of faults and kills.
+/// Counts over all stories: events in the agent's log by name, kills, and starts.
 #[derive(Debug, Default)]
 struct Happened {
     events: BTreeMap<String, usize>,
@@ -118,12 +115,11 @@ struct Happened {
     starts: usize,
     undecided: usize,
     vanished: usize,
-    /// Ids of started jobs, in order of their starts.
+    /// Started jobs in order.
     order: Vec<String>,
 }
 
-/// Plays a story, which is a random sequence of faults and kills, to its end. Checks the result,
-/// and counts its events.
+/// Plays a story to its end, checks the result, and counts its events.
 fn play(policy: &LivePolicy, story: &Story, happened: &mut Happened) -> Result<(), TestCaseError> {
     let mut slurm = FakeSlurm::new(story.faults.clone(), story.kills.clone());
     let settings =
@@ -240,9 +236,7 @@ fn ten_thousand_kills_misplace_no_job_and_lose_none() {
     assert!(happened.vanished >= 50, "{happened:?}");
 }
 
-/// Tests that a running agent takes back a requeued job within two minutes.
-///
-/// Only after these two minutes could the job start on its old nodes.
+/// The agent takes back a requeued job in time: after two minutes it could start.
 #[test]
 fn a_requeued_job_starts_by_a_new_decision() {
     let mut happened = Happened::default();
@@ -271,10 +265,7 @@ fn a_requeued_job_starts_by_a_new_decision() {
     assert!(happened.starts >= 110 && happened.events["take_back"] >= 40, "{happened:?}");
 }
 
-/// Tests that Slurm's time limits are respected.
-///
-/// A job may be expected to end before a reservation. But if its limit reaches into the
-/// reservation, it does not get the reserved nodes.
+/// Limit of a job reaches into a reservation, so it does not get the reserved nodes.
 #[test]
 fn a_prediction_does_not_reach_into_a_reservation() {
     let mut happened = Happened::default();
@@ -286,7 +277,6 @@ fn a_prediction_does_not_reach_into_a_reservation() {
     assert!(!happened.events.contains_key("take_back"), "{happened:?}");
 }
 
-/// Tests that predicted ends let EASY start a job out of turn that would wait under its time limit.
 #[test]
 fn a_predicted_end_lets_a_job_start_out_of_turn() {
     let job = |user: u8, nodes: u32, seconds: u8, limit: u16| Wanted {
@@ -319,7 +309,7 @@ fn a_predicted_end_lets_a_job_start_out_of_turn() {
     assert_eq!(starts(true), ["1", "3", "2"]);
 }
 
-/// A Slurm that refuses every update, with the number of refused ones.
+/// Refuses and counts every update.
 struct Refusing(FakeSlurm, usize);
 
 impl SlurmCommands for Refusing {
@@ -344,7 +334,6 @@ impl SlurmCommands for Refusing {
     }
 }
 
-/// Tests that a job whose placements are refused is tried again after a pause each time.
 #[test]
 fn a_refused_placement_is_followed_by_a_pause() {
     let job = Wanted { user: 0, least: 1, most: 1, seconds: 5, limit: 60, special: Special::None };
@@ -361,7 +350,7 @@ fn a_refused_placement_is_followed_by_a_pause() {
     assert!((5..=most).contains(&slurm.1), "{} updates in 30 s", slurm.1);
 }
 
-/// A Slurm that shows the agent new jobs of one node each time it looks, and accepts every update.
+/// Shows the agent new jobs of one node each time it looks, and accepts every update.
 struct Stream {
     looks: u64,
     each: u64,

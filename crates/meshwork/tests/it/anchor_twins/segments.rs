@@ -6,17 +6,16 @@
 
 use super::*;
 
-/// Interpretation of the rule for jobs that find no room: which node a retry of the job leaves out.
+/// Which node a retry leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hint {
-    /// The lowest of all nodes selected so far is left out. The allocator follows this
-    /// interpretation.
+    /// The lowest of all nodes selected so far, as in the allocator.
     Selected,
-    /// Segmented jobs are never retried. This is a misreading, which the tests must detect.
+    /// No retry: a misreading, which the tests must detect.
     Never,
 }
 
-/// Whether listed boxes of the shape with index `place` overlap other listed boxes of equal size.
+/// Whether listed boxes of this shape overlap other listed boxes of equal size.
 fn overlaps(torus: &Plain, place: usize) -> bool {
     let shapes = torus.sorted(Misread::Nothing);
     let cells = (0..torus.cells.len() as u32).map(Some).collect();
@@ -117,9 +116,6 @@ fn segments_agree_with_their_definition_and_every_misreading_is_told_apart() {
     assert!(untold.is_empty(), "nothing tells {untold:?} from the definition");
 }
 
-/// Tests that a segmented job waits even if the machine can never hold its segments.
-///
-/// Without segments, such a job would be refused, because no listed box has its number of nodes.
 #[test]
 fn segments_wait_where_the_machine_has_too_few_places_for_them() {
     // A torus with two boxes of 4 nodes, and a torus with one box of 4 nodes and, besides it, two

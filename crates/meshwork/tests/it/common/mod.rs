@@ -4,19 +4,19 @@
 #[allow(unused_imports, reason = "each test binary uses a part of them")]
 pub(crate) use meshwork::conformance::{SITES, Transcript, machines, random_jobs, submissions};
 use meshwork::engine::{Setup, simulate};
+use meshwork::geometry::NodeSet;
 use meshwork::job::{Job, Request, Time};
-use meshwork::observe::{Event, JobId, Observer};
+use meshwork::observe::{Event, JobId, MachineState, Observer};
 use meshwork::scenario::{Outcome, Scenario};
 use meshwork::sched::{SCHEDULERS, SchedulerEntry};
 use meshwork::topology::Wiring;
 
-/// Job with the given arrival, request and run time. Its estimate equals its run time.
+/// Job whose estimate equals its run time.
 pub(crate) fn job(arrival: f64, request: Request, runtime: f64) -> Job {
     Job::new(0, Time::new(arrival), request, runtime)
 }
 
-/// Scenario read from TOML. If the text has no workload, an unused one is added, because the key is
-/// required.
+/// Reads TOML. Adds an unused workload if the text has none, because the key is required.
 pub(crate) fn scenario(text: &str) -> Scenario {
     let mut table: toml::Table = text.parse().expect("the test writes TOML");
     if !table.contains_key("workload") {
@@ -26,15 +26,59 @@ pub(crate) fn scenario(text: &str) -> Scenario {
     Scenario::read(&table).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// Runs jobs under a scenario, and returns the outcome and the transcript of events.
+pub(crate) fn read(text: &str) -> Scenario {
+    Scenario::read(&text.parse().unwrap()).unwrap_or_else(|problem| panic!("{problem}\n{text}"))
+}
+
+/// Outcome and transcript.
 pub(crate) fn run(scenario: &Scenario, jobs: Vec<Job>) -> (Outcome, String) {
-    let mut transcript = Transcript::default();
-    let setup = scenario.setup(0).unwrap();
-    let outcome = scenario.run_on(setup, submissions(jobs), &mut transcript).unwrap();
+    let (outcome, transcript) = observed(scenario, jobs, Transcript::default());
     (outcome, transcript.text)
 }
 
-/// Start of every job of a run, in order of arrival; `None` if the job never started.
+/// Runs jobs with an observer, which is returned after the outcome.
+pub(crate) fn observed<O: Observer>(
+    scenario: &Scenario,
+    jobs: Vec<Job>,
+    mut observer: O,
+) -> (Outcome, O) {
+    let setup = scenario.setup(0).unwrap();
+    let outcome = scenario.run_on(setup, submissions(jobs), &mut observer).unwrap();
+    (outcome, observer)
+}
+
+/// Value of a measured metric; `None` if it is undefined.
+pub(crate) fn value(outcome: &Outcome, name: &str) -> Option<f64> {
+    let measured = outcome.metrics.iter().find(|measured| measured.name == name);
+    measured.unwrap_or_else(|| panic!("{name} was not measured")).value
+}
+
+pub(crate) fn metric(outcome: &Outcome, name: &str) -> f64 {
+    value(outcome, name).unwrap()
+}
+
+pub(crate) fn assert_near(outcome: &Outcome, name: &str, value: f64) {
+    let own = metric(outcome, name);
+    assert!((own - value).abs() < 1e-12, "{name} is {own} and not {value}");
+}
+
+/// Watts of the machine, for each interval in which they are constant.
+#[derive(Default)]
+pub(crate) struct Watts(pub(crate) Vec<(f64, f64, f64)>);
+
+impl Observer for Watts {
+    fn elapsed(&mut self, from: Time, to: Time, state: &MachineState) {
+        self.0.push((from.units(), to.units(), state.power));
+    }
+}
+
+pub(crate) fn set(count: u32, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
+    let mut set = NodeSet::empty(count);
+    nodes.into_iter().for_each(|node| set.insert(node));
+    set
+}
+
+/// Starts in order of arrival; `None` if the job never started.
 pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     #[derive(Default)]
     struct Starts(Vec<Option<f64>>);
@@ -58,7 +102,6 @@ pub(crate) fn starts(setup: Setup, jobs: Vec<Job>) -> Vec<Option<f64>> {
     seen.0
 }
 
-/// An observer that writes starts, ends and interruptions of jobs as lines of text.
 #[derive(Default)]
 pub(crate) struct Diary(pub(crate) Vec<String>);
 
@@ -77,13 +120,13 @@ impl Observer for Diary {
     }
 }
 
-/// Every scheduler that never resizes jobs and works on machines of every wiring.
+/// Schedulers that never resize jobs and work on machines of every wiring.
 pub(crate) fn schedulers_for_all_wirings() -> impl Iterator<Item = &'static SchedulerEntry> {
     let everywhere = |s: &&SchedulerEntry| Wiring::ALL.iter().all(|w| s.serves.contains(w));
     SCHEDULERS.iter().copied().filter(everywhere).filter(|s| !s.malleable)
 }
 
-/// Every selector with every combination of its parameters, each as a name and a line of TOML.
+/// Selectors with every combination of their parameters, each as a name and a line of TOML.
 pub(crate) fn every_selector() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for entry in meshwork::select::SELECTORS {

@@ -7,13 +7,13 @@ use meshwork::geometry::NodeSet;
 use meshwork::geometry::cube::Subcube;
 use meshwork::job::Request;
 
-/// Slow reference implementation of a hypercube allocator, including its state between requests.
+/// Slow reference implementation of a hypercube allocator with its state.
 pub(crate) trait Twin {
-    /// Chooses one free subcube of dimension `k`; `None` if there is none.
+    /// One free subcube of dimension `k`.
     fn choose(&mut self, _free: &NodeSet, _k: u32) -> Option<Subcube> {
         None
     }
-    /// Subcubes for a request: one for a subcube request, one or several for a count of nodes.
+    /// One subcube for a subcube request, one or several for a count of nodes.
     fn serve(&mut self, free: &NodeSet, request: &Request) -> Option<Vec<Subcube>> {
         match request {
             Request::Subcube(k) => self.choose(free, *k).map(|cube| vec![cube]),
@@ -28,15 +28,13 @@ fn dimension_of(free: &NodeSet) -> u32 {
     free.universe().trailing_zeros()
 }
 
-/// Whether all nodes of a subcube are free, checked one by one.
 pub(crate) fn is_free(cube: Subcube, free: &NodeSet) -> bool {
     (0..free.universe())
         .filter(|node| node & !cube.mask == cube.base)
         .all(|node| free.contains(node))
 }
 
-/// All subcubes of dimension *k* in a hypercube of dimension *n*: each mask of *k* bits with each
-/// base that is disjoint from it.
+/// Each mask of *k* bits with each base that is disjoint from it.
 pub(crate) fn every_cube(n: u32, k: u32) -> Vec<Subcube> {
     let mut cubes = Vec::new();
     for base in 0..1_u32 << n {
@@ -52,10 +50,9 @@ pub(crate) fn free_cubes(free: &NodeSet, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|cube| is_free(*cube, free)).collect()
 }
 
-/// Slow reference implementation of the buddy system with a bitmap.
+/// Takes the lowest free aligned block.
 ///
-/// It takes the lowest free aligned block. An aligned block of dimension *k* has the nodes from m
-/// 2ᵏ to (m + 1) 2ᵏ − 1 for some *m*.
+/// An aligned block of dimension *k* has the nodes from m 2ᵏ to (m + 1) 2ᵏ − 1.
 pub(crate) struct BitmapBuddy;
 
 impl Twin for BitmapBuddy {
@@ -66,9 +63,7 @@ impl Twin for BitmapBuddy {
     }
 }
 
-/// Slow reference implementation of the buddy system with lists.
-///
-/// Each list of free blocks is a vector, and a block is appended to the end of its list.
+/// Keeps free blocks in vectors, and appends each block to its vector.
 pub(crate) struct ListBuddy {
     lists: Vec<Vec<u32>>,
     recent: bool,
@@ -81,7 +76,6 @@ impl ListBuddy {
         ListBuddy { lists, recent }
     }
 
-    /// The largest aligned blocks that make up a subcube: their common dimension, and their bases.
     fn blocks(cube: Subcube) -> (usize, Vec<u32>) {
         let mut k = 0;
         while cube.mask >> k & 1 == 1 {
@@ -134,10 +128,9 @@ impl Twin for ListBuddy {
     }
 }
 
-/// Slow reference implementation of the modified buddy system.
+/// Joins two aligned blocks of half the requested size that form a subcube.
 ///
-/// It tries the aligned blocks of half the requested size in ascending order. A partner of such a
-/// block forms a subcube together with it. The first free block with a free partner is joined with
+/// The blocks are tried in ascending order. The first free block with a free partner is joined with
 /// the first free one of its partners.
 pub(crate) struct ModifiedBuddy;
 
@@ -163,8 +156,7 @@ impl Twin for ModifiedBuddy {
     }
 }
 
-/// Slow reference implementation of allocation by Gray codes. It tries the codes one after the
-/// other, and in each code every position.
+/// Tries the codes one after the other, and in each code every position.
 pub(crate) struct GrayCodes {
     orders: Vec<Vec<u32>>,
 }
@@ -248,8 +240,7 @@ impl Twin for GrayCodes {
     }
 }
 
-/// Slow reference implementation of tree collapsing. It tries masks in increasing order by Gosper's
-/// hack, and bases in increasing order.
+/// Tries masks in increasing order by Gosper's hack, and bases in increasing order.
 pub(crate) struct TreeCollapsing;
 
 impl Twin for TreeCollapsing {
@@ -273,8 +264,7 @@ impl Twin for TreeCollapsing {
     }
 }
 
-/// Slow reference implementation of the allocator `free_list`. It has one vector of disjoint free
-/// cubes, which every step searches as a whole.
+/// Keeps one vector of disjoint free cubes, which every step searches as a whole.
 pub(crate) struct FreeLists {
     n: u32,
     cubes: Vec<Subcube>,
@@ -287,9 +277,9 @@ impl FreeLists {
     }
 }
 
-/// Disjoint free cubes that cover the free nodes, computed from scratch.
+/// Covers the free nodes by disjoint cubes: repeatedly the largest free cube.
 ///
-/// The largest free cube is taken repeatedly; ties go to the lowest base, then to the lowest mask.
+/// Ties go to the lowest base, then to the lowest mask.
 pub(crate) fn form_anew(n: u32, free: &NodeSet) -> Vec<Subcube> {
     let mut rest = free.clone();
     let mut cubes = Vec::new();
@@ -359,7 +349,7 @@ impl Twin for FreeLists {
     }
 }
 
-/// Dimension vector of a set of cubes: the number of cubes of each dimension, the largest first.
+/// Numbers of cubes of each dimension, the largest first.
 fn vector(cubes: &[Subcube]) -> Vec<usize> {
     (0..=24).rev().map(|k| cubes.iter().filter(|cube| cube.dimension() == k).count()).collect()
 }
@@ -421,8 +411,7 @@ fn subcubes(cube: Subcube, n: u32, k: u32) -> Vec<Subcube> {
     every_cube(n, k).into_iter().filter(|part| cube.holds(*part)).collect()
 }
 
-/// Slow reference implementation of `maximal_subcubes`. It takes the smallest sufficient cube of
-/// the maximal set.
+/// Takes the smallest sufficient cube of the maximal set.
 pub(crate) struct MaximalSubcubes;
 
 impl Twin for MaximalSubcubes {
@@ -474,8 +463,7 @@ impl Twin for GreedySubcubes {
     }
 }
 
-/// Prime cubes: the free cubes that are in no larger free cube. All free cubes are compared with
-/// each other.
+/// Free cubes that are in no larger free cube, by comparing all pairs.
 fn primes(free: &NodeSet) -> Vec<Subcube> {
     let n = dimension_of(free);
     let all: Vec<Subcube> = (0..=n).flat_map(|k| free_cubes(free, n, k)).collect();
@@ -491,9 +479,7 @@ fn shared(a: Subcube, b: Subcube) -> usize {
     a.nodes().filter(|node| node & !b.mask == b.base).count()
 }
 
-/// Subcube of dimension `k` that the rule of the prime-cube graph chooses.
-///
-/// Only prime cubes accepted by `among` are considered. Every edge of the graph is computed anew.
+/// Choice of the prime-cube graph among the cubes that `among` accepts, with all edges anew.
 fn by_the_graph(
     free: &NodeSet,
     primes: &[Subcube],
@@ -511,7 +497,7 @@ fn by_the_graph(
     subcubes(prime, dimension_of(free), k).into_iter().min_by_key(touched)
 }
 
-/// Slow reference implementation of the allocator `prime_cube_graph` for requests of subcubes.
+/// Prime-cube graph for requests of subcubes.
 pub(crate) struct PrimeCubes;
 
 impl Twin for PrimeCubes {
@@ -520,9 +506,7 @@ impl Twin for PrimeCubes {
     }
 }
 
-/// Slow reference implementation of the allocator `prime_cube_graph` for counts of nodes.
-///
-/// A request for a count of nodes gets a connected set of cubes.
+/// Prime-cube graph for counts of nodes, which get a connected set of cubes.
 pub(crate) struct SeveralCubes;
 
 impl Twin for SeveralCubes {
@@ -567,8 +551,7 @@ impl Twin for SeveralCubes {
     }
 }
 
-/// Slow reference implementation of the allocator `noncubic`. It keeps one vector of disjoint free
-/// cubes.
+/// Keeps one vector of disjoint free cubes.
 pub(crate) struct Noncubic {
     n: u32,
     cubes: Vec<Subcube>,

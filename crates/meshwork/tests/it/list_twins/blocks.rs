@@ -2,7 +2,7 @@
 
 use super::{Failed, Job, Misread, Set, Tried, classes, shared};
 
-/// Base blocks of a machine in order, and the levels of larger blocks that the topology lists.
+/// Base blocks in order, and the listed levels of larger blocks.
 ///
 /// A block of level *k* joins 2ᵏ base blocks. Level 0 is always listed.
 pub(crate) struct Machine {
@@ -11,7 +11,7 @@ pub(crate) struct Machine {
     pub blocks: Vec<Set>,
 }
 
-/// Sizes, counted in base blocks, that the block rule uses to place a segment of a job.
+/// Sizes in base blocks by which a segment is placed.
 ///
 /// The segment must lie in one aggregated block of size `per`. The next smaller listed blocks, of
 /// size `lower`, are lower blocks. If `is_limited`, the segment uses at most `most` of them.
@@ -28,7 +28,7 @@ impl Machine {
         (0..).find(|&level| (u64::from(self.base) << level) >= u64::from(size)).unwrap()
     }
 
-    /// Number of base blocks of the smallest listed block of level `needed` or higher.
+    /// Base blocks of the smallest listed block of level `needed` or higher.
     fn joined(&self, needed: u32) -> usize {
         let listed = self.levels.iter().find(|&&level| level >= needed);
         listed.map_or(self.blocks.len(), |&level| 1 << level)
@@ -50,8 +50,7 @@ impl Machine {
         real.flat_map(|place| self.blocks[place].iter().copied()).collect()
     }
 
-    /// Index of the first base block of the aggregated block that a segment gets; `None` if no
-    /// block fits.
+    /// First base block of the aggregated block that a segment gets.
     fn aggregated(
         &self,
         level: &Level,
@@ -189,15 +188,13 @@ pub(crate) fn rule(
     Ok(all)
 }
 
-/// A segment for which nodes are being chosen.
 struct Placing<'a> {
     machine: &'a Machine,
     level: &'a Level,
     start: usize,
     size: usize,
-    /// Number of lower blocks (of the next smaller listed size) that the segment may still use.
+    /// Number of lower blocks that the segment may still use.
     left: i64,
-    /// Indices of the base blocks that the segment uses so far.
     taken: Set,
     chosen: Set,
     misread: Misread,
@@ -317,10 +314,10 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// Chooses the next base block for the segment.
+    /// Next base block for the segment.
     ///
-    /// Base blocks are compared by their numbers of nodes in `open`: those that could be taken when
-    /// the segment's first node was chosen.
+    /// Base blocks are compared by their nodes in `open`: those that could be taken when the
+    /// segment's first node was chosen.
     fn next(&self, open: &Set) -> Option<usize> {
         let free = |block: usize| shared(&self.machine.blocks[block], open) as usize;
         let all_taken = self.misread == Misread::RequiredNotFilledFirst;

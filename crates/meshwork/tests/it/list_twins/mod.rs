@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 
 pub(crate) type Set = BTreeSet<u32>;
 
-/// Job to be placed, with its size and its constraints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     pub nodes: u32,
@@ -25,8 +24,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Number and size of the job's segments (equal parts whose nodes lie together). It is `None`
-    /// if the job's nodes are no multiple of the segment size.
+    /// Number and size of segments; `None` if the job's nodes are no multiple of the segment size.
     pub(crate) fn parts(&self) -> Option<(u32, u32)> {
         match self.segment.filter(|&size| size <= self.nodes) {
             Some(size) => self.nodes.is_multiple_of(size).then(|| (self.nodes / size, size)),
@@ -39,7 +37,7 @@ impl Job {
     }
 }
 
-/// Failure of a rule to place a job. It determines which nodes the retry loop leaves out next.
+/// Why a rule placed no job. It determines which nodes the retry loop leaves out next.
 pub(crate) enum Failed {
     Never,
     Stop,
@@ -114,9 +112,7 @@ pub(crate) enum Misread {
     OneRunOfContiguous,
 }
 
-/// Nodes for a job, found by the retry loop that all rules share.
-///
-/// The loop repeats a rule without some of the nodes until the rule succeeds or gives up.
+/// Repeats a rule without some of the nodes until the rule succeeds or gives up.
 pub(crate) fn choose(
     job: &Job,
     free: &Set,
@@ -186,7 +182,7 @@ pub(crate) fn choose(
     }
 }
 
-/// The nodes grouped by weight, the lightest group first.
+/// Nodes grouped by weight, the lightest group first.
 pub(crate) fn classes(nodes: &Set, weights: &[u32], ignored: bool) -> Vec<Set> {
     let weight = |node: u32| if ignored { 0 } else { weights[node as usize] };
     let all: BTreeSet<u32> = nodes.iter().map(|&node| weight(node)).collect();

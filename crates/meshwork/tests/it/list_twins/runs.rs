@@ -4,10 +4,9 @@ use super::{Failed, Job, Misread, Set, Tried};
 
 struct Run {
     nodes: Vec<u32>,
-    /// Number of nodes in the run (of consecutive nodes) that the job does not require by name.
+    /// Number of nodes that the job does not require by name.
     free: u32,
-    /// Position in the run at which the selection of nodes begins. It is `None` if the job requires
-    /// no node of the run.
+    /// Where the selection begins; `None` if the job requires no node of the run.
     turn: Option<u32>,
     weight: u32,
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Failed, Job, Misread, Set, Tried, classes, runs, shared};
 
-/// Switches of a machine in order. Each has the nodes below it, its level, and its parent.
+/// Nodes below each switch, its level, and its parent.
 pub(crate) struct Machine {
     pub nodes: Vec<Set>,
     pub levels: Vec<u32>,
@@ -31,8 +31,7 @@ impl Machine {
     /// Compares two switches as places for a job that still needs `missing` nodes.
     ///
     /// If both have too few free nodes, their parents are compared instead, and so on upwards. The
-    /// returned flag is whether the first switch, or else its compared ancestor, has all missing
-    /// nodes.
+    /// flag says whether the first switch or its compared ancestor has all missing nodes.
     fn compare(
         &self,
         (mut i, mut j): (usize, usize),

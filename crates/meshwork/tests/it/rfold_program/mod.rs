@@ -16,7 +16,6 @@ use meshwork::registry::resolve;
 use meshwork::rng::Stream;
 use meshwork::topology::Topology;
 
-/// A placement method of RFold's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     FirstFit,
@@ -27,7 +26,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// TOML keys by which a study selects the allocator for the placement method.
+    /// TOML keys that select the allocator of the method.
     pub(crate) fn allocator(self, side: u32, ties: &str) -> String {
         match self {
             Way::FirstFit => {
@@ -43,7 +42,7 @@ impl Way {
     }
 }
 
-/// A job of a trace: its number, arrival, duration and shape.
+/// Number, arrival, duration and shape of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Submitted {
     pub id: u64,
@@ -52,28 +51,27 @@ pub(crate) struct Submitted {
     pub shape: [u32; 3],
 }
 
-/// Outcome of a job of the trace, with its start and its waits.
+/// Start and waits of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub id: u64,
     pub duration: u64,
     /// Start of the job; `None` if the job was dropped.
     pub started: Option<Started>,
-    /// Times for which the job waited for processors and for a shape, counted from its first try.
+    /// Waits for processors and for a shape, from the job's first try.
     pub waits: [u64; 2],
     shape: [u32; 3],
     tried: bool,
-    /// Time and reason of the job's last rejection; `None` before the first.
+    /// Time and reason of the last rejection.
     rejected: Option<(u64, usize)>,
 }
 
-/// Start of a job, with the shape and the nodes that it got.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub start: u64,
-    /// Sides of the job's block in ascending order.
+    /// Ascending sides of the job's block.
     pub shape: [u32; 3],
-    /// CRC checksum of the job's nodes, as in the recorded runs.
+    /// Checksum of the job's nodes, as in the recorded runs.
     pub crc: u64,
 }
 
@@ -93,7 +91,7 @@ enum Event {
     Idle,
     Begin,
     Arrival(usize),
-    /// Signal of an arrival or of the end of a job, with the waiter that it wakes, if any.
+    /// An arrival or the end of a job, with the waiter that it wakes, if any.
     Signal(Option<Waiter>),
     Woken(Waiter),
     Try(usize),
@@ -188,7 +186,7 @@ impl Program {
         }
     }
 
-    /// Runs all events to the end of the trace, and returns the outcome of each job.
+    /// Runs all events and returns the outcome of each job.
     pub(crate) fn run(mut self, budget: &mut dyn FnMut(PathSearch) -> u64) -> Vec<Row> {
         for event in [Event::Guard, Event::Idle, Event::Begin] {
             let first = if event == Event::Idle { Event::Idle } else { event };
@@ -218,7 +216,7 @@ impl Program {
         self.push(end, 1, Event::Timer(self.timers, job));
     }
 
-    /// The waiter that an arrival or the end of a job wakes. Each waiter is returned only once.
+    /// Waiter that an arrival or the end of a job wakes; returned only once.
     fn wake(&mut self, is_arrival: bool) -> Option<Waiter> {
         let (waiter, used) = self.waiter.as_mut()?;
         if *used || waiter.for_arrival && !is_arrival {
@@ -348,7 +346,7 @@ impl Program {
         self.allocator.choose(Ask::new(&request, &self.site, Time::ZERO, &mut rng))
     }
 
-    /// CRC checksum of a placement's nodes in ascending order, with the last dimension fastest.
+    /// Nodes in ascending order, with the last dimension fastest.
     fn crc(&self, placement: &Placement) -> u64 {
         let grid = self.site.grid();
         let mut ids: Vec<u32> = placement

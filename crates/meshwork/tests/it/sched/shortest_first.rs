@@ -7,7 +7,6 @@ use crate::cluster::{Cluster, StartOptions, Ticket};
 use crate::job::Time;
 use crate::registry::About;
 
-/// Catalogue entry of the scheduler `shortest_first`.
 pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
     About::new("shortest_first", "the job with the shortest estimate first, ties by arrival")
         .definition(

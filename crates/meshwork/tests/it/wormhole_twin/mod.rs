@@ -8,7 +8,6 @@ use meshwork::network::wormhole::{Lanes, Preset, Routing, WormholeConfig};
 use meshwork::topology::wires::{Manner, Wires};
 use meshwork::topology::{Grid, Topology};
 
-/// A packet to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub created: u64,
@@ -29,18 +28,18 @@ struct Flit {
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     flits: VecDeque<Flit>,
-    /// For each flit that has left the buffer, the cycle in which it left.
+    /// Cycles in which flits left the buffer.
     left: Vec<u64>,
     entered: usize,
     last_tail_left: Option<u64>,
     owner: Option<usize>,
-    /// Cycle in which the last tail flit of a packet was sent to the buffer. From the next cycle
-    /// on, the buffer may be granted to another packet.
+    /// Cycle in which the last tail flit was sent to the buffer. From the next cycle on, the buffer
+    /// may be granted to another packet.
     last_tail_came: Option<u64>,
 }
 
 impl Buffer {
-    /// Number of flits in the buffer, as far as the sender knows from credits.
+    /// Flits in the buffer, as far as the sender knows from credits.
     fn taken(&self, now: u64, credit: u64) -> usize {
         self.entered - self.left.iter().filter(|&&left| left + credit <= now).count()
     }
@@ -50,8 +49,7 @@ impl Buffer {
     }
 }
 
-/// A link on a packet's path: its router, the class of virtual channels, the next router, and the
-/// port there.
+/// Router, class of virtual channels, next router, and port there.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     at: u32,
@@ -64,21 +62,19 @@ pub(crate) struct Twin<'a> {
     topology: &'a Topology,
     wires: &'a dyn Wires,
     manner: Manner,
-    /// Path of each packet; `None` until the packet is first in the queue of its processor.
-    ///
-    /// Paths are stored only for topologies that are no grids.
+    /// `None` until the packet is first in its queue. Stored only for topologies that are no grids.
     ways: Vec<Option<Vec<Hop>>>,
     setting: WormholeConfig,
     sent: &'a [Sent],
-    /// Buffers by router, port and channel. The buffer of a local port is filled by its processor.
+    /// By router, port and channel. The buffer of a local port is filled by its processor.
     buffers: Vec<Buffer>,
-    /// Buffers into which processors receive flits, by node and channel.
+    /// Receiving buffers of processors, by node and channel.
     sinks: Vec<Buffer>,
-    /// For each buffer, the index of the buffer granted to its first packet. Indices beyond all
-    /// router buffers are those of receiving processors.
+    /// Buffer granted to the first packet of each buffer. Indices beyond all router buffers are
+    /// those of receiving processors.
     grants: Vec<Option<usize>>,
     queues: Vec<VecDeque<usize>>,
-    /// State of each processor's first queued packet: number of flits sent, and virtual channel.
+    /// For each processor's first queued packet: flits sent, and virtual channel.
     sending: Vec<(u32, usize)>,
     pub arrived: Vec<u64>,
     // Round-robin pointers.
@@ -154,12 +150,12 @@ impl<'a> Twin<'a> {
         self.wires.ports_beside_nodes()
     }
 
-    /// Router of a processor, and the router's port to it.
+    /// Router of a processor, and the port to it.
     fn home(&self, node: usize) -> (usize, usize) {
         (node / self.each(), self.local() + node % self.each())
     }
 
-    /// Number of cycles by which the link to a buffer is slower than the shortest link.
+    /// Cycles by which the link to a buffer is slower than the shortest link.
     fn length(&self, target: usize) -> u64 {
         if target >= self.buffers.len() {
             return 0;
@@ -177,8 +173,7 @@ impl<'a> Twin<'a> {
         u64::from(cycles) - 1
     }
 
-    /// Numbers of cycles for the routing of a head, the transfer of a flit, and the way of a
-    /// credit.
+    /// Cycles for the routing of a head, the transfer of a flit, and the way of a credit.
     fn delays(&self) -> (u64, u64, u64) {
         if self.is_booksim() { (0, 3, 2) } else { (u64::from(self.setting.router_delay), 1, 1) }
     }
@@ -212,7 +207,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Chooses the path of the first packet of a queue, on machines that are no grids.
+    /// Chooses the path of a queue's first packet, on machines that are no grids.
     fn set_out(&mut self, packet: usize) {
         if self.grid().is_some() || self.ways[packet].is_some() {
             return;
@@ -286,7 +281,7 @@ impl<'a> Twin<'a> {
         None
     }
 
-    /// Buffers behind the permitted channels of a packet's next link. The packet needs one of them.
+    /// Buffers behind the permitted channels of a packet's next link.
     fn group(&self, packet: usize, at: u32) -> Vec<usize> {
         let channels = self.channels();
         match self.hop(packet, at) {
@@ -327,9 +322,7 @@ impl<'a> Twin<'a> {
         if number < lanes { &mut self.buffers[number] } else { &mut self.sinks[number - lanes] }
     }
 
-    /// Index of a buffer among the buffers into which a router sends, by output port and channel.
-    ///
-    /// Round-robin choices use the index.
+    /// Position among a router's sending buffers, by which round-robin choices go.
     fn output_number(&self, router: usize, target: usize) -> usize {
         let (channels, ports) = (self.channels(), self.ports());
         if target >= self.buffers.len() {
@@ -356,8 +349,7 @@ impl<'a> Twin<'a> {
         unlimited || self.target(target).taken(self.now, credit) < self.setting.buffer as usize
     }
 
-    /// Packet whose head flit is first in a buffer and waits for a grant, and the cycle of its
-    /// request.
+    /// Packet whose head waits in a buffer for a grant, and the cycle of its request.
     fn waiting(&self, lane: usize) -> Option<(usize, u64)> {
         let buffer = &self.buffers[lane];
         let first = buffer.flits.front()?;
@@ -369,7 +361,6 @@ impl<'a> Twin<'a> {
         (asks <= self.now).then_some((first.packet, asks))
     }
 
-    /// Runs cycle by cycle until all packets have arrived.
     pub(crate) fn run(&mut self) {
         let mut created = 0;
         while self.arrived.contains(&0) {

@@ -25,7 +25,6 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Draws a rectangle with slightly rounded corners.
     pub(super) fn rect(&mut self, [x, y, width, height]: [i32; 4], class: &str) {
         let _ = writeln!(
             self.body,
@@ -44,7 +43,6 @@ impl Canvas {
         );
     }
 
-    /// Draws a line with an arrow head at its end.
     pub(super) fn arrow(&mut self, from: [i32; 2], to: [i32; 2]) {
         self.line(from, to, "line");
         let (dx, dy) = ((to[0] - from[0]).signum(), (to[1] - from[1]).signum());
@@ -54,7 +52,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a text. `anchor` is the part of the text at the position: `start`, `middle` or `end`.
+    /// `anchor` is the part of the text at the position: `start`, `middle` or `end`.
     pub(super) fn text(&mut self, [x, y]: [i32; 2], words: &str, class: &str, anchor: &str) {
         let words = escaped(words);
         let _ = writeln!(
@@ -63,7 +61,7 @@ impl Canvas {
         );
     }
 
-    /// Draws a box with a heading and lines of text, all centred.
+    /// Box with a heading and lines of text, all centred.
     pub(super) fn labelled(&mut self, [x, y, width, height]: [i32; 4], head: &str, lines: &[&str]) {
         self.rect([x, y, width, height], "box");
         let (middle, top) = (
@@ -76,7 +74,7 @@ impl Canvas {
         }
     }
 
-    /// Text of the SVG file, with a title for screen readers.
+    /// SVG file with a title for screen readers.
     pub(super) fn finished(self, [width, height]: [i32; 2], title: &str) -> String {
         let (title, body) = (escaped(title), self.body);
         format!(

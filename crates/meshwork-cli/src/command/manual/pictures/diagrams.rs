@@ -6,10 +6,7 @@ use meshwork::registry::EntrySource;
 use super::canvas::Canvas;
 use crate::command::list::KINDS;
 
-/// Diagram of the life of a job, from its arrival to its end.
-///
-/// Each box names the kind of catalogue entries that decide this step, and how many such entries
-/// there are.
+/// Life of a job, with the kinds of entries that decide each step and their numbers.
 pub(super) fn life(catalogue: &Catalogue) -> String {
     let many = |word: &str| {
         let kind = KINDS.iter().find(|kind| kind.word() == word).expect("a kind of the lists");
@@ -47,7 +44,7 @@ pub(super) fn life(catalogue: &Catalogue) -> String {
     )
 }
 
-/// Diagram of the crates of the project. Each crate is drawn above the crates that it depends on.
+/// Crates of the project, each above the crates that it depends on.
 pub(super) fn crates() -> String {
     let mut canvas = Canvas::default();
     canvas.labelled(

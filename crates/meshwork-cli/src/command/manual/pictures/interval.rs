@@ -6,7 +6,7 @@ use meshwork_lab::{Options, Study, run};
 
 use super::canvas::Canvas;
 
-/// Study of the picture. It is the study of the manual's chapter on comparing, at its highest load.
+/// Study of the chapter on comparing, at its highest load.
 const STUDY: &str = "replications = 5\n\
     machine = { topology = 'mesh', dims = [16, 16] }\n\
     [workload]\nname = 'synthetic'\nload = 0.4\nsizes = 'uniform'\nruntimes = { name = 'exponential', mean = 5.0 }\n\
@@ -14,10 +14,10 @@ const STUDY: &str = "replications = 5\n\
     [sweep]\nallocator = ['first_fit', 'boundary_search']\n";
 const NAMES: [&str; 2] = ["first_fit", "boundary_search"];
 
-/// Pixels per unit of time on the vertical axis of the picture.
+/// Pixels per unit of time on the vertical axis.
 ///
-/// `LEAST` is the time at the lower end of the axis. `TOP` and `BOTTOM` are the vertical positions
-/// of the two ends of the axis, in pixels from the top of the picture.
+/// `LEAST` is the time at its lower end. `TOP` and `BOTTOM` are its ends in pixels from the top of
+/// the picture.
 const SCALE: f64 = 20.0;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 344;
@@ -27,8 +27,7 @@ fn down(value: f64) -> i32 {
     BOTTOM - (SCALE * (value - f64::from(LEAST))).round() as i32
 }
 
-/// Picture of two means. Each replication is a pair of dots, next to the intervals of both means
-/// and of their difference.
+/// Two means: each replication is a pair of dots, next to the intervals of means and difference.
 pub(super) fn anatomy(catalogue: &Catalogue) -> String {
     let study = Study::parse_in(catalogue, "interval", STUDY, "".as_ref(), &[])
         .expect("the study is right");

@@ -11,7 +11,7 @@ use meshwork::topology::{Node, Topology};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// Side of a drawn processor in pixels. `PITCH` is the distance from one processor to the next.
+/// Pixels of a processor's side; `PITCH` is the distance to the next processor.
 const CELL: i32 = 22;
 const PITCH: i32 = 24;
 const MARGIN: i32 = 16;
@@ -21,11 +21,11 @@ const COLOURS: usize = 10;
 pub(in super::super) struct Held {
     pub(in super::super) letter: char,
     pub(in super::super) placement: Option<Placement>,
-    /// Whether the job ended before the last jobs arrived. Its processors are then drawn dashed.
+    /// Ended before the last jobs arrived, so that its processors are drawn dashed.
     pub(in super::super) has_gone: bool,
 }
 
-/// Position of each node on a map in pixels, size of the map, and labels with their positions.
+/// Positions of nodes in pixels, size of the map, and labels with their positions.
 fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)>) {
     let map = Map::new(topology, 80);
     let (width, height) = map.size();
@@ -41,7 +41,7 @@ fn places(topology: &Topology) -> (Vec<[i32; 2]>, [i32; 2], Vec<([i32; 2], char)
     (nodes, [PITCH * width as i32, PITCH * height as i32], labels)
 }
 
-/// Draws the placements of jobs on a map, and returns the size of the map in pixels.
+/// Returns the size of the map in pixels.
 fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     let site = pool.site();
     let (places, size, labels) = places(site.topology());
@@ -71,7 +71,7 @@ fn drawn(canvas: &mut Canvas, pool: &Pool, jobs: &[Held]) -> [i32; 2] {
     size
 }
 
-/// Picture of how one allocator places the jobs that the pictures of all allocators share.
+/// Places the jobs that the pictures of all allocators share.
 pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String {
     let mut canvas = Canvas::default();
     let [width, height] = drawn(&mut canvas, pool, jobs);
@@ -87,7 +87,7 @@ pub(in super::super) fn story(name: &str, pool: &Pool, jobs: &[Held]) -> String 
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN], &title)
 }
 
-/// Sides of the blocks that jobs request on a torus of 16 × 16.
+/// Sides of requested blocks on a torus of 16 × 16.
 ///
 /// The jobs with the indices `ENDING` end after all jobs were placed.
 const COMING: [[u32; 2]; 15] = [
@@ -108,10 +108,10 @@ const COMING: [[u32; 2]; 15] = [
     [6, 2],
 ];
 const ENDING: [usize; 7] = [1, 3, 5, 7, 9, 11, 13];
-/// Sides of a block that fits nowhere, although more than four times as many nodes are free.
+/// Fits nowhere, although more than four times its nodes are free.
 const WAITING: [u32; 2] = [5, 5];
 
-/// Picture of a torus that is half free and yet has no free block of 5 × 5.
+/// Torus that is half free and yet has no free block of 5 × 5.
 pub(super) fn half_free(catalogue: &Catalogue) -> String {
     let table = "machine = { topology = 'torus', dims = [16, 16] }\nallocator = 'first_fit'";
     let table = table.parse().expect("it is written right");
@@ -158,7 +158,7 @@ pub(super) fn half_free(catalogue: &Catalogue) -> String {
     canvas.finished([width + 2 * MARGIN, height + 2 * MARGIN + 34], &title)
 }
 
-/// Corner of the block with the fewest held nodes, and the letters of the jobs that hold them.
+/// Corner of the block with the fewest held nodes, and the letters of their jobs.
 ///
 /// All blocks with the sides `WAITING` that do not wrap around are compared.
 fn nearest(pool: &Pool, jobs: &[Held]) -> ([u32; 2], String) {

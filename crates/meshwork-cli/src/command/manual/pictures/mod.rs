@@ -14,7 +14,7 @@ use meshwork::catalogue::Catalogue;
 
 pub(super) use machine::{Held, story};
 
-/// All pictures except those of allocators, with their paths in the folder of the manual.
+/// Pictures except those of allocators, by their paths in the manual's folder.
 pub(super) fn all(catalogue: &Catalogue) -> Vec<(String, String)> {
     let mut pictures = vec![
         ("map", machine::half_free(catalogue)),

@@ -8,13 +8,12 @@ use meshwork::topology::{Node, Topology, Wiring};
 use super::canvas::Canvas;
 use crate::picture::{Cell, Map};
 
-/// Distance between neighbouring nodes in pixels.
+/// Pixels between neighbouring nodes.
 const STEP: i32 = 52;
 const RADIUS: i32 = 14;
-/// Margin around the nodes in pixels, for links that wrap around.
+/// Pixels around the nodes, for links that wrap around.
 const EDGE: i32 = 58;
 
-/// Picture of each topology, by the topology's name.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let right = "a topology that is written right";
     let grids = [
@@ -50,10 +49,10 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Picture of numbered nodes, at the positions that they have in drawings on a terminal.
+/// Nodes at the positions of drawings on a terminal.
 ///
-/// A link that wraps around is drawn as a stub with the number of the node at its other end. If the
-/// machine has several layers, links between layers are left out.
+/// A link that wraps around is a stub with the number of the node at its other end. Links between
+/// layers are left out.
 fn grid(topology: &Topology, words: &str) -> String {
     let map = Map::new(topology, 80);
     let (columns, rows) = map.size();
@@ -144,7 +143,7 @@ fn finished(mut canvas: Canvas, [width, height]: [i32; 2], words: &str) -> Strin
     canvas.finished([width, height + 18 * lines.len() as i32], &title)
 }
 
-/// Picture of a flat machine: nodes at one switch, whose distances from each other are all equal.
+/// Nodes at one switch, whose distances from each other are all equal.
 fn flat(nodes: i32) -> String {
     let mut canvas = Canvas::default();
     let step = 40;
@@ -163,7 +162,7 @@ fn flat(nodes: i32) -> String {
     )
 }
 
-/// Picture of a tree: its switches in levels, by their distance from the leaf switches.
+/// Switches in levels, by their distance from the leaf switches.
 fn tree(topology: &Topology) -> String {
     let wires = topology.wires().expect("a tree has links");
     let (step, each) = (40, wires.nodes_each());
@@ -216,7 +215,7 @@ fn tree(topology: &Topology) -> String {
     )
 }
 
-/// Picture of a dragonfly: groups of routers around a circle, each router with its nodes.
+/// Groups of routers around a circle, each router with its nodes.
 fn groups(topology: &Topology) -> String {
     let wires = topology.wires().expect("a dragonfly has links");
     let tiers = topology.tiers().expect("a dragonfly has groups");

@@ -11,34 +11,33 @@ use meshwork_lab::watch::{EventKind, RunEvent, Scene};
 use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
 
-/// Width in columns of the lists of jobs.
+/// Columns of the lists of jobs.
 const LISTS: usize = 34;
 
-/// Number of columns between two sites, and between the machine and the lists.
+/// Columns between two sites, and between the machine and the lists.
 const GAP: usize = 3;
 
-/// Smallest height in lines for which the lists of jobs are drawn.
+/// Smallest height for which the lists are drawn.
 const MIN_LISTS: usize = 4;
 
-/// Number of lines kept for the lists of jobs below a machine that is too high for the page.
+/// Lines for the lists below a machine that is too high for the page.
 const KEPT_LISTS: usize = 8;
 
-/// Height of a page in lines below which its header is a single line.
+/// Height below which the header is a single line.
 const LOW: usize = 12;
 
-/// Background colours on which a black letter is readable.
+/// Backgrounds on which a black letter is readable.
 ///
-/// The number of letters is a multiple of the number of colours, so that each letter always has one
-/// colour.
+/// The number of letters is a multiple of their number, so that each letter always has one colour.
 const COLOURS: [u8; 26] = [
     203, 114, 75, 221, 177, 80, 216, 150, 111, 229, 211, 72, 180, 209, 157, 117, 227, 219, 87, 223,
     193, 147, 185, 225, 121, 187,
 ];
 
-/// Number of processors above which a machine that does not fit on the page is drawn smaller.
+/// Processors above which a machine that does not fit is drawn smaller.
 const MANY: usize = 4096;
 
-/// Colour of a free processor that is drawn without a letter.
+/// Free processor without a letter.
 const FREE: u8 = 238;
 
 #[derive(Clone)]
@@ -49,46 +48,44 @@ pub(super) struct View {
     letter_of: BTreeMap<JobId, char>,
     latest: String,
     colours: bool,
-    /// Number of waiting jobs at the front of the queue that are scrolled out of view.
+    /// Waiting jobs that are scrolled out of view.
     scrolled: usize,
-    /// Columns and rows of the machine's map that are scrolled out of view.
+    /// Columns and rows that are scrolled out of view.
     moved: (usize, usize),
-    /// Whether a processor may take two columns, which makes its picture about square.
+    /// Whether a processor may take two columns, which makes it about square.
     is_square: bool,
     /// Seconds per unit of the run's clock, if known.
     seconds: Option<f64>,
 }
 
-/// Site of the machine, with the position of its map on the page.
+/// Site with the position of its map on the page.
 struct Pane {
     x: usize,
     y: usize,
     site: usize,
     map: Map,
-    /// Number of columns in which one processor is drawn.
+    /// Columns of one processor.
     wide: usize,
-    /// Number of rows of cells in one line of the page: two if half blocks are drawn.
+    /// Rows of cells in one line: two if half blocks are drawn.
     rows: usize,
-    /// Number of columns of the map that are drawn as one cell.
+    /// Columns of the map in one cell.
     ///
     /// A cell has `scale` rows of the map, or `2 * scale` if `scale` is above 1 and `rows` is 1.
     scale: usize,
 }
 
-/// Content of a rectangle of a map that is drawn as one cell.
+/// Rectangle of a map that is drawn as one cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Blank,
     Label(char),
-    /// More processors of the rectangle are free than any one job holds.
+    /// More processors are free than any one job holds.
     Free,
-    /// No other job holds more processors of the rectangle, and there are not more free ones
-    /// either.
+    /// No other job holds more processors, and there are not more free ones either.
     Job(JobId),
 }
 
 impl View {
-    /// View of a run before its first event.
     pub(super) fn new(title: String, scene: Scene, colours: bool) -> View {
         View {
             title,
@@ -104,21 +101,19 @@ impl View {
         }
     }
 
-    /// Draws processors as squares, if they fit on the page.
+    /// Draws processors as squares, if they fit.
     pub(super) fn square(mut self) -> View {
         self.is_square = true;
         self
     }
 
-    /// Sets the seconds per unit of the run's clock.
-    ///
-    /// If they are known, times are also shown in days and hours.
+    /// With seconds per unit of the clock, times are also shown in days and hours.
     pub(super) fn seconds(mut self, seconds: Option<f64>) -> View {
         self.seconds = seconds;
         self
     }
 
-    /// Scrolls the map of a machine that is larger than the page, by columns and rows.
+    /// Scrolls the map of a machine that is larger than the page.
     pub(super) fn pan(&mut self, columns: isize, rows: isize) {
         let (x, y) = self.moved;
         let (_, (across, down)) = self.panes(usize::MAX / 2, (1, 1));
@@ -128,13 +123,13 @@ impl View {
         );
     }
 
-    /// Scrolls the queue by `lines`, downwards if positive.
+    /// Scrolls downwards if `lines` is positive.
     pub(super) fn scroll(&mut self, lines: isize) {
         let last = self.scene.waiting().len().saturating_sub(1);
         self.scrolled = self.scrolled.min(last).saturating_add_signed(lines).min(last);
     }
 
-    /// Copies the scroll positions from another view.
+    /// Copies scroll positions.
     pub(super) fn scroll_like(&mut self, other: &View) {
         (self.scrolled, self.moved) = (other.scrolled, other.moved);
     }
@@ -143,7 +138,6 @@ impl View {
         &self.scene
     }
 
-    /// Applies an event of the run to the view.
     pub(super) fn apply(&mut self, happening: &RunEvent) {
         self.latest = self.sentence(happening);
         match happening.what {
@@ -160,13 +154,12 @@ impl View {
         self.scene.apply(happening);
     }
 
-    /// Marks the run as ended at the given instant.
     pub(super) fn end(&mut self, end: Time) {
         self.scene.advance(end);
         "the run has ended".clone_into(&mut self.latest);
     }
 
-    /// Advances the clock to an instant without an event.
+    /// Advances the clock without an event.
     pub(super) fn wait_until(&mut self, instant: Time) {
         self.scene.advance(instant);
     }
@@ -211,7 +204,7 @@ impl View {
         }
     }
 
-    /// Text of a node's coordinates, with the number of its site if there are several sites.
+    /// Coordinates of a node, with its site if there are several.
     fn place(&self, site: usize, node: Node) -> String {
         let grid = self.scene.topologies()[site].grid();
         let corner: Vec<String> = grid.coordinates(node).iter().map(u32::to_string).collect();
@@ -220,7 +213,7 @@ impl View {
         format!("node {}{on}", corner.join(","))
     }
 
-    /// Number of lines for showing the whole machine and a few jobs at the given width.
+    /// Lines for the whole machine and a few jobs at this width.
     pub(super) fn height(&self, width: usize) -> usize {
         let fits = |scale: &usize| self.panes(width, (1, *scale)).1.0 <= width;
         let scale = self.scales().find(fits).unwrap_or(1);
@@ -229,7 +222,7 @@ impl View {
         self.header().len() + 1 + if beside { down.max(LOW) } else { down + 1 + LOW }
     }
 
-    /// Draws the whole view. Parts that do not fit are left out or cut off.
+    /// Parts that do not fit are left out or cut off.
     pub(super) fn draw(&self, area: Rect, page: &mut Canvas) {
         let (width, height) = (usize::from(area.width), usize::from(area.height));
         let header = self.header();
@@ -315,7 +308,7 @@ impl View {
         vec![self.title.clone(), counts, shares, self.latest.clone()]
     }
 
-    /// Position of each site's map, and the total size of all maps.
+    /// Position of each site's map, and the total size.
     ///
     /// Maps stand side by side if they fit into `width` columns. One line of the terminal shows
     /// `rows` rows of cells, each of `scale` × `scale` processors. A character is twice as high as
@@ -387,7 +380,7 @@ impl View {
         }
     }
 
-    /// Scales at which a large machine is drawn if it does not fit, beginning with 1.
+    /// Scales for a large machine that does not fit, beginning with 1.
     ///
     /// A map that was scrolled is drawn at scale 1, and so is a small machine.
     fn scales(&self) -> impl Iterator<Item = usize> {
@@ -396,7 +389,6 @@ impl View {
         1..=if is_large { 64 } else { 1 }
     }
 
-    /// Content of a rectangle of a map, given by its corner and size.
     fn seen(&self, pane: &Pane, (x, y): (usize, usize), (wide, high): (usize, usize)) -> Seen {
         let mut counts: BTreeMap<Option<JobId>, usize> = BTreeMap::new();
         for row in y..y + high {
@@ -414,7 +406,7 @@ impl View {
         most.map_or(Seen::Blank, |(owner, _)| owner.map_or(Seen::Free, Seen::Job))
     }
 
-    /// Character and style of one cell of a map.
+    /// Character and style of one cell.
     fn whole(&self, pane: &Pane, cell: Seen, x: usize) -> Option<(char, Style)> {
         match cell {
             Seen::Job(id) => {
@@ -428,7 +420,7 @@ impl View {
         }
     }
 
-    /// Half-block character and two colours for two cells of a map, one above the other.
+    /// Half block with two colours, for two cells one above the other.
     fn halves(&self, upper: Seen, lower: Seen) -> Option<(char, Style)> {
         let colour = |cell: Seen| match cell {
             Seen::Free => Some(FREE),
@@ -447,7 +439,7 @@ impl View {
         }
     }
 
-    /// Lines with the first waiting jobs and the first running jobs, at most `lines` lines.
+    /// First waiting and first running jobs.
     fn lists(&self, lines: usize) -> Vec<(String, Style)> {
         if lines < MIN_LISTS {
             return Vec::new();
@@ -504,38 +496,37 @@ impl View {
         self.style(Style::on(colour))
     }
 
-    /// The given style, or the plain style if colours are off.
+    /// Plain style if colours are off.
     pub(super) fn style(&self, style: Style) -> Style {
         if self.colours { style } else { Style::PLAIN }
     }
 }
 
-/// Number of a job in the workload, or its index in order of arrival if the workload has no
-/// numbers.
+/// Number in the workload, or index in order of arrival.
 fn number(id: JobId, number: u64) -> u64 {
     if number > 0 { number } else { id.0 + 1 }
 }
 
-/// Text of a request, cut to the width of its column in the lists of jobs.
+/// Cut to the width of its column.
 fn request(request: &Request) -> String {
     let text = request.to_string();
     if text.len() <= 8 { text } else { format!("{}…", &text[..7]) }
 }
 
-/// Text of an instant with at most three decimals, which is enough to see the clock advance.
+/// At most three decimals, enough to see the clock advance.
 fn clock(instant: Time) -> String {
     let units = instant.units();
     if units.fract() == 0.0 { format!("{units}") } else { format!("{units:.3}") }
 }
 
-/// Formats a time in seconds as days and time of day: ` (day 26, 20:36:13)`.
+/// Seconds as ` (day 26, 20:36:13)`.
 fn days(seconds: f64) -> String {
     let all = seconds.round().max(0.0) as u64;
     let (day, rest) = (all / 86_400, all % 86_400);
     format!(" (day {day}, {:02}:{:02}:{:02})", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// A line cut to a width. An ellipsis marks the cut.
+/// An ellipsis marks the cut.
 pub(super) fn fitted(line: &str, width: usize) -> String {
     if line.chars().count() <= width || width == 0 {
         return line.to_owned();
@@ -543,7 +534,7 @@ pub(super) fn fitted(line: &str, width: usize) -> String {
     line.chars().take(width - 1).chain(['…']).collect()
 }
 
-/// Writes a text, cut at the right edge of `area`.
+/// Cuts the text at the right edge of `area`.
 fn put(page: &mut Canvas, area: Rect, x: usize, y: usize, text: &str, style: Style) {
     if x < usize::from(area.width) && y < usize::from(area.height) {
         let available = usize::from(area.width) - x;

@@ -18,7 +18,7 @@ fn started(base: u32, sides: &[u32]) -> EventKind {
     EventKind::Started { site: 0, placement: Placement::from(block) }
 }
 
-/// The view of a small mesh with two running jobs and a waiting job.
+/// Small mesh with two running jobs and a waiting job.
 fn view(colours: bool) -> View {
     let scene = Scene::new(vec![Topology::mesh(&[6, 4]).unwrap()]);
     let mut view = View::new("small".to_owned(), scene, colours);

@@ -9,7 +9,6 @@ use crate::machine::{Block, Placement};
 use crate::registry::{About, DefaultValue, Kind, Param, Range};
 use crate::topology::Wiring;
 
-/// Catalogue entry of the allocator `two_ends`.
 pub static ENTRY: AllocatorEntry = AllocatorEntry::new(
     About::new("two_ends", "small blocks as low as they go, large ones as high")
         .definition(
