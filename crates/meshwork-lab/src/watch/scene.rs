@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meshwork::job::{Job, Time};
+use meshwork::job::{Job, Time, WHOLE_SHARE};
 use meshwork::machine::Placement;
 use meshwork::observe::JobId;
+use meshwork::topology::types::NodeTypes;
 use meshwork::topology::{Node, Topology};
 
 use super::{EventKind, RunEvent};
@@ -18,6 +19,17 @@ pub struct Held {
     pub placement: Placement,
     /// Start time of the job.
     pub since: Time,
+}
+
+/// Use of a node that jobs share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeUse {
+    /// Held amounts: cores, memory in MiB, thousandths of GPUs, and the resource `other`.
+    pub held: [u64; 4],
+    /// Held share of the kind of resource of which most is held, from 0 to 1.
+    pub share: f64,
+    /// The job with the largest such share, and among equals the oldest; `None` if no job has any.
+    pub most: Option<JobId>,
 }
 
 /// A machine and its queue, reconstructed from the events of a run. Each node has an owner: the job
@@ -196,6 +208,38 @@ impl Scene {
         self.free[site]
     }
 
+    /// Use of each node of a site, computed anew; `None` if jobs do not share its nodes.
+    #[must_use]
+    pub fn node_uses(&self, site: usize) -> Option<Vec<NodeUse>> {
+        let types = self.topologies[site].types()?;
+        let mut uses = vec![NodeUse::default(); types.nodes() as usize];
+        // Largest share of each node that one job holds.
+        let mut largest = vec![0.0; uses.len()];
+        for (&id, held) in self.running.iter().filter(|(_, held)| held.site == site) {
+            let mut own: BTreeMap<Node, [u64; 4]> = BTreeMap::new();
+            for part in held.placement.parts.iter().flat_map(|parts| &parts.parts) {
+                let kind = types.of(part.node);
+                let amounts = part.amounts(kind);
+                let cores = amounts.cores.iter().map(|&cores| u64::from(cores)).sum();
+                let gpus = kind.gpu_shares(&part.cells);
+                let all = [cores, amounts.mem.into(), gpus, amounts.other.into()];
+                add(own.entry(part.node).or_default(), all);
+            }
+            for (node, amounts) in own {
+                let (used, largest) = (&mut uses[node as usize], &mut largest[node as usize]);
+                add(&mut used.held, amounts);
+                let share = largest_share(types, node, amounts);
+                if share > *largest {
+                    (*largest, used.most) = (share, Some(id));
+                }
+            }
+        }
+        for (node, used) in (0..).zip(&mut uses) {
+            used.share = largest_share(types, node, used.held);
+        }
+        Some(uses)
+    }
+
     /// Running jobs, in order of arrival.
     #[must_use]
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
@@ -277,6 +321,20 @@ impl Scene {
         let area = (self.now - self.began?) * self.nodes() as f64;
         (area > 0.0).then(|| (self.held_area / area, self.fragmented_area / area))
     }
+}
+
+fn add(sums: &mut [u64; 4], amounts: [u64; 4]) {
+    sums.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
+}
+
+/// Share of a node's resource, of the kind with the largest share, that the given amounts are.
+///
+/// GPUs are given in thousandths.
+fn largest_share(types: &NodeTypes, node: Node, amounts: [u64; 4]) -> f64 {
+    let kind = types.of(node);
+    let all = [kind.cpu, kind.mem, kind.gpu * WHOLE_SHARE, kind.other];
+    let shares = amounts.iter().zip(all).filter(|(_, all)| *all > 0);
+    shares.map(|(&held, all)| held as f64 / f64::from(all)).fold(0.0, f64::max)
 }
 
 /// Number of nodes of a site (of cores, if jobs share nodes).

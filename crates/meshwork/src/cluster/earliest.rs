@@ -288,7 +288,7 @@ impl Cluster<'_> {
     /// The instant when all parts of nodes in a placement are expected to be free.
     ///
     /// A part is some of a node's processors, memory or GPUs.
-    fn parts_free(&self, site: usize, placement: &Placement) -> Time {
+    pub(super) fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;
         for end in self.ends().iter().filter(|end| end.site as usize == site) {

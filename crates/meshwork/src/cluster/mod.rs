@@ -54,6 +54,7 @@ use fits::Fits;
 use forms::Forms;
 use queue::Queue;
 
+use crate::energy::Draws;
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::job::{Job, Request, Time};
@@ -98,7 +99,9 @@ pub struct Cluster<'a> {
     /// that is less. With a long queue most attempts to start a job fail, so they are refused by a
     /// mere comparison with this number.
     most_free: u64,
-    /// Maximum number of nodes held at once under the power cap; `u64::MAX` without a power cap.
+    /// How much held nodes and GPUs count towards `most_held`: 1 for each node, unless GPUs count.
+    draws: Draws,
+    /// Largest amount held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
     /// Number of processors requested by the job that started last.
     last_asked: u64,
@@ -156,6 +159,7 @@ impl<'a> Cluster<'a> {
             now: Time::ZERO,
             empty: facility.fork(),
             most_free: facility.most_free(),
+            draws: Draws::COUNT,
             most_held: u64::MAX,
             facility,
             state: MachineState { nodes, links: network.links() as u64, ..MachineState::default() },
@@ -372,7 +376,7 @@ impl<'a> Cluster<'a> {
 
     /// The free nodes over time that running jobs leave, for planning future starts.
     pub(crate) fn outlook(&self) -> Outlook {
-        let headroom = self.is_capped().then(|| self.headroom());
+        let headroom = self.is_capped().then(|| (self.headroom(), self.draws));
         let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
         let closures = Closures::new(self.closures(), gate.cloned());
         Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)

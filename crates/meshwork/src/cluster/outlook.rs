@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use super::closures::{Closure, Closures};
 use super::ends::BusyNodes;
+use super::power::{draw_of, draw_of_hold};
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
+use crate::energy::Draws;
 use crate::facility::{Facility, SiteAhead};
 use crate::form::Finds;
 use crate::geometry::NodeSet;
@@ -38,10 +40,11 @@ pub(crate) struct Outlook {
     /// If there are any, counting nodes is not enough on any site: it matters which nodes a job
     /// gets.
     closures: Closures,
-    /// Number of nodes that may be held in addition to those held now, as a function of time.
+    /// Amount that may be held in addition to what is held now, as a function of time.
     ///
-    /// `None` without a power cap.
+    /// `None` without a power cap. Held nodes count by `draws`.
     headroom: Option<Profile>,
+    draws: Draws,
 }
 
 impl Outlook {
@@ -50,13 +53,14 @@ impl Outlook {
         facility: &Facility,
         busy: impl Iterator<Item = BusyNodes<'a>>,
         closures: Closures,
-        headroom: Option<u64>,
+        headroom: Option<(u64, Draws)>,
     ) -> Outlook {
         let facility = facility.fork();
         let free_now = facility.sites().iter().map(|managed| managed.site().free_nodes());
         let mut free: Vec<Profile> =
             free_now.map(|nodes| Profile::new(now, u64::from(nodes))).collect();
-        let mut headroom = headroom.map(|more| Profile::new(now, more));
+        let draws = headroom.map_or(Draws::COUNT, |(_, draws)| draws);
+        let mut headroom = headroom.map(|(more, _)| Profile::new(now, more));
         let only_running = closures.is_empty() && headroom.is_none();
         let mut running = Vec::new();
         for BusyNodes { site, placement, until, job, .. } in busy {
@@ -67,10 +71,11 @@ impl Outlook {
                 running.push((end, site, placement.clone()));
             }
             if let Some(headroom) = headroom.as_mut().filter(|_| job.is_some()) {
-                headroom.add(end, None, held);
+                let draw = draw_of(draws, facility.sites()[site].site(), placement);
+                headroom.add(end, None, draw as i64);
             }
         }
-        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
+        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom, draws }
     }
 
     /// Adds a reservation to the plan: its nodes are not free from its start to its end.
@@ -94,7 +99,9 @@ impl Outlook {
         let until = Some(reservation.until());
         self.free[reservation.site].add(reservation.at, until, sign * count);
         if let Some(headroom) = &mut self.headroom {
-            headroom.add(reservation.at, until, sign * count);
+            let site = self.facility.sites()[reservation.site].site();
+            let draw = draw_of_hold(self.draws, site, reservation);
+            headroom.add(reservation.at, until, sign * draw as i64);
         }
     }
 
@@ -269,7 +276,9 @@ impl Outlook {
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
-        headroom.first_gap(reservation.at, None, reservation.hold.nodes(), until)
+        let site = self.facility.sites()[reservation.site].site();
+        let draw = draw_of_hold(self.draws, site, reservation);
+        headroom.first_gap(reservation.at, None, draw, until)
     }
 
     fn earliest_on(&self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {

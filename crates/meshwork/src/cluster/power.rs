@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::Cluster;
-use super::reservation::Reservation;
-use crate::energy::{Energy, Sleep};
-use crate::geometry::{Block, NodeSet, Placement};
+use super::reservation::{Hold, Reservation};
+use crate::energy::{Draws, Energy, Sleep};
+use crate::geometry::{Block, NodePart, NodeSet, Placement};
 use crate::job::{Dims, Time, WHOLE_SHARE};
+use crate::machine;
 use crate::observe::{Event, JobId};
-use crate::offer::ManagedSite;
+use crate::offer::{ManagedSite, Proposal};
 use crate::topology::types::NodeTypes;
 use crate::topology::{Grid, Node};
 
@@ -102,7 +103,7 @@ impl Cluster<'_> {
     /// Installs the energy model; all nodes are idle at first.
     #[cold]
     pub(crate) fn enable_power(&mut self, energy: Energy, now: Time) {
-        self.most_held = energy.most_held();
+        (self.draws, self.most_held) = (energy.draws(), energy.most_held());
         self.count_free();
         let sleep_states = energy.sleep().map(|sleep| {
             let site = |managed: &ManagedSite| {
@@ -130,12 +131,23 @@ impl Cluster<'_> {
     /// Recomputes `most_free`, the maximum number of nodes with which a job could now start on a
     /// site.
     pub(super) fn count_free(&mut self) {
-        self.most_free = self.facility.most_free().min(self.headroom());
+        let is_capped = self.is_capped();
+        let permitted =
+            if is_capped { self.draws.processors_in(self.headroom()) } else { u64::MAX };
+        self.most_free = self.facility.most_free().min(permitted);
     }
 
-    /// Number of nodes that may be held under the power cap in addition to those held now.
+    /// Amount that may be held under the power cap in addition to what is held now.
+    ///
+    /// Amounts are in units of [`Draws`]: numbers of nodes, unless GPUs count too.
     pub(super) fn headroom(&self) -> u64 {
-        self.most_held.saturating_sub(self.state.held)
+        let held = |power: &Power| self.draws.of(self.state.held, power.gpus[1]);
+        self.most_held.saturating_sub(self.power.as_deref().map_or(0, held))
+    }
+
+    /// Amount that a placement counts towards the power cap.
+    pub(super) fn draw_of(&self, site: usize, placement: &Placement) -> u64 {
+        draw_of(self.draws, self.site(site), placement)
     }
 
     /// Whether there is a power cap.
@@ -143,18 +155,17 @@ impl Cluster<'_> {
         self.most_held < u64::MAX
     }
 
-    /// Whether the power cap forbids a job to hold `held` more nodes.
+    /// Whether the power cap forbids a job to start as proposed.
     ///
     /// Free nodes of the placements `kept` count as held, because they are kept for other jobs.
-    pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
-        u64::from(held) + self.free_of(kept) > self.headroom()
+    pub(super) fn is_too_much(&self, proposal: &Proposal, kept: &[(usize, &Placement)]) -> bool {
+        self.draw_of(proposal.site, &proposal.placement) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of nodes of the placements `kept` that are free now. Where jobs share nodes, all
-    /// nodes of these placements count as free.
+    /// Amount of the nodes of the placements `kept`, or of their parts, that are free now.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
-            return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
+            return kept.iter().map(|(site, placement)| self.free_parts_of(*site, placement)).sum();
         }
         let sites = self.facility.sites().iter().enumerate();
         let free = sites.map(|(index, managed)| {
@@ -165,10 +176,27 @@ impl Cluster<'_> {
             nodes.intersect(site.free());
             u64::from(nodes.count())
         });
-        if kept.is_empty() { 0 } else { free.sum() }
+        if kept.is_empty() { 0 } else { self.draws.of(free.sum(), 0) }
     }
 
-    /// Number of nodes that other jobs may hold under the power cap after a reservation has begun.
+    /// Amount of the parts of nodes in a placement that are free now.
+    fn free_parts_of(&self, site: usize, placement: &Placement) -> u64 {
+        let on = self.site(site);
+        let (Some(amounts), Some(parts)) = (on.amounts(), &placement.parts) else {
+            return self.draw_of(site, placement);
+        };
+        let of_part = |part: &NodePart| {
+            let of = amounts.of(part.node);
+            let free = |&(cell, amount): &(u16, u32)| (cell, amount.min(of.cells[cell as usize]));
+            let cells = part.cells.iter().map(free).collect();
+            let part = NodePart { node: part.node, pieces: part.pieces, cells };
+            let cores: u32 = part.amounts(of.kind).cores.iter().sum();
+            self.draws.of(cores.into(), of.kind.gpu_shares(&part.cells))
+        };
+        parts.parts.iter().map(of_part).sum()
+    }
+
+    /// Amount that other jobs may hold under the power cap after a reservation has begun.
     ///
     /// Nodes held by jobs that are still expected to run at that time are already subtracted, as
     /// are the reserved nodes. `u64::MAX` without a power cap.
@@ -176,14 +204,19 @@ impl Cluster<'_> {
         if !self.is_capped() {
             return u64::MAX;
         }
-        self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
+        self.headroom_at(reservation.at).saturating_sub(self.draw_of_hold(reservation))
     }
 
-    /// Number of nodes that the power cap permits in addition to those held at an instant. Running
-    /// jobs are assumed to end at their estimates.
+    fn draw_of_hold(&self, reservation: &Reservation) -> u64 {
+        draw_of_hold(self.draws, self.site(reservation.site), reservation)
+    }
+
+    /// Amount that the power cap permits in addition to what is held at an instant. Running jobs
+    /// are assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
-        self.headroom() + ended.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
+        let back = ended.map(|(_, ran)| self.draw_of(ran.site, &ran.placement));
+        self.headroom() + back.sum::<u64>()
     }
 
     /// First instant, not before `from`, at which the power cap permits the start of a reservation.
@@ -191,10 +224,10 @@ impl Cluster<'_> {
     /// Running jobs are assumed to end at their estimates. If there is no such instant, the result
     /// is `from`.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
-        let count = reservation.hold.nodes();
+        let amount = self.draw_of_hold(reservation);
         let ends = self.busy_nodes().map(|holding| holding.until.max(from));
         let mut instants = std::iter::once(from).chain(ends);
-        instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
+        instants.find(|&at| self.headroom_at(at) >= amount).unwrap_or(from)
     }
 
     /// Puts to sleep all nodes that are due to fall asleep before `to`. Advances the clock to the
@@ -261,12 +294,7 @@ impl Cluster<'_> {
     /// Number of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share
     /// nodes.
     fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
-        match (self.site(site).topology().types(), &placement.parts) {
-            (Some(types), Some(parts)) => {
-                parts.parts.iter().map(|part| types.of(part.node).gpu_shares(&part.cells)).sum()
-            }
-            _ => 0,
-        }
+        gpu_shares(self.site(site), placement)
     }
 
     /// The nodes of a placement on which no other job runs; all of them where jobs do not share
@@ -322,6 +350,30 @@ impl Cluster<'_> {
             }
             None => gpus[0] += back,
         }
+    }
+}
+
+/// Number of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share nodes.
+fn gpu_shares(site: &machine::Site, placement: &Placement) -> u64 {
+    match (site.topology().types(), &placement.parts) {
+        (Some(types), Some(parts)) => {
+            parts.parts.iter().map(|part| types.of(part.node).gpu_shares(&part.cells)).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// Amount that a placement on a site counts towards the power cap.
+pub(super) fn draw_of(draws: Draws, site: &machine::Site, placement: &Placement) -> u64 {
+    let shares = if draws.counts_gpus() { gpu_shares(site, placement) } else { 0 };
+    draws.of(placement.len().into(), shares)
+}
+
+/// Amount that the nodes of a reservation on a site count towards the power cap.
+pub(super) fn draw_of_hold(draws: Draws, site: &machine::Site, reservation: &Reservation) -> u64 {
+    match &reservation.hold {
+        Hold::Nodes(placement) => draw_of(draws, site, placement),
+        Hold::Count(request) => draws.of(request.nodes(), 0),
     }
 }
 

@@ -73,8 +73,8 @@ pub struct Guard {
     ///
     /// They are used only where only node counts matter.
     pub(super) extra_nodes: u64,
-    /// Number of nodes that the power cap leaves to other jobs from the reserved start on.
-    /// `u64::MAX` without a cap.
+    /// Amount that the power cap leaves to other jobs from the reserved start on. `u64::MAX` without
+    /// a cap.
     pub(super) headroom: u64,
     /// Limits for other jobs on the reserved nodes; `None` where jobs do not share nodes.
     pub(super) beside: Option<Box<BesideParts>>,
@@ -134,12 +134,12 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers the number of nodes that the power cap leaves to other jobs at the reserved start.
+    /// Lowers the amount that the power cap leaves to other jobs at the reserved start.
     ///
-    /// `held` is the number of nodes that another job holds beyond the reserved start.
-    pub(super) fn take_headroom(&mut self, held: u32) {
+    /// `draw` is the amount that another job holds beyond the reserved start.
+    pub(super) fn take_headroom(&mut self, draw: u64) {
         if self.headroom < u64::MAX {
-            self.headroom -= u64::from(held);
+            self.headroom -= draw;
         }
     }
 }

@@ -24,7 +24,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              if all are free, or wherever the allocator finds room clear of what is \
              kept for others. A job that `bypass_limit` later jobs have passed by gets \
              a reservation: the place on which the fewest other jobs run. At most \
-             `reservations` are kept at once. Estimates only break ties.",
+             `reservations` are kept at once. Estimates only break ties. Where jobs \
+             share nodes, the parts of nodes are kept that the allocator chooses among \
+             the fewest nodes, in the order of the jobs on them, on which the job would \
+             fit if no other job ran.",
     )
     .complexity(
         "A question to the allocator for each waiting job that might fit, two and \
@@ -54,7 +57,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
             ahead: BTreeSet::new(),
         }))
     },
-);
+)
+.shares(true);
 
 /// Out-of-order scheduling with reservations, over any allocator.
 ///
@@ -139,9 +143,18 @@ impl Reserving {
         own: Option<usize>,
         clear: &mut Option<u64>,
     ) -> bool {
-        let promised = own.map(|own| StartOptions::at(Place::Promised(&self.reserved[own].1)));
-        if promised.is_some_and(|promised| cluster.start(ticket, promised)) {
-            return true;
+        if let Some(own) = own {
+            let (before, place) = (&self.reserved[..own], Place::Promised(&self.reserved[own].1));
+            // Free parts of a shared node may be those that are kept for an earlier job.
+            let kept = if cluster.facility().shares_nodes() {
+                kept_for(before, Some(ticket))
+            } else {
+                Vec::new()
+            };
+            let promised = StartOptions { clear_of: &kept, ..StartOptions::at(place) };
+            if cluster.start(ticket, promised) {
+                return true;
+            }
         }
         let kept = kept_for(&self.reserved, Some(ticket));
         // Where only counts matter, no request on a fork of the machine is needed.
