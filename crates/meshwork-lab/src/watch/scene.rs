@@ -407,6 +407,40 @@ mod tests {
     }
 
     #[test]
+    fn shared_nodes_are_used_by_what_jobs_hold() {
+        let text = "machine = { topology = 'flat', processors = 4, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
+                    measure = { jobs = 200 }\n[workload]\nname = 'synthetic'\nload = 0.7\n\
+                    sizes = { name = 'vectors', of = [{ gpu = 1, cpu = 2 }, { cpu = 3 }] }\n\
+                    runtimes = { name = 'exponential', mean = 5.0 }\n";
+        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
+        let (point, mut live) = Live::start(&study, 0, 0).unwrap();
+        let mut scene = Scene::new(point.scenario.topologies());
+        let grid = scene.topologies()[0].grid().clone();
+        let mut full = 0;
+        loop {
+            match live.next(Duration::from_secs(60)) {
+                Next::Event(happening) => scene.apply(&happening),
+                Next::Later => panic!("a minute for one event"),
+                Next::Ended(outcome) => break drop(outcome.unwrap()),
+            }
+            let uses = scene.node_uses(0).unwrap();
+            let cores: u64 = uses.iter().map(|used| used.held[0]).sum();
+            assert_eq!(cores + u64::from(scene.free_on(0)), 32);
+            for (node, used) in (0..).zip(&uses) {
+                let [cores, _, gpus, _] = used.held;
+                let share = (cores as f64 / 8.0).max(gpus as f64 / 2000.0);
+                assert!((used.share - share).abs() < 1e-9 && share <= 1.0);
+                full += u32::from(share == 1.0);
+                let is_there = |id| scene.running()[&id].placement.nodes(&grid).contains(&node);
+                assert_eq!(used.most.is_some_and(is_there), share > 0.0);
+            }
+        }
+        assert!(full > 50, "{full} times a node was full");
+        let untyped = Scene::new(vec![Topology::mesh(&[4]).unwrap()]);
+        assert_eq!(untyped.node_uses(0), None);
+    }
+
+    #[test]
     fn its_means_are_the_metrics_of_the_run() {
         assert!(agree("fcfs") > 0.05, "there is something to measure");
         assert!(agree("equipartition") < 1e-9, "all of the machine is held");

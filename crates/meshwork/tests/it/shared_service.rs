@@ -843,13 +843,13 @@ fn nodes_of_one_core_are_scheduled_like_whole_nodes() {
         "{ name = 'reservation', reservations = 3 }",
         "{ name = 'reservation', reservations = 2, bypass_limit = 2 }",
     ] {
-        for (of_whole, of_parts) in [("", ""), (OF_A_NODE, OF_ITS_PARTS)].repeat(3) {
+        for energy in ["", OF_A_NODE].repeat(3) {
             let jobs = jobs_of_whole_nodes(&mut rng);
-            let of = |machine: &str, energy: &str| {
+            let of = |machine: &str| {
                 let text = format!("{machine}scheduler = {scheduler}\n{energy}");
                 starts(scenario(&text).setup(0).unwrap(), jobs.clone())
             };
-            assert_eq!(of(OF_ONE_CORE, of_parts), of(whole, of_whole), "{scheduler} {of_parts}");
+            assert_eq!(of(OF_ONE_CORE), of(whole), "{scheduler} {energy}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! View of a run at one instant. It can be drawn into a rectangle of any size.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use meshwork::job::{Request, Time, WHOLE_SHARE};
 use meshwork::observe::JobId;
 use meshwork::topology::Node;
 use meshwork_lab::visible::visible;
-use meshwork_lab::watch::{EventKind, NodeUse, RunEvent, Scene};
+use meshwork_lab::watch::{EventKind, Held, NodeUse, RunEvent, Scene};
 
 use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
@@ -41,6 +42,9 @@ const MANY: usize = 4096;
 /// Colour of a free processor that is drawn without a letter.
 const FREE: u8 = 238;
 
+/// Colour of a processor of a job that is not the chosen one, drawn without a letter.
+const OTHER: u8 = 244;
+
 /// Marks for how much of a shared node is held, from an eighth to all of it.
 const FILLS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -56,6 +60,8 @@ pub(super) struct View {
     scrolled: usize,
     /// Columns and rows of the machine's map that are scrolled out of view.
     moved: (usize, usize),
+    /// Job whose nodes stand out while it runs.
+    chosen: Option<JobId>,
     /// Whether a processor may take two columns, which makes its picture about square.
     is_square: bool,
     /// Seconds per unit of the run's clock, if known.
@@ -104,6 +110,7 @@ impl View {
             colours,
             scrolled: 0,
             moved: (0, 0),
+            chosen: None,
             is_square: false,
             seconds: None,
         }
@@ -139,9 +146,23 @@ impl View {
         self.scrolled = self.scrolled.min(last).saturating_add_signed(lines).min(last);
     }
 
-    /// Copies the scroll positions from another view.
+    /// Chooses the next or the previous running job, whose nodes then stand out.
+    ///
+    /// After the last job, no job is chosen.
+    pub(super) fn choose(&mut self, is_next: bool) {
+        let running = self.scene.running();
+        let found = match self.chosen {
+            Some(id) if is_next => running.range((Bound::Excluded(id), Bound::Unbounded)).next(),
+            Some(id) => running.range(..id).next_back(),
+            None if is_next => running.first_key_value(),
+            None => running.last_key_value(),
+        };
+        self.chosen = found.map(|(&id, _)| id);
+    }
+
+    /// Copies the scroll positions and the chosen job from another view.
     pub(super) fn scroll_like(&mut self, other: &View) {
-        (self.scrolled, self.moved) = (other.scrolled, other.moved);
+        (self.scrolled, self.moved, self.chosen) = (other.scrolled, other.moved, other.chosen);
     }
 
     pub(super) fn scene(&self) -> &Scene {
@@ -349,7 +370,7 @@ impl View {
             let is_roomy = self.is_square && in_line == 1 && 2 * map_width + GAP + LISTS <= width;
             let wide = if is_roomy || is_shared { 2 } else { 1 };
             let map_width = wide * map_width;
-            let pane_width = map_width.max(self.heading(site).chars().count());
+            let pane_width = map_width.max(self.heading(site, &[]).chars().count());
             if x > 0 && x + pane_width > width {
                 (x, y) = (0, below + 1);
             }
@@ -361,7 +382,10 @@ impl View {
         (panes, (across, below))
     }
 
-    fn heading(&self, site: usize) -> String {
+    /// Line above the map of a site; its length does not depend on what is held.
+    ///
+    /// `uses` is the use of each node, where jobs share nodes; without it nothing counts as held.
+    fn heading(&self, site: usize, uses: &[NodeUse]) -> String {
         let topology = &self.scene.topologies()[site];
         let which = if self.scene.topologies().len() > 1 {
             format!("site {}: ", site + 1)
@@ -371,7 +395,6 @@ impl View {
         // Pad to a constant width, so that the layout does not change with the number of held
         // nodes.
         if let Some(types) = topology.types() {
-            let uses = self.scene.node_uses(site).unwrap_or_default();
             let kinds = ["cores", "MiB", "GPUs", "of `other`"].into_iter().zip(types.totals());
             let kinds = kinds.enumerate().filter(|(_, (_, all))| *all > 0);
             let words = kinds.map(|(at, (name, all))| {
@@ -389,14 +412,22 @@ impl View {
 
     fn draw_pane(&self, pane: &Pane, top: usize, area: Rect, page: &mut Canvas) {
         let bold = self.style(Style::BOLD);
-        put(page, area, pane.x, top + pane.y, &self.heading(pane.site), bold);
+        let mut uses = self.scene.node_uses(pane.site);
+        let heading = self.heading(pane.site, uses.as_deref().unwrap_or_default());
+        put(page, area, pane.x, top + pane.y, &heading, bold);
         let (width, height) = pane.map.size();
         let first = top + pane.y + 1;
         let Pane { wide, rows, scale, .. } = *pane;
         let (passed_x, passed_y) = if scale > 1 { (0, 0) } else { self.moved };
         // Height of a cell in rows of the map.
         let high = if scale > 1 && rows == 1 { 2 * scale } else { scale };
-        let uses = self.scene.node_uses(pane.site);
+        if let Some((id, held)) = self.chosen().filter(|(_, held)| held.site == pane.site) {
+            let grid = self.scene.topologies()[pane.site].grid();
+            for uses in &mut uses {
+                let nodes = held.placement.nodes(grid).into_iter();
+                nodes.for_each(|node| uses[node as usize].most = Some(id));
+            }
+        }
         let (columns, lines) = (width.div_ceil(scale) * wide, height.div_ceil(high * rows));
         for y in 0..lines.min(usize::from(area.height).saturating_sub(first)) {
             for x in 0..columns.min(usize::from(area.width).saturating_sub(pane.x)) {
@@ -479,6 +510,7 @@ impl View {
     /// Character and style of one cell of a map.
     fn whole(&self, pane: &Pane, cell: Seen, x: usize) -> Option<(char, Style)> {
         match cell {
+            Seen::Job(id) if self.stands_back(id) => Some(('-', self.style(Style::DIM))),
             Seen::Job(id) => {
                 let letter = self.letter(id);
                 Some((letter, self.colour(letter)))
@@ -494,7 +526,7 @@ impl View {
     /// Style of the mark beside a letter: the colour of the job.
     fn fill_style(&self, cell: Seen) -> Style {
         let foreground = match cell {
-            Seen::Job(id) => self.colour(self.letter(id)).background,
+            Seen::Job(id) if !self.stands_back(id) => self.colour(self.letter(id)).background,
             _ => None,
         };
         Style { foreground, ..Style::PLAIN }
@@ -504,6 +536,7 @@ impl View {
     fn halves(&self, upper: Seen, lower: Seen) -> Option<(char, Style)> {
         let colour = |cell: Seen| match cell {
             Seen::Free => Some(FREE),
+            Seen::Job(id) if self.stands_back(id) => Some(OTHER),
             Seen::Job(id) => self.colour(self.letter(id)).background,
             Seen::Down | Seen::Label(_) | Seen::Blank => None,
         };
@@ -561,6 +594,16 @@ impl View {
             list.push((format!("  and {} more", running.len() - shown), Style::PLAIN));
         }
         list
+    }
+
+    /// The chosen job, if it runs.
+    fn chosen(&self) -> Option<(JobId, &Held)> {
+        self.chosen.and_then(|id| Some((id, self.scene.running().get(&id)?)))
+    }
+
+    /// Whether another running job is chosen.
+    fn stands_back(&self, id: JobId) -> bool {
+        self.chosen().is_some_and(|(chosen, _)| chosen != id)
     }
 
     fn letter(&self, id: JobId) -> char {

@@ -276,6 +276,23 @@ fn a_shared_node_has_the_letter_of_its_largest_job_and_how_much_is_held() {
 }
 
 #[test]
+fn the_nodes_of_the_chosen_job_stand_out() {
+    let nodes = |view: &View| drawn(view, 140, 14)[6].clone();
+    let mut view = shared();
+    view.choose(true);
+    assert_eq!(nodes(&view), "0   A▆A█. x");
+    view.choose(true);
+    assert_eq!(nodes(&view), "0   B▆-█. x");
+    view.choose(false);
+    assert_eq!(nodes(&view), "0   A▆A█. x");
+    view.apply(&happening(3.0, 0, EventKind::Finished));
+    assert_eq!(nodes(&view), "0   B▆. . x", "a job that has ended is no longer chosen");
+    view.choose(true);
+    view.choose(true);
+    assert_eq!(nodes(&view), "0   B▆. . x", "after the last job, none is chosen");
+}
+
+#[test]
 fn a_machine_of_many_shared_nodes_is_drawn_smaller() {
     let types = NodeTypes::new(
         vec![NodeType { cpu: 1, islands: 1, ..NodeType::default() }],
