@@ -76,7 +76,7 @@ fn nodes_that_jobs_share_are_drawn() {
     let study = study.to_str().unwrap();
     let said = meshwork(Path::new("."), &["watch", study, "--every", "400", "--max-frames", "1"]);
     assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
-    for part in [" % of 512 GPUs held\n", "█"] {
+    for part in [" % of 512 GPUs, ", "█"] {
         assert!(said.out.contains(part), "{part}: {}", said.out);
     }
 }

@@ -42,8 +42,8 @@ impl Cluster<'_> {
     /// ran. Only the parts in `kept` are then taken.
     ///
     /// # Complexity
-    /// **O(N log N)** for each orientation on a site of *N* nodes. For a job of pieces, **O(log N)**
-    /// requests to the allocator, each on a copy of the site.
+    /// **O(N log N)** for each orientation on a site of *N* nodes. For a job of pieces, the
+    /// allocator is asked **O(log N)** times, each time on a copy of the site.
     #[must_use]
     pub fn least_busy(&self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Reservation> {
         let outside = self.outside_of(ticket);

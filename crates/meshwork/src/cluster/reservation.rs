@@ -73,8 +73,8 @@ pub struct Guard {
     ///
     /// They are used only where only node counts matter.
     pub(super) extra_nodes: u64,
-    /// Amount that the power cap leaves to other jobs from the reserved start on. `u64::MAX` without
-    /// a cap.
+    /// Amount that the power cap leaves to other jobs from the reserved start on. `u64::MAX`
+    /// without a cap.
     pub(super) headroom: u64,
     /// Limits for other jobs on the reserved nodes; `None` where jobs do not share nodes.
     pub(super) beside: Option<Box<BesideParts>>,

@@ -206,9 +206,9 @@ impl Energy {
 
     /// How held processors and GPUs count, and the largest amount that may be held under a cap.
     ///
-    /// `gpu` is the power of an idle and of a busy GPU, and `gpus` the number of GPUs. The amount is
-    /// `u64::MAX` if all may be held, and the result is `None` if the cap is too low even for one
-    /// held processor.
+    /// `gpu` is the power of an idle and of a busy GPU, and `gpus` the number of GPUs. The amount
+    /// is `u64::MAX` if all may be held, and the result is `None` if the cap is too low even for
+    /// one held processor.
     fn most_with_gpus(
         &self,
         cap: f64,

@@ -144,15 +144,12 @@ impl Reserving {
         clear: &mut Option<u64>,
     ) -> bool {
         if let Some(own) = own {
-            let (before, place) = (&self.reserved[..own], Place::Promised(&self.reserved[own].1));
-            // Free parts of a shared node may be those that are kept for an earlier job.
-            let kept = if cluster.facility().shares_nodes() {
-                kept_for(before, Some(ticket))
-            } else {
-                Vec::new()
-            };
-            let promised = StartOptions { clear_of: &kept, ..StartOptions::at(place) };
-            if cluster.start(ticket, promised) {
+            let (before, promised) = (&self.reserved[..own], &self.reserved[own].1);
+            let mut kept = kept_for(before, None);
+            kept.retain(|(site, kept)| *site == promised.site && meets(cluster, promised, kept));
+            let place = Place::Promised(promised);
+            let options = StartOptions { clear_of: &kept, ..StartOptions::at(place) };
+            if cluster.start(ticket, options) {
                 return true;
             }
         }
@@ -195,6 +192,20 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
         });
     }
     u64::from(free)
+}
+
+/// Whether a reservation and a placement that is kept have parts of one node.
+///
+/// What is free of the node may then be kept for the other job. Whole nodes are never kept twice.
+fn meets(cluster: &Cluster<'_>, reservation: &Reservation, kept: &Placement) -> bool {
+    let Hold::Nodes(own) = &reservation.hold else { return false };
+    if own.parts.is_none() {
+        return false;
+    }
+    let grid = cluster.site(reservation.site).grid();
+    let mut nodes = own.nodes(grid);
+    nodes.sort_unstable();
+    kept.nodes(grid).iter().any(|node| nodes.binary_search(node).is_ok())
 }
 
 /// Reserved placements of all waiting jobs except `owner`, each with the index of its site.

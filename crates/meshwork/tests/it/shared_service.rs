@@ -828,8 +828,9 @@ fn jobs_of_whole_nodes(rng: &mut Stream) -> Vec<Job> {
 const OF_ONE_CORE: &str = "machine = { topology = 'flat', processors = 12, nodes = [{ type = 'a', cpu = 1, gpu = 1 }] }\n\
                            allocator = 'naive'\norder = 'first'\n";
 
-/// Power of a node of one core and one GPU, and of its parts, with a cap of seven busy nodes.
+/// Power of a node of one core and one GPU, with a cap of seven busy nodes.
 const OF_A_NODE: &str = "energy = { idle = 11, busy = 103, cap = 826 }";
+/// Power of the core and of the GPU of such a node.
 const OF_ITS_PARTS: &str =
     "energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, cap = 826 }";
 

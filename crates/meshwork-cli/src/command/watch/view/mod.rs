@@ -395,12 +395,14 @@ impl View {
         // Pad to a constant width, so that the layout does not change with the number of held
         // nodes.
         if let Some(types) = topology.types() {
-            let kinds = ["cores", "MiB", "GPUs", "of `other`"].into_iter().zip(types.totals());
-            let kinds = kinds.enumerate().filter(|(_, (_, all))| *all > 0);
-            let words = kinds.map(|(at, (name, all))| {
+            let kinds =
+                [(0, "cores", 1), (2, "GPUs", WHOLE_SHARE), (1, "MiB", 1), (3, "of `other`", 1)];
+            let totals = types.totals();
+            let kinds = kinds.into_iter().filter(|(at, ..)| totals[*at] > 0);
+            let words = kinds.map(|(at, name, unit)| {
                 let held: u64 = uses.iter().map(|used| used.held[at]).sum();
-                let unit = if name == "GPUs" { f64::from(WHOLE_SHARE) } else { 1.0 };
-                let percent = 100.0 * held as f64 / (all as f64 * unit);
+                let all = totals[at];
+                let percent = 100.0 * held as f64 / (all as f64 * f64::from(unit));
                 format!("{percent:>3.0} % of {all} {name}")
             });
             return format!("{which}{topology}, {} held", words.collect::<Vec<_>>().join(", "));

@@ -269,7 +269,7 @@ fn a_shared_node_has_the_letter_of_its_largest_job_and_how_much_is_held() {
     assert_eq!(
         page[5..7],
         [
-            "flat machine of 4 processors,  34 % of 32 cores,  18 % of 400 MiB,  19 % of 8 GPUs held   waiting 0",
+            "flat machine of 4 processors,  34 % of 32 cores,  19 % of 8 GPUs,  18 % of 400 MiB held   waiting 0",
             "0   B▆A█. x",
         ]
     );
