@@ -423,12 +423,11 @@ impl View {
         let (passed_x, passed_y) = if scale > 1 { (0, 0) } else { self.moved };
         // Height of a cell in rows of the map.
         let high = if scale > 1 && rows == 1 { 2 * scale } else { scale };
-        if let Some((id, held)) = self.chosen().filter(|(_, held)| held.site == pane.site) {
-            let grid = self.scene.topologies()[pane.site].grid();
-            for uses in &mut uses {
-                let nodes = held.placement.nodes(grid).into_iter();
-                nodes.for_each(|node| uses[node as usize].most = Some(id));
-            }
+        if let (Some(uses), Some((id, held))) = (&mut uses, self.chosen())
+            && held.site == pane.site
+        {
+            let nodes = held.placement.nodes(self.scene.topologies()[pane.site].grid());
+            nodes.iter().for_each(|&node| uses[node as usize].most = Some(id));
         }
         let (columns, lines) = (width.div_ceil(scale) * wide, height.div_ceil(high * rows));
         for y in 0..lines.min(usize::from(area.height).saturating_sub(first)) {
