@@ -407,12 +407,14 @@ pub(crate) struct List {
 
 const WATCH_HELP: &str = "Keys on a terminal: space pauses and resumes; . or the right arrow goes on by one event, and \
     , or the left arrow back by one; t goes to a time and e to an event, Home to the beginning; j \
-    and k scroll the queue by one line, PageDown and PageUp by ten; + and - change the speed; q \
-    quits.\n\n\
+    and k scroll the queue by one line, PageDown and PageUp by ten; Tab chooses the next \
+    running job, whose nodes then stand out, and shift with Tab the previous one; + and - change \
+    the speed; q quits.\n\n\
     If the output is no terminal, or with any of --frames, --every, --until and --max-frames, \
     frames of plain text are written one below the other.\n\n\
-    Each running job has a letter and a colour; a dot is a free processor. Layers of a mesh stand \
-    side by side; a hypercube is drawn as a Karnaugh map.\n\n\
+    Each running job has a letter and a colour; a dot is a free processor. A node that jobs share \
+    has the letter of the job that holds most of it, and a bar for how much is held. Layers of a \
+    mesh stand side by side; a hypercube is drawn as a Karnaugh map.\n\n\
     Examples:\n  \
     meshwork watch study.toml --set scheduler=easy\n  \
     meshwork watch study.toml --until 100 --every 10";

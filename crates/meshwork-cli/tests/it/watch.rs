@@ -70,7 +70,18 @@ fn an_endless_study_can_be_left_and_a_wrong_one_is_refused() {
     }
 }
 
-/// Terminal of tmux, closed when dropped.
+#[test]
+fn nodes_that_jobs_share_are_drawn() {
+    let study = examples().join("shared_nodes.toml");
+    let study = study.to_str().unwrap();
+    let said = meshwork(Path::new("."), &["watch", study, "--every", "400", "--max-frames", "1"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(0), ""));
+    for part in [" % of 512 GPUs, ", "█"] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+}
+
+/// A terminal of tmux for one test; it is closed when dropped.
 struct Terminal {
     socket: String,
 }

@@ -108,13 +108,6 @@ impl Live {
     /// be started.
     pub fn start(study: &Study, scenario: u64, replication: u64) -> Result<(Point, Live), Refused> {
         let point = point_at(study, scenario)?;
-        if point.scenario.shares_nodes() {
-            return Err(Refused(
-                "this map has one letter for each node, and jobs share the nodes of this machine: `meshwork report` and \
-                 `meshwork run --serve` draw it"
-                    .to_owned(),
-            ));
-        }
         let files = Files::of(study);
         if let Some(path) = point.scenario.input_path() {
             files

@@ -7,7 +7,7 @@ mod spectator;
 
 pub(crate) use live::NOBODY;
 pub use live::{EventKind, Live, Next, RunEvent};
-pub use scene::{Held, Scene};
+pub use scene::{Held, NodeUse, Scene};
 pub use spectator::{RunSnapshot, Spectator};
 
 use meshwork::job::Dims;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meshwork::job::{Job, Time};
+use meshwork::job::{Job, Time, WHOLE_SHARE};
 use meshwork::machine::Placement;
 use meshwork::observe::JobId;
+use meshwork::topology::types::NodeTypes;
 use meshwork::topology::{Node, Topology};
 
 use super::{EventKind, RunEvent};
@@ -17,7 +18,19 @@ pub struct Held {
     pub since: Time,
 }
 
-/// Machine and queue, reconstructed from the events of a run.
+/// Use of a node that jobs share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeUse {
+    /// Held amounts: cores, memory in MiB, thousandths of GPUs, and the resource `other`.
+    pub held: [u64; 4],
+    /// Held share of the kind of resource of which most is held, from 0 to 1.
+    pub share: f64,
+    /// The job with the largest such share, and among equals the oldest; `None` if no job has any.
+    pub most: Option<JobId>,
+}
+
+/// A machine and its queue, reconstructed from the events of a run. Each node has an owner: the job
+/// that holds it. Where jobs share nodes, cores are counted instead, and nodes have no owner.
 ///
 /// Each node has an owner: the job that holds it. Where jobs share nodes, cores are counted
 /// instead, and nodes have no owner. An event takes **O(log n)** with *n* jobs in the system, plus
@@ -171,6 +184,39 @@ impl Scene {
         self.free[site]
     }
 
+    /// Use of each node of a site, computed anew; `None` if jobs do not share its nodes.
+    #[must_use]
+    pub fn node_uses(&self, site: usize) -> Option<Vec<NodeUse>> {
+        let types = self.topologies[site].types()?;
+        let mut uses = vec![NodeUse::default(); types.nodes() as usize];
+        // Largest share of each node that one job holds.
+        let mut largest = vec![0.0; uses.len()];
+        for (&id, held) in self.running.iter().filter(|(_, held)| held.site == site) {
+            let mut own: BTreeMap<Node, [u64; 4]> = BTreeMap::new();
+            for part in held.placement.parts.iter().flat_map(|parts| &parts.parts) {
+                let kind = types.of(part.node);
+                let amounts = part.amounts(kind);
+                let cores = amounts.cores.iter().map(|&cores| u64::from(cores)).sum();
+                let gpus = kind.gpu_shares(&part.cells);
+                let all = [cores, amounts.mem.into(), gpus, amounts.other.into()];
+                add(own.entry(part.node).or_default(), all);
+            }
+            for (node, amounts) in own {
+                let (used, largest) = (&mut uses[node as usize], &mut largest[node as usize]);
+                add(&mut used.held, amounts);
+                let share = largest_share(types, node, amounts);
+                if share > *largest {
+                    (*largest, used.most) = (share, Some(id));
+                }
+            }
+        }
+        for (node, used) in (0..).zip(&mut uses) {
+            used.share = largest_share(types, node, used.held);
+        }
+        Some(uses)
+    }
+
+    /// Running jobs, in order of arrival.
     #[must_use]
     pub fn running(&self) -> &BTreeMap<JobId, Held> {
         &self.running
@@ -244,7 +290,21 @@ impl Scene {
     }
 }
 
-/// Nodes of a site (cores, if jobs share nodes).
+fn add(sums: &mut [u64; 4], amounts: [u64; 4]) {
+    sums.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
+}
+
+/// Share of a node's resource, of the kind with the largest share, that the given amounts are.
+///
+/// GPUs are given in thousandths.
+fn largest_share(types: &NodeTypes, node: Node, amounts: [u64; 4]) -> f64 {
+    let kind = types.of(node);
+    let all = [kind.cpu, kind.mem, kind.gpu * WHOLE_SHARE, kind.other];
+    let shares = amounts.iter().zip(all).filter(|(_, all)| *all > 0);
+    shares.map(|(&held, all)| held as f64 / f64::from(all)).fold(0.0, f64::max)
+}
+
+/// Number of nodes of a site (of cores, if jobs share nodes).
 fn amount(topology: &Topology) -> u64 {
     topology.types().map_or(u64::from(topology.grid().nodes()), |types| types.cores())
 }
@@ -310,6 +370,40 @@ mod tests {
         assert!(scene.utilization().abs() < 1e-9 && scene.free_on(0) == 3);
         scene.apply(&event(1.0, EventKind::Up { site: 0, node: 3 }));
         assert!(scene.utilization().abs() < 1e-9 && scene.free_on(0) == 4);
+    }
+
+    #[test]
+    fn shared_nodes_are_used_by_what_jobs_hold() {
+        let text = "machine = { topology = 'flat', processors = 4, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
+                    measure = { jobs = 200 }\n[workload]\nname = 'synthetic'\nload = 0.7\n\
+                    sizes = { name = 'vectors', of = [{ gpu = 1, cpu = 2 }, { cpu = 3 }] }\n\
+                    runtimes = { name = 'exponential', mean = 5.0 }\n";
+        let study = Study::parse("a.toml", text, Path::new(""), &[]).unwrap();
+        let (point, mut live) = Live::start(&study, 0, 0).unwrap();
+        let mut scene = Scene::new(point.scenario.topologies());
+        let grid = scene.topologies()[0].grid().clone();
+        let mut full = 0;
+        loop {
+            match live.next(Duration::from_secs(60)) {
+                Next::Event(happening) => scene.apply(&happening),
+                Next::Later => panic!("a minute for one event"),
+                Next::Ended(outcome) => break drop(outcome.unwrap()),
+            }
+            let uses = scene.node_uses(0).unwrap();
+            let cores: u64 = uses.iter().map(|used| used.held[0]).sum();
+            assert_eq!(cores + u64::from(scene.free_on(0)), 32);
+            for (node, used) in (0..).zip(&uses) {
+                let [cores, _, gpus, _] = used.held;
+                let share = (cores as f64 / 8.0).max(gpus as f64 / 2000.0);
+                assert!((used.share - share).abs() < 1e-9 && share <= 1.0);
+                full += u32::from(share >= 1.0);
+                let is_there = |id| scene.running()[&id].placement.nodes(&grid).contains(&node);
+                assert_eq!(used.most.is_some_and(is_there), share > 0.0);
+            }
+        }
+        assert!(full > 50, "{full} times a node was full");
+        let untyped = Scene::new(vec![Topology::mesh(&[4]).unwrap()]);
+        assert_eq!(untyped.node_uses(0), None);
     }
 
     #[test]

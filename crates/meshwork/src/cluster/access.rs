@@ -98,7 +98,7 @@ impl Cluster<'_> {
                 return false;
             }
         }
-        let fits = fits_on(&mut empty, job, self.now, self.most_held);
+        let fits = fits_on(&mut empty, job, self.now, (self.draws, self.most_held));
         self.seen.fits.insert(key, fits);
         fits
     }

@@ -32,7 +32,8 @@ impl Cluster<'_> {
     #[inline(always)]
     fn admit(&mut self, job: &Job) -> Option<(u64, Option<Form>)> {
         let (fewest, form) = self.need(job)?;
-        let is_let_in = fewest <= self.most_held && (self.gate.is_none() || self.is_admitted(job));
+        let is_let_in = self.draws.of(fewest, 0) <= self.most_held
+            && (self.gate.is_none() || self.is_admitted(job));
         if !is_let_in {
             return None;
         }
@@ -67,14 +68,15 @@ impl Cluster<'_> {
             return true;
         }
         if form.is_some() {
-            let fits = is_any || fits_on(&mut self.empty, job, self.now, self.most_held);
+            let fits =
+                is_any || fits_on(&mut self.empty, job, self.now, (self.draws, self.most_held));
             self.forms.learn_fit(&job.request, fits);
             return fits;
         }
         if let Some(fits) = self.fits.known(&job.request) {
             return fits;
         }
-        let fits = fits_on(&mut self.empty, job, self.now, self.most_held);
+        let fits = fits_on(&mut self.empty, job, self.now, (self.draws, self.most_held));
         self.fits.insert(&job.request, fits);
         fits
     }

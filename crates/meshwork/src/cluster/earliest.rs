@@ -262,7 +262,9 @@ impl Cluster<'_> {
     }
 
     /// The instant when all parts of nodes in a placement are expected to be free.
-    fn parts_free(&self, site: usize, placement: &Placement) -> Time {
+    ///
+    /// A part is some of a node's processors, memory or GPUs.
+    pub(super) fn parts_free(&self, site: usize, placement: &Placement) -> Time {
         let mut then = self.facility.fork_site(site);
         let mut at = self.now;
         for end in self.ends().iter().filter(|end| end.site as usize == site) {

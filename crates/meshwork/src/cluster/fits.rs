@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use super::power::draw_of;
+use crate::energy::Draws;
 use crate::facility::Facility;
 use crate::job::{Job, Request, Time};
 
@@ -26,11 +28,21 @@ impl Fits {
     }
 }
 
-/// Whether some allocator would place a job on at most `most_held` nodes of the machine `empty`.
-pub(super) fn fits_on(empty: &mut Facility, job: &Job, now: Time, most_held: u64) -> bool {
+/// Whether the allocator of some site would place a job where it counts at most `most_held`.
+///
+/// Placements count by `draws`, and `most_held` is `u64::MAX` without a power cap.
+/// On the machine `empty` no job runs; only nodes that are withheld from the job are held.
+pub(super) fn fits_on(
+    empty: &mut Facility,
+    job: &Job,
+    now: Time,
+    (draws, most_held): (Draws, u64),
+) -> bool {
     (0..empty.sites().len()).any(|site| {
         let found = empty.propose_at(site, job, now);
-        found.is_some_and(|proposal| u64::from(proposal.placement.len()) <= most_held)
+        found.is_some_and(|proposal| {
+            draw_of(draws, empty.sites()[site].site(), &proposal.placement) <= most_held
+        })
     })
 }
 

@@ -7,6 +7,7 @@ use crate::form::{Asks, Finds};
 use crate::geometry::orientation::{Rotation, orientations};
 use crate::job::{Dims, Request, Time};
 use crate::machine::{Block, Placement};
+use crate::offer::Proposal;
 use crate::topology::{Grid, Node};
 
 /// Number of holders (jobs or outages) of a set of nodes, and their latest end.
@@ -32,8 +33,13 @@ impl Cluster<'_> {
     /// Subcubes and squares are searched at multiples of their size, where any allocator finds
     /// them. A number of nodes need not form a block.
     ///
+    /// A job of pieces gets parts of the least busy nodes: the allocator chooses them among the
+    /// fewest nodes, in the order of the jobs on them, on which the job would fit if no other job
+    /// ran. Only the parts in `kept` are then taken.
+    ///
     /// # Complexity
-    /// **O(N log N)** for each orientation on a site of *N* nodes.
+    /// **O(N log N)** for each orientation on a site of *N* nodes. For a job of pieces, the
+    /// allocator is asked **O(log N)** times, each time on a copy of the site.
     #[must_use]
     pub fn least_busy(&self, ticket: Ticket, kept: &[(usize, &Placement)]) -> Option<Reservation> {
         let outside = self.outside_of(ticket);
@@ -52,6 +58,9 @@ impl Cluster<'_> {
         kept: &[(usize, &Placement)],
     ) -> Option<(Busy, Reservation)> {
         let job = self.queue.job(ticket);
+        if self.facility.shares_nodes() {
+            return self.least_busy_parts(site, ticket, kept);
+        }
         let size = self.facility.sizes(site, job, self.now).into_iter().next()?;
         let grid = self.site(site).grid();
         let busy = self.busy(site, kept);
@@ -80,6 +89,48 @@ impl Cluster<'_> {
         let (span, stretch) = (job.estimate * size.stretch, size.stretch);
         let hold = Hold::Nodes(placement);
         Some((found, Reservation { at, span, stretch, site, hold }))
+    }
+
+    /// Variant of [`least_busy`](Cluster::least_busy) for one site whose nodes jobs share.
+    fn least_busy_parts(
+        &self,
+        site: usize,
+        ticket: Ticket,
+        kept: &[(usize, &Placement)],
+    ) -> Option<(Busy, Reservation)> {
+        let job = self.queue.job(ticket);
+        let grid = self.site(site).grid();
+        let busy = self.busy(site, &[]);
+        let mut nodes: Vec<Node> = (0..grid.nodes()).collect();
+        nodes.sort_by_key(|&node| busy.of(node)); // stable: lower nodes first
+        let mut empty = self.facility.fork_site(site);
+        for holding in self.busy_nodes().filter(|holding| holding.site == site) {
+            empty.release(holding.placement);
+        }
+        for (_, placement) in kept.iter().filter(|(on, _)| *on == site) {
+            empty.take_what_is_free_of(placement, self.now).ok()?;
+        }
+        // What the allocator chooses among the first `count` nodes.
+        let among = |count: usize| {
+            let mut then = empty.fork();
+            then.take_what_is_free_of(&singles(grid, &nodes[count..]), self.now).ok()?;
+            then.propose(job, self.now)
+        };
+        let mut found = among(nodes.len())?;
+        // Bisection: the job fits on the first `high` nodes, and not on the first `low`.
+        let (mut low, mut high) = (0, nodes.len());
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            match among(middle) {
+                Some(proposal) => (found, high) = (proposal, middle),
+                None => low = middle,
+            }
+        }
+        let Proposal { placement, stretch, .. } = found;
+        let own = placement.nodes(grid).into_iter().map(|node| busy.of(node)).reduce(join)?;
+        let (at, span) = (self.parts_free(site, &placement), job.estimate * stretch);
+        let hold = Hold::Nodes(placement);
+        Some((own, Reservation { at, span, stretch, site, hold }))
     }
 
     fn busy(&self, site: usize, kept: &[(usize, &Placement)]) -> Nodes {
@@ -175,8 +226,13 @@ fn loose(grid: &Grid, busy: &Nodes, count: usize) -> Option<(Busy, Placement)> {
     }
     nodes.sort_unstable();
     let found = nodes.iter().map(|&node| busy.of(node)).reduce(join)?;
+    Some((found, singles(grid, &nodes)))
+}
+
+/// Placement of single nodes.
+fn singles(grid: &Grid, nodes: &[Node]) -> Placement {
     let one = |&base: &Node| Block { base, sides: Dims::from_elem(1, grid.dimensions()) };
-    Some((found, Placement { blocks: nodes.iter().map(one).collect(), parts: None }))
+    Placement { blocks: nodes.iter().map(one).collect(), parts: None }
 }
 
 fn join(a: Busy, b: Busy) -> Busy {

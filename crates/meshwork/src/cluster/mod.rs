@@ -53,6 +53,7 @@ use fits::Fits;
 use forms::Forms;
 use queue::Queue;
 
+use crate::energy::Draws;
 use crate::facility::Facility;
 use crate::form::Finds;
 use crate::job::{Job, Request, Time};
@@ -86,7 +87,9 @@ pub struct Cluster<'a> {
     arrived: u64,
     /// Maximum number of nodes with which a job could start, by which most attempts fail at once.
     most_free: u64,
-    /// Maximum number of nodes held at once under the power cap; `u64::MAX` without one.
+    /// How much held nodes and GPUs count towards `most_held`: 1 for each node, unless GPUs count.
+    draws: Draws,
+    /// Largest amount held at once under the power cap; `u64::MAX` without a power cap.
     most_held: u64,
     /// Number of processors requested by the job that started last.
     last_asked: u64,
@@ -133,6 +136,7 @@ impl<'a> Cluster<'a> {
             now: Time::ZERO,
             empty: facility.fork(),
             most_free: facility.most_free(),
+            draws: Draws::COUNT,
             most_held: u64::MAX,
             facility,
             state: MachineState { nodes, links: network.links() as u64, ..MachineState::default() },
@@ -335,7 +339,7 @@ impl<'a> Cluster<'a> {
     }
 
     pub(crate) fn outlook(&self) -> Outlook {
-        let headroom = self.is_capped().then(|| self.headroom());
+        let headroom = self.is_capped().then(|| (self.headroom(), self.draws));
         let gate = self.gate.as_ref().filter(|gate| !gate.is_open());
         let closures = Closures::new(self.closures(), gate.cloned());
         Outlook::new(self.now, &self.facility, self.busy_nodes(), closures, headroom)

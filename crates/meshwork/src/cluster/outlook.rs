@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use super::closures::{Closure, Closures};
 use super::ends::BusyNodes;
+use super::power::{draw_of, draw_of_hold};
 use super::profile::Profile;
 use super::reservation::{Hold, Reservation};
+use crate::energy::Draws;
 use crate::facility::{Facility, SiteAhead};
 use crate::form::Finds;
 use crate::job::{Job, Time};
@@ -27,8 +29,11 @@ pub(crate) struct Outlook {
     planned: Vec<Reservation>,
     /// Planned outages and access rules. If there are any, counts do not suffice on any site.
     closures: Closures,
-    /// Nodes that may be held beyond those held now, over time; `None` without a power cap.
+    /// Amount that may be held in addition to what is held now, as a function of time.
+    ///
+    /// `None` without a power cap. Held nodes count by `draws`.
     headroom: Option<Profile>,
+    draws: Draws,
 }
 
 impl Outlook {
@@ -37,13 +42,14 @@ impl Outlook {
         facility: &Facility,
         busy: impl Iterator<Item = BusyNodes<'a>>,
         closures: Closures,
-        headroom: Option<u64>,
+        headroom: Option<(u64, Draws)>,
     ) -> Outlook {
         let facility = facility.fork();
         let free_now = facility.sites().iter().map(|managed| managed.site().free_nodes());
         let mut free: Vec<Profile> =
             free_now.map(|nodes| Profile::new(now, u64::from(nodes))).collect();
-        let mut headroom = headroom.map(|more| Profile::new(now, more));
+        let draws = headroom.map_or(Draws::COUNT, |(_, draws)| draws);
+        let mut headroom = headroom.map(|(more, _)| Profile::new(now, more));
         let only_running = closures.is_empty() && headroom.is_none();
         let mut running = Vec::new();
         for BusyNodes { site, placement, until, job, .. } in busy {
@@ -54,10 +60,11 @@ impl Outlook {
                 running.push((end, site, placement.clone()));
             }
             if let Some(headroom) = headroom.as_mut().filter(|_| job.is_some()) {
-                headroom.add(end, None, held);
+                let draw = draw_of(draws, facility.sites()[site].site(), placement);
+                headroom.add(end, None, draw as i64);
             }
         }
-        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom }
+        Outlook { now, facility, free, running, planned: Vec::new(), closures, headroom, draws }
     }
 
     pub(crate) fn hold(&mut self, reservation: &Reservation) {
@@ -79,7 +86,9 @@ impl Outlook {
         let until = Some(reservation.until());
         self.free[reservation.site].add(reservation.at, until, sign * count);
         if let Some(headroom) = &mut self.headroom {
-            headroom.add(reservation.at, until, sign * count);
+            let site = self.facility.sites()[reservation.site].site();
+            let draw = draw_of_hold(self.draws, site, reservation);
+            headroom.add(reservation.at, until, sign * draw as i64);
         }
     }
 
@@ -230,7 +239,9 @@ impl Outlook {
     fn first_held(&self, reservation: &Reservation) -> Option<Time> {
         let headroom = self.headroom.as_ref()?;
         let until = |at: Time| reservation.moved_to(at).until();
-        headroom.first_gap(reservation.at, None, reservation.hold.nodes(), until)
+        let site = self.facility.sites()[reservation.site].site();
+        let draw = draw_of_hold(self.draws, site, reservation);
+        headroom.first_gap(reservation.at, None, draw, until)
     }
 
     fn earliest_on(&self, site: usize, job: &Job, by: Option<Time>) -> Option<Reservation> {

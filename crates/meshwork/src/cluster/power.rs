@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::Cluster;
-use super::reservation::Reservation;
-use crate::energy::{Energy, Sleep};
-use crate::geometry::{Block, NodeSet, Placement};
+use super::reservation::{Hold, Reservation};
+use crate::energy::{Draws, Energy, Sleep};
+use crate::geometry::{Block, NodePart, NodeSet, Placement};
 use crate::job::{Dims, Time, WHOLE_SHARE};
+use crate::machine;
 use crate::observe::{Event, JobId};
-use crate::offer::ManagedSite;
+use crate::offer::{ManagedSite, Proposal};
 use crate::topology::types::NodeTypes;
 use crate::topology::{Grid, Node};
 
@@ -91,7 +92,7 @@ impl SleepStates {
 impl Cluster<'_> {
     #[cold]
     pub(crate) fn enable_power(&mut self, energy: Energy, now: Time) {
-        self.most_held = energy.most_held();
+        (self.draws, self.most_held) = (energy.draws(), energy.most_held());
         self.count_free();
         let sleep_states = energy.sleep().map(|sleep| {
             let site = |managed: &ManagedSite| {
@@ -117,27 +118,40 @@ impl Cluster<'_> {
     }
 
     pub(super) fn count_free(&mut self) {
-        self.most_free = self.facility.most_free().min(self.headroom());
+        let is_capped = self.is_capped();
+        let permitted =
+            if is_capped { self.draws.processors_in(self.headroom()) } else { u64::MAX };
+        self.most_free = self.facility.most_free().min(permitted);
     }
 
-    /// Number of further nodes that may be held under the power cap.
+    /// Amount that may be held under the power cap in addition to what is held now.
+    ///
+    /// Amounts are in units of [`Draws`]: numbers of nodes, unless GPUs count too.
     pub(super) fn headroom(&self) -> u64 {
-        self.most_held.saturating_sub(self.state.held)
+        let held = |power: &Power| self.draws.of(self.state.held, power.gpus[1]);
+        self.most_held.saturating_sub(self.power.as_deref().map_or(0, held))
+    }
+
+    /// Amount that a placement counts towards the power cap.
+    pub(super) fn draw_of(&self, site: usize, placement: &Placement) -> u64 {
+        draw_of(self.draws, self.site(site), placement)
     }
 
     pub(super) fn is_capped(&self) -> bool {
         self.most_held < u64::MAX
     }
 
-    /// Whether the power cap forbids `held` more nodes, when free nodes of `kept` count as held.
-    pub(super) fn is_too_much(&self, held: u32, kept: &[(usize, &Placement)]) -> bool {
-        u64::from(held) + self.free_of(kept) > self.headroom()
+    /// Whether the power cap forbids a job to start as proposed.
+    ///
+    /// Free nodes of the placements `kept` count as held, because they are kept for other jobs.
+    pub(super) fn is_too_much(&self, proposal: &Proposal, kept: &[(usize, &Placement)]) -> bool {
+        self.draw_of(proposal.site, &proposal.placement) + self.free_of(kept) > self.headroom()
     }
 
-    /// Number of free nodes of `kept`; all of its nodes where jobs share nodes.
+    /// Amount of the nodes of the placements `kept`, or of their parts, that are free now.
     fn free_of(&self, kept: &[(usize, &Placement)]) -> u64 {
         if self.facility.shares_nodes() {
-            return kept.iter().map(|(_, placement)| u64::from(placement.len())).sum();
+            return kept.iter().map(|(site, placement)| self.free_parts_of(*site, placement)).sum();
         }
         let sites = self.facility.sites().iter().enumerate();
         let free = sites.map(|(index, managed)| {
@@ -148,29 +162,55 @@ impl Cluster<'_> {
             nodes.intersect(site.free());
             u64::from(nodes.count())
         });
-        if kept.is_empty() { 0 } else { free.sum() }
+        if kept.is_empty() { 0 } else { self.draws.of(free.sum(), 0) }
     }
 
-    /// Nodes that the power cap leaves to jobs beside a reservation; `u64::MAX` without a cap.
+    /// Amount of the parts of nodes in a placement that are free now.
+    fn free_parts_of(&self, site: usize, placement: &Placement) -> u64 {
+        let on = self.site(site);
+        let (Some(amounts), Some(parts)) = (on.amounts(), &placement.parts) else {
+            return self.draw_of(site, placement);
+        };
+        let of_part = |part: &NodePart| {
+            let of = amounts.of(part.node);
+            let free = |&(cell, amount): &(u16, u32)| (cell, amount.min(of.cells[cell as usize]));
+            let cells = part.cells.iter().map(free).collect();
+            let part = NodePart { node: part.node, pieces: part.pieces, cells };
+            let cores: u32 = part.amounts(of.kind).cores.iter().sum();
+            self.draws.of(cores.into(), of.kind.gpu_shares(&part.cells))
+        };
+        parts.parts.iter().map(of_part).sum()
+    }
+
+    /// Amount that other jobs may hold under the power cap after a reservation has begun.
+    ///
+    /// Nodes held by jobs that are still expected to run at that time are already subtracted, as
+    /// are the reserved nodes. `u64::MAX` without a power cap.
     pub(super) fn headroom_beside(&self, reservation: &Reservation) -> u64 {
         if !self.is_capped() {
             return u64::MAX;
         }
-        self.headroom_at(reservation.at).saturating_sub(reservation.hold.nodes())
+        self.headroom_at(reservation.at).saturating_sub(self.draw_of_hold(reservation))
     }
 
-    /// Further nodes that the power cap permits at an instant, if jobs end at their estimates.
+    fn draw_of_hold(&self, reservation: &Reservation) -> u64 {
+        draw_of_hold(self.draws, self.site(reservation.site), reservation)
+    }
+
+    /// Amount that the power cap permits in addition to what is held at an instant. Running jobs
+    /// are assumed to end at their estimates.
     fn headroom_at(&self, at: Time) -> u64 {
         let ended = self.running().take_while(|(_, ran)| ran.expected_end.max(self.now) <= at);
-        self.headroom() + ended.map(|(_, ran)| u64::from(ran.held)).sum::<u64>()
+        let back = ended.map(|(_, ran)| self.draw_of(ran.site, &ran.placement));
+        self.headroom() + back.sum::<u64>()
     }
 
     /// First instant from `from` on at which the power cap permits a reservation, or else `from`.
     pub(super) fn held_from(&self, reservation: &Reservation, from: Time) -> Time {
-        let count = reservation.hold.nodes();
+        let amount = self.draw_of_hold(reservation);
         let ends = self.busy_nodes().map(|holding| holding.until.max(from));
         let mut instants = std::iter::once(from).chain(ends);
-        instants.find(|&at| self.headroom_at(at) >= count).unwrap_or(from)
+        instants.find(|&at| self.headroom_at(at) >= amount).unwrap_or(from)
     }
 
     /// Puts to sleep all nodes that are due before `to`, and sets clock and power use.
@@ -234,12 +274,7 @@ impl Cluster<'_> {
 
     /// GPUs that a placement holds, in thousandths; 0 if jobs do not share nodes.
     fn gpu_shares(&self, site: usize, placement: &Placement) -> u64 {
-        match (self.site(site).topology().types(), &placement.parts) {
-            (Some(types), Some(parts)) => {
-                parts.parts.iter().map(|part| types.of(part.node).gpu_shares(&part.cells)).sum()
-            }
-            _ => 0,
-        }
+        gpu_shares(self.site(site), placement)
     }
 
     /// The nodes of a placement on which no other job runs.
@@ -291,6 +326,30 @@ impl Cluster<'_> {
             }
             None => gpus[0] += back,
         }
+    }
+}
+
+/// Number of GPUs that a placement holds, in thousandths of a GPU; 0 if jobs do not share nodes.
+fn gpu_shares(site: &machine::Site, placement: &Placement) -> u64 {
+    match (site.topology().types(), &placement.parts) {
+        (Some(types), Some(parts)) => {
+            parts.parts.iter().map(|part| types.of(part.node).gpu_shares(&part.cells)).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// Amount that a placement on a site counts towards the power cap.
+pub(super) fn draw_of(draws: Draws, site: &machine::Site, placement: &Placement) -> u64 {
+    let shares = if draws.counts_gpus() { gpu_shares(site, placement) } else { 0 };
+    draws.of(placement.len().into(), shares)
+}
+
+/// Amount that the nodes of a reservation on a site count towards the power cap.
+pub(super) fn draw_of_hold(draws: Draws, site: &machine::Site, reservation: &Reservation) -> u64 {
+    match &reservation.hold {
+        Hold::Nodes(placement) => draw_of(draws, site, placement),
+        Hold::Count(request) => draws.of(request.nodes(), 0),
     }
 }
 

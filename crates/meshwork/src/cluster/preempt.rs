@@ -54,8 +54,10 @@ impl Cluster<'_> {
         };
         // No job is preempted to save power, but nodes of the preempted jobs count as free for the
         // cap.
-        let back: u64 = hit.iter().map(|key| u64::from(self.running[key.slot as usize].held)).sum();
-        if self.is_capped() && u64::from(proposal.placement.len()) > self.headroom() + back {
+        let back = hit.iter().map(|key| &self.running[key.slot as usize]);
+        let back: u64 = back.map(|ran| self.draw_of(ran.site, &ran.placement)).sum();
+        let draw = self.draw_of(proposal.site, &proposal.placement);
+        if self.is_capped() && draw > self.headroom() + back {
             return None;
         }
         let mut service = match self.service.take() {

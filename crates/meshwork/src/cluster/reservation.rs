@@ -64,7 +64,8 @@ pub struct Guard {
     pub reservation: Reservation,
     /// EASY's *extra nodes*, free at the shadow time and not needed by the reserved job.
     pub(super) extra_nodes: u64,
-    /// Nodes that the power cap leaves to other jobs from then on; `u64::MAX` without a cap.
+    /// Amount that the power cap leaves to other jobs from the reserved start on. `u64::MAX`
+    /// without a cap.
     pub(super) headroom: u64,
     pub(super) beside: Option<Box<BesideParts>>,
 }
@@ -114,10 +115,12 @@ impl Guard {
         Guard { reservation, extra_nodes, headroom: u64::MAX, beside: None }
     }
 
-    /// Lowers the headroom by the `held` nodes of a job that runs beyond the reserved start.
-    pub(super) fn take_headroom(&mut self, held: u32) {
+    /// Lowers the amount that the power cap leaves to other jobs at the reserved start.
+    ///
+    /// `draw` is the amount that another job holds beyond the reserved start.
+    pub(super) fn take_headroom(&mut self, draw: u64) {
         if self.headroom < u64::MAX {
-            self.headroom -= u64::from(held);
+            self.headroom -= draw;
         }
     }
 }

@@ -129,7 +129,7 @@ impl Cluster<'_> {
         if matches!(place, Place::Sought) && beside.is_none() && clear_of.is_empty() {
             let mut found = self.ask(ticket, &[]);
             let Some(proposal) = &mut found else { return false };
-            if self.is_capped() && self.is_too_much(proposal.placement.len(), &[]) {
+            if self.is_capped() && self.is_too_much(proposal, &[]) {
                 return false;
             }
             return self.begin(ticket, proposal, rate, Place::Sought);
@@ -142,7 +142,7 @@ impl Cluster<'_> {
         };
         // The proposal is large and slow to move, so it is passed by reference.
         let Some(proposal) = &mut found else { return false };
-        if self.is_capped() && self.is_too_much(proposal.placement.len(), clear_of) {
+        if self.is_capped() && self.is_too_much(proposal, clear_of) {
             return false;
         }
         let named = !matches!(place, Place::Sought);
@@ -155,13 +155,13 @@ impl Cluster<'_> {
         if let Some(guard) = beside
             && !self.is_in_time(ticket, proposal, guard)
         {
-            let held = proposal.placement.len();
-            if u64::from(held) > guard.headroom {
+            let draw = self.draw_of(proposal.site, &proposal.placement);
+            if draw > guard.headroom {
                 return false;
             }
             match &guard.reservation.hold {
                 Hold::Count(_) => {
-                    let held = u64::from(held);
+                    let held = u64::from(proposal.placement.len());
                     if held > guard.extra_nodes {
                         return false;
                     }
@@ -180,7 +180,7 @@ impl Cluster<'_> {
                     }
                 }
             }
-            guard.take_headroom(held);
+            guard.take_headroom(draw);
         }
         self.begin(ticket, proposal, rate, place)
     }
@@ -556,12 +556,11 @@ impl Cluster<'_> {
             ends.insert(End::of(key.slot as usize, running));
         }
         self.state.held += u64::from(held);
-        self.most_free =
-            self.facility.most_free().min(self.most_held.saturating_sub(self.state.held));
         self.last_asked = asked;
         self.state.asked += asked;
         self.state.surplus += u64::from(held).saturating_sub(asked);
         self.observer.observe(self.now, &Event::Started(running));
+        self.count_free();
         true
     }
 

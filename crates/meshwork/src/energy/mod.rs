@@ -16,10 +16,46 @@ pub struct Energy {
     sleep: Option<Sleep>,
     /// Power of an idle and of a busy GPU, in watts; `None` if GPUs are not modelled.
     gpu: Option<(f64, f64)>,
-    /// Number of processors that may be held at once under the power cap.
+    /// How much held processors and GPUs count towards `most_held`.
+    draws: Draws,
+    /// Amount that may be held at once under the power cap, in units of `draws`.
     most_held: u64,
 }
 
+/// Amounts by which held processors and GPUs count towards a power cap.
+///
+/// Without power of GPUs, each processor counts as 1. Otherwise the unit is a microwatt, or more on
+/// machines of more than 10⁹ watts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Draws {
+    processor: u64,
+    /// Amount of a thousandth of a GPU.
+    gpu: u64,
+}
+
+impl Draws {
+    /// Draws by which held processors are counted.
+    pub(crate) const COUNT: Draws = Draws { processor: 1, gpu: 0 };
+
+    /// Amount of held processors and of held thousandths of GPUs.
+    pub(crate) fn of(self, processors: u64, shares: u64) -> u64 {
+        let gpus = shares.saturating_mul(self.gpu);
+        processors.saturating_mul(self.processor).saturating_add(gpus)
+    }
+
+    /// Whether held GPUs count.
+    pub(crate) fn counts_gpus(self) -> bool {
+        self.gpu > 0
+    }
+
+    /// Number of processors without GPUs whose amount is at most `amount`.
+    pub(crate) fn processors_in(self, amount: u64) -> u64 {
+        amount.checked_div(self.processor).unwrap_or(u64::MAX)
+    }
+}
+
+/// Sleep of idle processors: its power, the times to fall asleep and to wake, and the energy to
+/// wake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sleep {
     power: f64,
@@ -43,7 +79,9 @@ impl Energy {
             return Err(params.problem("busy", says));
         }
         let sleep = sleep(params, idle)?;
-        let mut energy = Energy { idle, busy, sleep, gpu: gpu(params)?, most_held: u64::MAX };
+        let gpu = gpu(params)?;
+        let mut energy =
+            Energy { idle, busy, sleep, gpu, draws: Draws::COUNT, most_held: u64::MAX };
         if let Some(key) = ["gpu_idle", "gpu_busy"].into_iter().find(|key| params.has(key)) {
             if gpus == 0 {
                 let says = format!(
@@ -52,27 +90,29 @@ impl Energy {
                 );
                 return Err(params.problem(key, says));
             }
-            if params.has("cap") {
-                let says = format!(
-                    "`{path}.cap` is a number of cores that may be held, and GPUs take what `{path}.{key}` says: \
-                     leave out one of them"
-                );
-                return Err(params.problem(key, says));
-            }
         }
         if let Some(cap) = params.get_number("cap") {
-            energy.most_held = energy.most_under(cap, processors).ok_or_else(|| {
-                let least = energy.of_machine(processors, 0);
+            let most = match energy.gpu {
+                Some(gpu) => energy.most_with_gpus(cap, processors, gpu, gpus),
+                None => energy.most_under(cap, processors).map(|most| (Draws::COUNT, most)),
+            };
+            (energy.draws, energy.most_held) = most.ok_or_else(|| {
+                let of_gpus = energy.gpu.map_or(0.0, |(when_idle, _)| when_idle * gpus as f64);
+                let what = match energy.gpu {
+                    Some(_) => format!("{processors} processors and {gpus} GPUs"),
+                    None => format!("{processors} processors"),
+                };
+                let least = energy.of_machine(processors, 0) + of_gpus;
                 let key = join(path, "cap");
                 params.problem(
                     "cap",
                     if cap < least {
-                        format!("`{key}` is {cap}, but the {processors} processors take {least} when all are idle")
+                        format!("`{key}` is {cap}, but the {what} take {least} when all are idle")
                     } else {
                         format!(
                             "`{key}` is {cap}, which lets no job start: with one processor busy and the others idle the \
                              machine takes {}",
-                            energy.of_machine(processors, 1)
+                            energy.of_machine(processors, 1) + of_gpus
                         )
                     },
                 )
@@ -93,11 +133,19 @@ impl Energy {
         self.sleep
     }
 
-    /// Number of processors that may be held at once; `u64::MAX` without a power cap.
+    /// Amount that may be held at once, in units of [`draws`](Energy::draws).
+    ///
+    /// It is `u64::MAX` without a power cap.
     pub(crate) fn most_held(&self) -> u64 {
         self.most_held
     }
 
+    /// How much held processors and GPUs count towards the power cap.
+    pub(crate) fn draws(&self) -> Draws {
+        self.draws
+    }
+
+    /// Whether the power cap limits the processors or GPUs that may be held.
     pub(crate) fn is_capped(&self) -> bool {
         self.most_held < u64::MAX
     }
@@ -137,6 +185,34 @@ impl Energy {
             }
         }
         (low > 0).then_some(low)
+    }
+
+    /// How held processors and GPUs count, and the largest amount that may be held under a cap.
+    ///
+    /// `gpu` is the power of an idle and of a busy GPU, and `gpus` the number of GPUs. The amount
+    /// is `u64::MAX` if all may be held, and the result is `None` if the cap is too low even for
+    /// one held processor.
+    fn most_with_gpus(
+        &self,
+        cap: f64,
+        processors: u64,
+        (gpu_idle, gpu_busy): (f64, f64),
+        gpus: u64,
+    ) -> Option<(Draws, u64)> {
+        let least = self.of_machine(processors, 0) + gpu_idle * gpus as f64;
+        let most = self.of_machine(processors, processors) + gpu_busy * gpus as f64;
+        if most <= cap {
+            return Some((Draws::COUNT, u64::MAX));
+        }
+        // A coarser unit on very large machines keeps all sums below 2⁶³.
+        let scale = (1e15 / (most - least)).min(1e6);
+        let units = |watts: f64| (watts * scale).round() as u64;
+        let draws = Draws {
+            processor: units(self.busy - self.idle),
+            gpu: units((gpu_busy - gpu_idle) / f64::from(WHOLE_SHARE)),
+        };
+        let held = units(cap - least);
+        (cap >= least && held >= draws.processor).then_some((draws, held))
     }
 }
 
@@ -216,6 +292,21 @@ mod tests {
     }
 
     #[test]
+    fn a_cap_counts_gpus_by_their_power() {
+        let of = |cap: f64| {
+            let text = format!("idle = 1\nbusy = 3\ngpu_idle = 50\ngpu_busy = 400\ncap = {cap:?}");
+            let energy = read(&text, 10).unwrap();
+            (energy.draws(), energy.most_held())
+        };
+        // All idle: 10 + 400 watts. All busy: 30 + 3200 watts.
+        let (draws, most) = of(410.0 + 2.0 * 4.0 + 350.0 * 1.5);
+        assert_eq!(draws.of(4, 1500), most);
+        assert!(draws.of(5, 1500) > most && draws.of(4, 1501) > most);
+        assert_eq!((draws.processors_in(most), draws.counts_gpus()), (266, true));
+        assert_eq!(of(3230.0), (Draws::COUNT, u64::MAX));
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (text, part) in [
             ("busy = 3", "energy.idle"),
@@ -236,7 +327,14 @@ mod tests {
                 "idle = 3\nbusy = 4\ngpu_idle = 5\ngpu_busy = 4",
                 "takes at least the 5 of one that is idle",
             ),
-            ("idle = 3\nbusy = 4\ngpu_busy = 4\ncap = 35", "leave out one of them"),
+            (
+                "idle = 3\nbusy = 4\ngpu_idle = 2\ngpu_busy = 4\ncap = 45",
+                "the 10 processors and 8 GPUs take 46 when all are idle",
+            ),
+            (
+                "idle = 3\nbusy = 4\ngpu_idle = 2\ncap = 46.5",
+                "with one processor busy and the others idle the machine takes 47",
+            ),
         ] {
             let refused = read(text, 10).unwrap_err().message;
             assert!(refused.contains(part), "{text}: {refused}");

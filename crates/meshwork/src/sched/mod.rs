@@ -104,8 +104,9 @@ pub struct SchedulerEntry {
     pub by_owner: bool,
     /// Whether the scheduler can schedule jobs that share nodes.
     ///
-    /// The allocator then chooses the nodes of jobs, and nodes are kept for waiting jobs only by
-    /// guards or by a [plan](crate::plan).
+    /// Such a scheduler lets the allocator choose the nodes of jobs. It keeps nodes for waiting
+    /// jobs only by guards (reservations that other starts must not delay), by a
+    /// [plan](crate::plan), or as [placements](Cluster::least_busy) that other starts avoid.
     pub shares: bool,
     /// Builds the scheduler from its parameters, for a machine with the given sites.
     pub build: fn(&Params, &[Topology]) -> Result<Box<dyn Scheduler>, Problem>,

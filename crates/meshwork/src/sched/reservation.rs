@@ -23,7 +23,10 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
              if all are free, or wherever the allocator finds room clear of what is \
              kept for others. A job that `bypass_limit` later jobs have passed by gets \
              a reservation: the place on which the fewest other jobs run. At most \
-             `reservations` are kept at once. Estimates only break ties.",
+             `reservations` are kept at once. Estimates only break ties. Where jobs \
+             share nodes, the parts of nodes are kept that the allocator chooses among \
+             the fewest nodes, in the order of the jobs on them, on which the job would \
+             fit if no other job ran.",
     )
     .complexity(
         "A question to the allocator for each waiting job that might fit, two and a copy of the \
@@ -52,7 +55,8 @@ pub static ENTRY: SchedulerEntry = SchedulerEntry::new(
             ahead: BTreeSet::new(),
         }))
     },
-);
+)
+.shares(true);
 
 /// Out-of-order scheduling with reservations. A reservation is a set of nodes
 /// [kept](Cluster::least_busy) for a waiting job: those with the fewest holders. A job starts on
@@ -132,9 +136,15 @@ impl Reserving {
         own: Option<usize>,
         clear: &mut Option<u64>,
     ) -> bool {
-        let promised = own.map(|own| StartOptions::at(Place::Promised(&self.reserved[own].1)));
-        if promised.is_some_and(|promised| cluster.start(ticket, promised)) {
-            return true;
+        if let Some(own) = own {
+            let (before, promised) = (&self.reserved[..own], &self.reserved[own].1);
+            let mut kept = kept_for(before, None);
+            kept.retain(|(site, kept)| *site == promised.site && meets(cluster, promised, kept));
+            let place = Place::Promised(promised);
+            let options = StartOptions { clear_of: &kept, ..StartOptions::at(place) };
+            if cluster.start(ticket, options) {
+                return true;
+            }
         }
         let kept = kept_for(&self.reserved, Some(ticket));
         // Where only counts matter, no request on a fork of the machine is needed.
@@ -173,6 +183,21 @@ fn free_beside(cluster: &Cluster<'_>, kept: &[(usize, &Placement)]) -> u64 {
     u64::from(free)
 }
 
+/// Whether a reservation and a placement that is kept have parts of one node.
+///
+/// What is free of the node may then be kept for the other job. Whole nodes are never kept twice.
+fn meets(cluster: &Cluster<'_>, reservation: &Reservation, kept: &Placement) -> bool {
+    let Hold::Nodes(own) = &reservation.hold else { return false };
+    if own.parts.is_none() {
+        return false;
+    }
+    let grid = cluster.site(reservation.site).grid();
+    let mut nodes = own.nodes(grid);
+    nodes.sort_unstable();
+    kept.nodes(grid).iter().any(|node| nodes.binary_search(node).is_ok())
+}
+
+/// Reserved placements of all waiting jobs except `owner`, each with the index of its site.
 fn kept_for(reserved: &[(Ticket, Reservation)], owner: Option<Ticket>) -> Vec<(usize, &Placement)> {
     let others = reserved.iter().filter(|(ticket, _)| Some(*ticket) != owner);
     others

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::common::{Diary, Watts, observed, scenario, submissions};
+use crate::common::{Diary, scenario, starts, submissions};
 use crate::failures::Text;
 use crate::shared_nodes::{
     Held, NODES, Node, Starts, apply, choose, gpus, idle, machine, random_jobs, shared, take,
@@ -714,6 +714,129 @@ fn a_cap_holds_jobs_back_by_their_cores() {
     // The third job runs beside the first one. The fourth job does not delay the start of the
     // second.
     assert_eq!(starts, ["0.01 start 1", "0.03 start 3", "5.03 start 4", "10.01 start 2"]);
+}
+
+/// Lines of the diary with the starts of the given jobs.
+fn diary_of_starts(text: &str, jobs: Vec<Job>) -> Vec<String> {
+    let scenario = scenario(text);
+    let mut seen = Diary::default();
+    scenario.run_on(scenario.setup(0).unwrap(), submissions(jobs), &mut seen).unwrap();
+    seen.0.into_iter().filter(|line| line.contains("start")).collect()
+}
+
+#[test]
+fn a_cap_holds_jobs_back_by_their_gpus() {
+    // Sixteen cores and four GPUs take 56 watts idle. The cap leaves 200 watts: 2 for each held
+    // core, and 90 for each held GPU.
+    let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8, gpu = 2 }] }\n\
+                scheduler = 'easy'\nworkload = { name = 'table', path = 'x.csv' }\n\
+                energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, cap = 256 }";
+    let wants = |number, cpu, gpu, share, runtime| {
+        let pieces = Pieces::of(Piece { cpu, gpu, share, ..Piece::default() });
+        Job::new(number, Time::new(number as f64 / 100.0), Request::pieces(pieces), runtime)
+    };
+    let jobs = vec![
+        wants(1, 2, 2, 1000, 10.0),
+        wants(2, 1, 1, 1000, 10.0),
+        wants(3, 4, 0, 1000, 5.0),
+        wants(4, 4, 0, 1000, 50.0),
+        wants(5, 1, 1, 500, 1.0),
+    ];
+    // The first job leaves 16 watts, which is enough for the third and the fourth one. The second
+    // job and half a GPU wait until the first one ends.
+    let starts = diary_of_starts(text, jobs);
+    let expected =
+        ["0.01 start 1", "0.03 start 3", "0.04 start 4", "10.01 start 2", "10.01 start 5"];
+    assert_eq!(starts, expected);
+}
+
+#[test]
+fn reservation_keeps_parts_of_the_node_with_the_fewest_jobs() {
+    let text = "machine = { topology = 'flat', processors = 2, nodes = [{ type = 'a', cpu = 8 }] }\n\
+                scheduler = 'reservation'\norder = 'first'\n\
+                workload = { name = 'table', path = 'x.csv' }";
+    let cores = |number, cpu, runtime| {
+        let pieces = Pieces::of(Piece { cpu, ..Piece::default() });
+        Job::new(number, Time::new(number as f64 / 100.0), Request::pieces(pieces), runtime)
+    };
+    // Two jobs are on the first node, and one is on the second node, on which six cores are kept
+    // for the fourth job. So the fifth job waits although it would fit, and the sixth one does not.
+    let jobs = vec![
+        cores(1, 4, 10.0),
+        cores(2, 3, 40.0),
+        cores(3, 6, 20.0),
+        cores(4, 6, 5.0),
+        cores(5, 2, 100.0),
+        cores(6, 1, 1.0),
+    ];
+    let starts = diary_of_starts(text, jobs);
+    let expected = [
+        "0.01 start 1",
+        "0.02 start 2",
+        "0.03 start 3",
+        "0.06 start 6",
+        "10.01 start 5",
+        "20.03 start 4",
+    ];
+    assert_eq!(starts, expected);
+}
+
+/// Jobs that each ask for 1 to 12 whole nodes, with estimates that are often wrong.
+fn jobs_of_whole_nodes(rng: &mut Stream) -> Vec<Job> {
+    let mut at = 0.0;
+    let next = |number| {
+        at += rng.below(4) as f64;
+        let runtime = 1.0 + rng.below(30) as f64;
+        let request = Request::Nodes(1 + rng.below(if number % 5 == 0 { 12 } else { 4 }) as u32);
+        let estimate = runtime + rng.below(3) as f64 * 5.0;
+        Job { estimate, ..Job::new(number, Time::new(at), request, runtime) }
+    };
+    (1..=120).map(next).collect()
+}
+
+const OF_ONE_CORE: &str = "machine = { topology = 'flat', processors = 12, nodes = [{ type = 'a', cpu = 1, gpu = 1 }] }\n\
+                           allocator = 'naive'\norder = 'first'\n";
+
+/// Power of a node of one core and one GPU, with a cap of seven busy nodes.
+const OF_A_NODE: &str = "energy = { idle = 11, busy = 103, cap = 826 }";
+/// Power of the core and of the GPU of such a node.
+const OF_ITS_PARTS: &str =
+    "energy = { idle = 1, busy = 3, gpu_idle = 10, gpu_busy = 100, cap = 826 }";
+
+#[test]
+fn nodes_of_one_core_are_scheduled_like_whole_nodes() {
+    let whole = "machine = { topology = 'flat', processors = 12 }\nallocator = 'naive'\n";
+    let mut rng = Stream::new(71, 0, "whole");
+    for scheduler in [
+        "'fcfs'",
+        "'reservation'",
+        "{ name = 'reservation', reservations = 3 }",
+        "{ name = 'reservation', reservations = 2, bypass_limit = 2 }",
+    ] {
+        for energy in ["", OF_A_NODE].repeat(3) {
+            let jobs = jobs_of_whole_nodes(&mut rng);
+            let of = |machine: &str| {
+                let text = format!("{machine}scheduler = {scheduler}\n{energy}");
+                starts(scenario(&text).setup(0).unwrap(), jobs.clone())
+            };
+            assert_eq!(of(OF_ONE_CORE), of(whole), "{scheduler} {energy}");
+        }
+    }
+}
+
+#[test]
+fn a_cap_of_cores_and_gpus_is_one_of_nodes_where_each_has_both() {
+    let mut rng = Stream::new(72, 0, "capped");
+    for scheduler in ["easy", "conservative", "slurm", "sjf", "window"].repeat(3) {
+        let jobs = jobs_of_whole_nodes(&mut rng);
+        let of = |energy: &str| {
+            let text = format!("{OF_ONE_CORE}scheduler = '{scheduler}'\n{energy}");
+            starts(scenario(&text).setup(0).unwrap(), jobs.clone())
+        };
+        let capped = of(OF_ITS_PARTS);
+        assert_eq!(capped, of(OF_A_NODE), "{scheduler}");
+        assert_ne!(capped, of(""), "{scheduler}");
+    }
 }
 
 fn pool(rest: &str) -> Pool {

@@ -87,6 +87,11 @@ impl Reel {
         self.view.pan(columns, rows);
     }
 
+    /// Chooses the next or the previous running job, whose nodes then stand out.
+    pub(super) fn choose(&mut self, is_next: bool) {
+        self.view.choose(is_next);
+    }
+
     pub(super) fn scroll(&mut self, lines: isize) {
         self.view.scroll(lines);
     }

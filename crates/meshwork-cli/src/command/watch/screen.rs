@@ -286,6 +286,8 @@ impl Player {
             KeyCode::Char('e') => self.asked = Some((false, String::new())),
             KeyCode::Char('j') => self.reel.scroll(1),
             KeyCode::Char('k') => self.reel.scroll(-1),
+            KeyCode::Tab => self.reel.choose(true),
+            KeyCode::BackTab => self.reel.choose(false),
             KeyCode::PageDown => self.reel.scroll(10),
             KeyCode::PageUp => self.reel.scroll(-10),
             KeyCode::Char('+' | '=') | KeyCode::Up => self.speed = (self.speed * 2.0).min(SPEEDS.1),
@@ -370,7 +372,7 @@ impl Player {
             Some((true, text)) => format!("go to time: {text}_   Enter goes · Esc does not"),
             Some((false, text)) => format!("go to event: {text}_   Enter goes · Esc does not"),
             None => format!(
-                "[{state}]  space pause · ← → step · + - speed · t e go to · j k queue · q quit"
+                "[{state}]  space pause · ← → step · + - speed · t e go to · j k queue · tab job · q quit"
             ),
         };
         let dim = view.style(Style::DIM);

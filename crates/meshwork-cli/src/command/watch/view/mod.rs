@@ -1,12 +1,13 @@
 //! View of a run at one instant. It can be drawn into a rectangle of any size.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
-use meshwork::job::{Request, Time};
+use meshwork::job::{Request, Time, WHOLE_SHARE};
 use meshwork::observe::JobId;
 use meshwork::topology::Node;
 use meshwork_lab::visible::visible;
-use meshwork_lab::watch::{EventKind, RunEvent, Scene};
+use meshwork_lab::watch::{EventKind, Held, NodeUse, RunEvent, Scene};
 
 use super::canvas::{self, Canvas, Rect, Style};
 use crate::picture::{Cell, Letters, Map};
@@ -40,6 +41,12 @@ const MANY: usize = 4096;
 /// Free processor without a letter.
 const FREE: u8 = 238;
 
+/// Colour of a processor of a job that is not the chosen one, drawn without a letter.
+const OTHER: u8 = 244;
+
+/// Marks for how much of a shared node is held, from an eighth to all of it.
+const FILLS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
 #[derive(Clone)]
 pub(super) struct View {
     title: String,
@@ -52,7 +59,9 @@ pub(super) struct View {
     scrolled: usize,
     /// Columns and rows that are scrolled out of view.
     moved: (usize, usize),
-    /// Whether a processor may take two columns, which makes it about square.
+    /// Job whose nodes stand out while it runs.
+    chosen: Option<JobId>,
+    /// Whether a processor may take two columns, which makes its picture about square.
     is_square: bool,
     /// Seconds per unit of the run's clock, if known.
     seconds: Option<f64>,
@@ -74,14 +83,17 @@ struct Pane {
     scale: usize,
 }
 
-/// Rectangle of a map that is drawn as one cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Content of a rectangle of a map that is drawn as one cell.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
     Blank,
     Label(char),
     /// More processors are free than any one job holds.
     Free,
-    /// No other job holds more processors, and there are not more free ones either.
+    /// Most nodes of the rectangle, which jobs share, are out of service.
+    Down,
+    /// No other job holds more processors of the rectangle, and there are not more free ones
+    /// either.
     Job(JobId),
 }
 
@@ -96,6 +108,7 @@ impl View {
             colours,
             scrolled: 0,
             moved: (0, 0),
+            chosen: None,
             is_square: false,
             seconds: None,
         }
@@ -129,9 +142,23 @@ impl View {
         self.scrolled = self.scrolled.min(last).saturating_add_signed(lines).min(last);
     }
 
-    /// Copies scroll positions.
+    /// Chooses the next or the previous running job, whose nodes then stand out.
+    ///
+    /// After the last job, no job is chosen.
+    pub(super) fn choose(&mut self, is_next: bool) {
+        let running = self.scene.running();
+        let found = match self.chosen {
+            Some(id) if is_next => running.range((Bound::Excluded(id), Bound::Unbounded)).next(),
+            Some(id) => running.range(..id).next_back(),
+            None if is_next => running.first_key_value(),
+            None => running.last_key_value(),
+        };
+        self.chosen = found.map(|(&id, _)| id);
+    }
+
+    /// Copies the scroll positions and the chosen job from another view.
     pub(super) fn scroll_like(&mut self, other: &View) {
-        (self.scrolled, self.moved) = (other.scrolled, other.moved);
+        (self.scrolled, self.moved, self.chosen) = (other.scrolled, other.moved, other.chosen);
     }
 
     pub(super) fn scene(&self) -> &Scene {
@@ -213,7 +240,15 @@ impl View {
         format!("node {}{on}", corner.join(","))
     }
 
-    /// Lines for the whole machine and a few jobs at this width.
+    /// Whether jobs share the nodes of the machine.
+    ///
+    /// Such a node is drawn in two columns: the letter of the job that holds most of it, and how
+    /// much of it is held.
+    fn is_shared(&self) -> bool {
+        self.scene.topologies().iter().any(|site| site.types().is_some())
+    }
+
+    /// Number of lines for showing the whole machine and a few jobs at the given width.
     pub(super) fn height(&self, width: usize) -> usize {
         let fits = |scale: &usize| self.panes(width, (1, *scale)).1.0 <= width;
         let scale = self.scales().find(fits).unwrap_or(1);
@@ -245,7 +280,7 @@ impl View {
             (panes, (across, down), is_beside, is_whole)
         };
         let mut drawn = seen(1, 1);
-        let rows = if self.colours { 2 } else { 1 };
+        let rows = if self.colours && !self.is_shared() { 2 } else { 1 };
         if !drawn.3 && height >= LOW {
             let smaller = self.scales().map(|scale| seen(rows, scale)).find(|drawn| drawn.3);
             drawn = smaller.unwrap_or_else(|| seen(rows, 1));
@@ -257,25 +292,26 @@ impl View {
         let kept = kept(is_beside);
         // If something is cut off, the last line of the page says so.
         let bottom = if is_whole { height } else { height.saturating_sub(1) };
-        let rows = bottom.saturating_sub(top + kept).min(down);
-        let machine = Rect { height: (top + rows) as u16, ..area };
+        let shown = bottom.saturating_sub(top + kept).min(down);
+        let machine = Rect { height: (top + shown) as u16, ..area };
         for pane in &panes {
             self.draw_pane(pane, top, machine, page);
         }
         if !is_whole {
             let more = if self.is_square { " · shift and arrows move" } else { "" };
             let note =
-                format!("cut off: {} × {rows} of {across} × {down}{more}", across.min(width));
+                format!("cut off: {} × {shown} of {across} × {down}{more}", across.min(width));
             put(page, area, 0, bottom, &note, self.style(Style::DIM));
         }
         if scale > 1 {
             let closer = if self.is_square { " · shift and arrows look closer" } else { "" };
-            let down = if self.colours { scale } else { 2 * scale };
-            let note = format!("one cell is {scale} × {down} processors{closer}");
+            let down = if rows == 2 { scale } else { 2 * scale };
+            let what = if self.is_shared() { "nodes" } else { "processors" };
+            let note = format!("one cell is {scale} × {down} {what}{closer}");
             put(page, area, 0, height, &note, self.style(Style::DIM));
         }
         let body = Rect { height: bottom as u16, ..area };
-        let (x, y) = if is_beside { (across + GAP, top) } else { (0, top + rows + 1) };
+        let (x, y) = if is_beside { (across + GAP, top) } else { (0, top + shown + 1) };
         for (row, (line, style)) in self.lists(bottom.saturating_sub(y)).iter().enumerate() {
             put(page, body, x, y + row, line, *style);
         }
@@ -318,16 +354,17 @@ impl View {
         let mut panes = Vec::new();
         let (mut x, mut y, mut below, mut across) = (0, 0, 0, 0);
         for (site, topology) in self.scene.topologies().iter().enumerate() {
-            let map = Map::new(topology, width);
+            let is_shared = topology.types().is_some();
+            let map = Map::new(topology, if is_shared { width / 2 } else { width });
             let (map_width, map_height) = map.size();
             let map_width = map_width.div_ceil(scale);
             let in_line = if scale > 1 { 2 * scale } else { rows };
             // A processor gets two columns only if there is still room for the lists beside the
             // map.
             let is_roomy = self.is_square && in_line == 1 && 2 * map_width + GAP + LISTS <= width;
-            let wide = if is_roomy { 2 } else { 1 };
+            let wide = if is_roomy || is_shared { 2 } else { 1 };
             let map_width = wide * map_width;
-            let pane_width = map_width.max(self.heading(site).chars().count());
+            let pane_width = map_width.max(self.heading(site, &[]).chars().count());
             if x > 0 && x + pane_width > width {
                 (x, y) = (0, below + 1);
             }
@@ -339,10 +376,11 @@ impl View {
         (panes, (across, below))
     }
 
-    fn heading(&self, site: usize) -> String {
+    /// Line above the map of a site; its length does not depend on what is held.
+    ///
+    /// `uses` is the use of each node, where jobs share nodes; without it nothing counts as held.
+    fn heading(&self, site: usize, uses: &[NodeUse]) -> String {
         let topology = &self.scene.topologies()[site];
-        let nodes = topology.grid().nodes();
-        let held = nodes - self.scene.free_on(site);
         let which = if self.scene.topologies().len() > 1 {
             format!("site {}: ", site + 1)
         } else {
@@ -350,27 +388,52 @@ impl View {
         };
         // Pad to a constant width, so that the layout does not change with the number of held
         // nodes.
+        if let Some(types) = topology.types() {
+            let kinds =
+                [(0, "cores", 1), (2, "GPUs", WHOLE_SHARE), (1, "MiB", 1), (3, "of `other`", 1)];
+            let totals = types.totals();
+            let kinds = kinds.into_iter().filter(|(at, ..)| totals[*at] > 0);
+            let words = kinds.map(|(at, name, unit)| {
+                let held: u64 = uses.iter().map(|used| used.held[at]).sum();
+                let all = totals[at];
+                let percent = 100.0 * held as f64 / (all as f64 * f64::from(unit));
+                format!("{percent:>3.0} % of {all} {name}")
+            });
+            return format!("{which}{topology}, {} held", words.collect::<Vec<_>>().join(", "));
+        }
+        let nodes = topology.grid().nodes();
+        let held = nodes - self.scene.free_on(site);
         format!("{which}{topology}, {held:>width$} held", width = nodes.to_string().len())
     }
 
     fn draw_pane(&self, pane: &Pane, top: usize, area: Rect, page: &mut Canvas) {
         let bold = self.style(Style::BOLD);
-        put(page, area, pane.x, top + pane.y, &self.heading(pane.site), bold);
+        let mut uses = self.scene.node_uses(pane.site);
+        let heading = self.heading(pane.site, uses.as_deref().unwrap_or_default());
+        put(page, area, pane.x, top + pane.y, &heading, bold);
         let (width, height) = pane.map.size();
         let first = top + pane.y + 1;
         let Pane { wide, rows, scale, .. } = *pane;
         let (passed_x, passed_y) = if scale > 1 { (0, 0) } else { self.moved };
         // Height of a cell in rows of the map.
         let high = if scale > 1 && rows == 1 { 2 * scale } else { scale };
+        if let (Some(uses), Some((id, held))) = (&mut uses, self.chosen())
+            && held.site == pane.site
+        {
+            let nodes = held.placement.nodes(self.scene.topologies()[pane.site].grid());
+            nodes.iter().for_each(|&node| uses[node as usize].most = Some(id));
+        }
         let (columns, lines) = (width.div_ceil(scale) * wide, height.div_ceil(high * rows));
         for y in 0..lines.min(usize::from(area.height).saturating_sub(first)) {
             for x in 0..columns.min(usize::from(area.width).saturating_sub(pane.x)) {
-                let of = |row: usize| {
-                    let corner = (x / wide * scale + passed_x, row * high + passed_y);
-                    self.seen(pane, corner, (scale, high))
-                };
-                let cell = match rows {
-                    1 => self.whole(pane, of(y), x),
+                let corner = |row: usize| (x / wide * scale + passed_x, row * high + passed_y);
+                let of = |row: usize| self.seen(pane, corner(row), (scale, high), uses.as_deref());
+                let cell = match (rows, &uses) {
+                    (_, Some(uses)) if x % wide == 1 => {
+                        let fill = View::fill(pane, corner(y), (scale, high), uses);
+                        fill.map(|fill| (fill, self.fill_style(of(y))))
+                    }
+                    (1, _) => self.whole(pane, of(y), x),
                     _ => self.halves(of(2 * y), of(2 * y + 1)),
                 };
                 let Some((character, style)) = cell else { continue };
@@ -389,13 +452,28 @@ impl View {
         1..=if is_large { 64 } else { 1 }
     }
 
-    fn seen(&self, pane: &Pane, (x, y): (usize, usize), (wide, high): (usize, usize)) -> Seen {
-        let mut counts: BTreeMap<Option<JobId>, usize> = BTreeMap::new();
+    /// Content of a rectangle of a map, given by its corner and size.
+    ///
+    /// `uses` is the use of each node, where jobs share nodes.
+    fn seen(
+        &self,
+        pane: &Pane,
+        (x, y): (usize, usize),
+        (wide, high): (usize, usize),
+        uses: Option<&[NodeUse]>,
+    ) -> Seen {
+        let mut counts: BTreeMap<Seen, usize> = BTreeMap::new();
         for row in y..y + high {
             for column in x..x + wide {
                 match pane.map.cell(column, row) {
                     Cell::Node(node) => {
-                        *counts.entry(self.scene.owner(pane.site, node)).or_default() += 1;
+                        let owner = match uses {
+                            Some(uses) => uses[node as usize].most,
+                            None => self.scene.owner(pane.site, node),
+                        };
+                        let is_down = || uses.is_some() && self.scene.is_down(pane.site, node);
+                        let free = || if is_down() { Seen::Down } else { Seen::Free };
+                        *counts.entry(owner.map_or_else(free, Seen::Job)).or_default() += 1;
                     }
                     Cell::Label(label) => return Seen::Label(label),
                     Cell::Blank => {}
@@ -403,29 +481,59 @@ impl View {
             }
         }
         let most = counts.into_iter().max_by_key(|(_, count)| *count);
-        most.map_or(Seen::Blank, |(owner, _)| owner.map_or(Seen::Free, Seen::Job))
+        most.map_or(Seen::Blank, |(seen, _)| seen)
+    }
+
+    /// Mark for how much of the nodes in a rectangle of a map is held; `None` if nothing is.
+    fn fill(
+        pane: &Pane,
+        (x, y): (usize, usize),
+        (wide, high): (usize, usize),
+        uses: &[NodeUse],
+    ) -> Option<char> {
+        let places = (y..y + high).flat_map(|row| (x..x + wide).map(move |column| (column, row)));
+        let shares = places.filter_map(|(column, row)| match pane.map.cell(column, row) {
+            Cell::Node(node) => Some(uses[node as usize].share),
+            Cell::Label(_) | Cell::Blank => None,
+        });
+        let (sum, nodes) = shares.fold((0.0, 0), |(sum, nodes), share| (sum + share, nodes + 1));
+        let mean = sum / f64::from(nodes.max(1));
+        let eighths = if mean < 1.0 { ((8.0 * mean).ceil() as usize).min(7) } else { 8 };
+        FILLS.get(eighths.checked_sub(1)?).copied()
     }
 
     /// Character and style of one cell.
     fn whole(&self, pane: &Pane, cell: Seen, x: usize) -> Option<(char, Style)> {
         match cell {
+            Seen::Job(id) if self.stands_back(id) => Some(('-', self.style(Style::DIM))),
             Seen::Job(id) => {
                 let letter = self.letter(id);
                 Some((letter, self.colour(letter)))
             }
             Seen::Free => Some(('.', self.style(Style::DIM))),
+            Seen::Down => Some(('x', self.style(Style::DIM))),
             Seen::Label(_) if !x.is_multiple_of(pane.wide) => None,
             Seen::Label(label) => Some((label, self.style(Style::DIM))),
             Seen::Blank => None,
         }
     }
 
-    /// Half block with two colours, for two cells one above the other.
+    /// Style of the mark beside a letter: the colour of the job.
+    fn fill_style(&self, cell: Seen) -> Style {
+        let foreground = match cell {
+            Seen::Job(id) if !self.stands_back(id) => self.colour(self.letter(id)).background,
+            _ => None,
+        };
+        Style { foreground, ..Style::PLAIN }
+    }
+
+    /// Half-block character and two colours for two cells of a map, one above the other.
     fn halves(&self, upper: Seen, lower: Seen) -> Option<(char, Style)> {
         let colour = |cell: Seen| match cell {
             Seen::Free => Some(FREE),
+            Seen::Job(id) if self.stands_back(id) => Some(OTHER),
             Seen::Job(id) => self.colour(self.letter(id)).background,
-            Seen::Label(_) | Seen::Blank => None,
+            Seen::Down | Seen::Label(_) | Seen::Blank => None,
         };
         if let (Seen::Label(label), _) | (_, Seen::Label(label)) = (upper, lower) {
             return Some((label, self.style(Style::DIM)));
@@ -483,6 +591,16 @@ impl View {
         list
     }
 
+    /// The chosen job, if it runs.
+    fn chosen(&self) -> Option<(JobId, &Held)> {
+        self.chosen.and_then(|id| Some((id, self.scene.running().get(&id)?)))
+    }
+
+    /// Whether another running job is chosen.
+    fn stands_back(&self, id: JobId) -> bool {
+        self.chosen().is_some_and(|(chosen, _)| chosen != id)
+    }
+
     fn letter(&self, id: JobId) -> char {
         self.letter_of.get(&id).copied().unwrap_or('?')
     }
@@ -509,8 +627,7 @@ fn number(id: JobId, number: u64) -> u64 {
 
 /// Cut to the width of its column.
 fn request(request: &Request) -> String {
-    let text = request.to_string();
-    if text.len() <= 8 { text } else { format!("{}…", &text[..7]) }
+    fitted(&request.to_string(), 8)
 }
 
 /// At most three decimals, enough to see the clock advance.

@@ -1,6 +1,7 @@
 use meshwork::job::Job;
-use meshwork::machine::{Block, Placement};
+use meshwork::machine::{Block, NodePart, PartAmounts, Parts, Placement};
 use meshwork::topology::Topology;
+use meshwork::topology::types::{NodeType, NodeTypes};
 
 use super::*;
 
@@ -219,4 +220,87 @@ fn long_lists_say_how_many_more_there_are() {
     let shown = page.iter().filter(|line| line.contains(" 6x4 ")).count();
     assert!(more.ends_with(&format!("and {} more", 38 - shown)), "{page:#?}");
     assert!(page[19].contains("B      2"), "what runs has room too: {page:#?}");
+}
+
+/// The view of four shared nodes of eight cores and two GPUs, which two jobs use in part.
+fn shared() -> View {
+    let kind = NodeType {
+        name: "a".to_owned(),
+        cpu: 8,
+        mem: 100,
+        gpu: 2,
+        islands: 1,
+        ..NodeType::default()
+    };
+    let part = |node, cores, mem, gpus: &[(u32, u32)]| {
+        let amounts = PartAmounts { cores: vec![cores], mem, other: 0, gpus: gpus.to_vec() };
+        NodePart::new(node, 1, &amounts, &kind)
+    };
+    let on = |nodes: Block, parts: Vec<NodePart>, cores| {
+        let parts = Some(Box::new(Parts { parts, cores }));
+        EventKind::Started { site: 0, placement: Placement { parts, ..nodes.into() } }
+    };
+    let two = on(
+        Block { base: 0, sides: [2].as_slice().into() },
+        vec![part(0, 2, 0, &[(0, 1000)]), part(1, 8, 0, &[])],
+        10,
+    );
+    let one =
+        on(Block { base: 0, sides: [1].as_slice().into() }, vec![part(0, 1, 70, &[(1, 500)])], 1);
+    let types = NodeTypes::new(vec![kind.clone()], vec![0; 4]);
+    let topology = Topology::flat(4).unwrap().with_types(types);
+    let mut view = View::new("shared".to_owned(), Scene::new(vec![topology]), false);
+    for happening in [
+        happening(0.0, 0, EventKind::Arrived(job(1, &[1]))),
+        happening(0.0, 0, two),
+        happening(1.0, 1, EventKind::Arrived(job(2, &[1]))),
+        happening(1.0, 1, one),
+        happening(2.0, u64::MAX, EventKind::Down { site: 0, node: 3 }),
+    ] {
+        view.apply(&happening);
+    }
+    view
+}
+
+#[test]
+fn a_shared_node_has_the_letter_of_its_largest_job_and_how_much_is_held() {
+    // On the first node the first job has half of the GPUs, and the second one 70 % of the memory.
+    let page = drawn(&shared(), 140, 14);
+    assert_eq!(
+        page[5..7],
+        [
+            "flat machine of 4 processors,  34 % of 32 cores,  19 % of 8 GPUs,  18 % of 400 MiB held   waiting 0",
+            "0   B▆A█. x",
+        ]
+    );
+}
+
+#[test]
+fn the_nodes_of_the_chosen_job_stand_out() {
+    let nodes = |view: &View| drawn(view, 140, 14)[6].clone();
+    let mut view = shared();
+    view.choose(true);
+    assert_eq!(nodes(&view), "0   A▆A█. x");
+    view.choose(true);
+    assert_eq!(nodes(&view), "0   B▆-█. x");
+    view.choose(false);
+    assert_eq!(nodes(&view), "0   A▆A█. x");
+    view.apply(&happening(3.0, 0, EventKind::Finished));
+    assert_eq!(nodes(&view), "0   B▆. . x", "a job that has ended is no longer chosen");
+    view.choose(true);
+    view.choose(true);
+    assert_eq!(nodes(&view), "0   B▆. . x", "after the last job, none is chosen");
+}
+
+#[test]
+fn a_machine_of_many_shared_nodes_is_drawn_smaller() {
+    let types = NodeTypes::new(
+        vec![NodeType { cpu: 1, islands: 1, ..NodeType::default() }],
+        vec![0; 90_000],
+    );
+    let topology = Topology::mesh(&[300, 300]).unwrap().with_types(types);
+    let view = View::new(String::new(), Scene::new(vec![topology]), true);
+    let page = drawn(&view, 120, 40);
+    assert_eq!(page[39], "one cell is 6 × 12 nodes");
+    assert!(page[6].starts_with(&". ".repeat(50)[..99]), "{page:#?}");
 }
