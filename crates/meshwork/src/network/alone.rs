@@ -28,9 +28,7 @@ pub(super) static PARAMS: &[Param] = &[
     wormhole::GLOBAL_LATENCY,
 ];
 
-/// The packet model of each site, and the parameters of the jobs' messages.
-///
-/// Both serve to simulate a job that is alone in the network.
+/// Simulates a job as if it were alone in the network.
 pub(super) struct Alone {
     sites: Vec<(Lone, Grid)>,
     messaging: Messaging,
@@ -38,12 +36,9 @@ pub(super) struct Alone {
 }
 
 /// Estimated time and message statistics of a job that has the network to itself.
-///
-/// In the estimate, a packet waits only for earlier packets from its own node.
 pub(super) struct Estimate {
     /// Cycles from the job's start to the arrival of its last message.
     pub(super) time: f64,
-    /// Message statistics of the job.
     pub(super) messages: Messages,
 }
 
@@ -75,7 +70,6 @@ impl Alone {
         })
     }
 
-    /// The packet model of each site.
     pub(super) fn lone(&self) -> impl Iterator<Item = &Lone> {
         self.sites.iter().map(|(lone, _)| lone)
     }

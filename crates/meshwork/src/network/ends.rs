@@ -4,7 +4,7 @@ use crate::job::Time;
 
 /// The end of a running job, as an entry of [`Ends`]. It may carry further data of a network model.
 pub(crate) trait Ending: Copy + PartialEq {
-    /// Key by which end times are ordered: the time, then a number (for a job, its arrival index).
+    /// End time, and a number that breaks ties (for a job, its arrival index).
     fn order(&self) -> (Time, u64);
 
     #[inline(always)]
@@ -42,9 +42,7 @@ impl<E> Default for Ends<E> {
 }
 
 impl<E: Ending> Ends<E> {
-    /// Index in `later` of the chunk to which an end time belongs.
-    ///
-    /// `None` if it belongs to the chunk `soonest`, which has the earliest end times.
+    /// Index in `later` of the chunk to which an end time belongs; `None` for `soonest`.
     #[inline]
     fn later_chunk(&self, end: &E) -> Option<usize> {
         // On most machines the soonest chunk is the only one.
@@ -71,7 +69,6 @@ impl<E: Ending> Ends<E> {
         }
     }
 
-    /// Removes an end if it is present.
     #[inline]
     pub(crate) fn remove(&mut self, end: &E) {
         let Some(at) = self.later_chunk(end) else {
@@ -90,7 +87,6 @@ impl<E: Ending> Ends<E> {
         self.soonest.last()
     }
 
-    /// Removes and returns the end of the job that ends first.
     #[inline(always)]
     pub(crate) fn take_first(&mut self) -> Option<E> {
         let first = self.soonest.pop();
@@ -115,7 +111,6 @@ impl<E: Ending> Ends<E> {
     }
 }
 
-/// Whether an end time of a job comes before all end times that are stored in a chunk.
 #[inline(always)]
 fn is_before_all<E: Ending>(end: &E, chunk: &[E]) -> bool {
     chunk.last().is_some_and(|soonest| end.is_before(soonest))

@@ -143,8 +143,6 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the network `ideal` with a list of jobs that is searched for the next one to
-        /// finish.
         #[test]
         fn the_heap_agrees_with_a_list(ops in prop::collection::vec(ops(), 1..80)) {
             let nowhere = Placement::default();

@@ -8,7 +8,6 @@ use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node};
 
-/// Parameter for the communication pattern.
 pub(super) const PATTERN: Param = Param {
     name: "pattern",
     kind: Kind::Component(&pattern::FAMILY),
@@ -16,7 +15,6 @@ pub(super) const PATTERN: Param = Param {
     help: "which process of a job sends to which",
 };
 
-/// Parameter for the number of messages of a job in each round.
 pub(super) const NUM_MESSAGES: Param = Param {
     name: "num_messages",
     kind: Kind::Integer(1, 1 << 32),
@@ -24,7 +22,6 @@ pub(super) const NUM_MESSAGES: Param = Param {
     help: "messages of each job, of which senders take turns",
 };
 
-/// Parameter that says whether each job has `num_messages` messages or `num_messages` is a mean.
 pub(super) const QUOTA: Param = Param {
     name: "quota",
     kind: QUOTAS.kind(),
@@ -32,7 +29,6 @@ pub(super) const QUOTA: Param = Param {
     help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
 };
 
-/// Parameter for the number of rounds of messages.
 pub(super) const ITERATIONS: Param = Param {
     name: "iterations",
     kind: Kind::Integer(1, 1 << 32),
@@ -40,7 +36,6 @@ pub(super) const ITERATIONS: Param = Param {
     help: "how often a job sends its messages",
 };
 
-/// Parameter for the cycles that a process computes between two messages.
 pub(super) const THINK_TIME: Param = Param {
     name: "think_time",
     kind: Kind::Integer(0, 1 << 40),
@@ -48,7 +43,6 @@ pub(super) const THINK_TIME: Param = Param {
     help: "cycles that a process computes between two messages",
 };
 
-/// Parameter that says when a process continues with its next message.
 pub(super) const SEND: Param = Param {
     name: "send",
     kind: NEXT_SENDS.kind(),
@@ -56,7 +50,6 @@ pub(super) const SEND: Param = Param {
     help: "whether a process goes on to its next message when one has left it, or when it has arrived",
 };
 
-/// Parameter for the order in which a process sends to several other processes.
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
     kind: DESTINATION_ORDERS.kind(),
@@ -198,7 +191,6 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Processes that send at least one message, in ascending order.
     pub(super) fn senders(&self) -> &[u32] {
         &self.senders
     }

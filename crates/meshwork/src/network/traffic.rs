@@ -190,9 +190,7 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     serves: |_| Ok(()),
 };
 
-/// The grid of a machine whose links join neighbours in the grid.
-///
-/// For any other machine, an error of one sentence.
+/// The grid of a machine whose links join neighbours in the grid, or an error of one sentence.
 fn on_a_grid<'a>(pattern: &str, machine: &'a Topology) -> Result<&'a Grid, String> {
     if machine.wiring().is_grid() {
         return Ok(machine.grid());
@@ -365,9 +363,7 @@ struct Seen {
 }
 
 impl OpenLoop<'_> {
-    /// Number of cycles from one packet of a node to its next packet, drawn at random.
-    ///
-    /// The distribution is geometric, because each cycle has the same probability of a new packet.
+    /// Cycles from one packet of a node to its next, geometrically distributed.
     fn gap(&mut self, node: Node) -> Cycle {
         let unit = self.nodes[node as usize].rng.unit();
         1 + (libm::log(unit) / self.log_of_none) as Cycle

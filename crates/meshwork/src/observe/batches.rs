@@ -93,7 +93,6 @@ impl Batches {
         Batches { metrics, further, doubled: 0, batches: Vec::new(), waiting: 0 }
     }
 
-    /// Number of jobs in a batch.
     pub(super) fn jobs(&self) -> u64 {
         1 << self.doubled
     }
@@ -123,9 +122,7 @@ impl Batches {
         &mut self.batch(id, false).sums.ratios
     }
 
-    /// Counts a finished job. Returns the sums of its batch, to which the job is then added.
-    ///
-    /// They are the numerator and denominator of each metric.
+    /// Counts a finished job, and returns the sums of its batch, to which the caller adds the job.
     #[inline(always)]
     pub(super) fn measured(&mut self, id: JobId) -> &mut [Ratio] {
         let batch = self.batch(id, false);
@@ -133,9 +130,7 @@ impl Batches {
         &mut batch.sums.ratios
     }
 
-    /// Sums of the batch of the last arrival, to which elapsed time is added.
-    ///
-    /// `None` before the first arrival.
+    /// Sums of the batch of the last arrival, to which elapsed time is added; `None` before it.
     #[inline(always)]
     pub(super) fn of_time(&mut self) -> Option<&mut Sums> {
         self.batches.last_mut().map(|batch| &mut batch.sums)

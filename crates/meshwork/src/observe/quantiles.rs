@@ -129,7 +129,6 @@ mod tests {
 
     use super::*;
 
-    /// Reference version of a quantile, which sorts all values.
     fn by_sorting(values: &[f64], share: f64) -> Option<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);

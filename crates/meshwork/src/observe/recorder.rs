@@ -37,7 +37,6 @@ type Classes<K> = BTreeMap<K, Class>;
 
 #[derive(Clone, Debug)]
 struct Class {
-    /// Number of finished jobs of the class.
     jobs: u64,
     /// Sums of numerator and denominator of each metric, over the jobs of the class.
     ratios: Vec<Ratio>,
@@ -45,13 +44,10 @@ struct Class {
     values: Vec<Quantiles>,
 }
 
-/// Maximum number of values stored individually in each class of jobs. It is small because there
-/// may be thousands of classes, such as one for each user.
+/// Maximum number of values stored for each class of jobs; there may be thousands of classes.
 const MAX_EXACT_OF_CLASS: usize = 1 << 16;
 
-/// Minimum number of values in a batch that are expected to exceed a quantile.
-///
-/// If fewer are expected, the quantile is not measured by batch.
+/// A batch has a quantile only if at least this many of its values are expected to exceed it.
 const FEWEST_BEYOND: f64 = 10.0;
 
 /// Observer that measures a run: see [`Window`].
@@ -67,57 +63,38 @@ const FEWEST_BEYOND: f64 = 10.0;
 pub struct Recorder {
     window: Window,
     metrics: Vec<&'static MetricEntry>,
-    /// Whether some metric uses integrals over time. If so, all state variables and the functions
-    /// in `further` are integrated.
+    /// Whether some metric uses integrals over time; if so, all state variables are integrated.
     sums_over_time: bool,
     further: Vec<fn(&MachineState) -> f64>,
     /// Indices at which the numerator and the denominator of each metric are stored.
     readings: Vec<Reading>,
-    /// Metrics of [`Measure::Net`]: index of the metric, integrand, and function for a run's wasted
-    /// time.
+    /// Metric, integrand, and function for the wasted time of a run.
     net: Vec<(usize, Integrand, fn(&Running) -> f64)>,
-    /// Metrics of [`Measure::Rate`]: index of the metric, and what a finished job adds to its
-    /// numerator.
+    /// Metric, and what a finished job adds to its numerator.
     rates: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means, over the finished jobs, of a quantity such as the wait.
     means: Vec<(usize, Quantity)>,
-    /// Metrics that are means, over the finished jobs, of a function of the job.
     per_job: Vec<(usize, fn(&Running, Time, &Rules) -> f64, Rules)>,
-    /// Metrics that are ratios of two sums over the finished jobs.
     per_ratio: Vec<(usize, fn(&Running, Time, &Rules) -> (f64, f64), Rules)>,
-    /// Metrics that are means, over the finished jobs, of a function made for the run.
     mean_by: Vec<(usize, JobValue)>,
-    /// Metrics that are means of the time for which the finished jobs waited for one reason.
     per_wait: Vec<(usize, Cause)>,
     /// Time that each job in the system has waited for each reason, if measured.
     waits: BTreeMap<JobId, [f64; Cause::ALL.len()]>,
-    /// Metrics that are means over the messages of the finished jobs.
     per_message: Vec<(usize, fn(&Messages) -> f64)>,
-    /// Metrics that are means, over the started jobs, of a function of the job.
     per_start: Vec<(usize, fn(&Running) -> f64)>,
-    /// Metrics that are means, over arrivals, of the number of waiting jobs.
     per_arrival: Vec<usize>,
-    /// Metrics of [`Measure::PerEvent`]: index, and function that returns a numerator and a
-    /// denominator. Their values at each start and end of a job are summed.
+    /// Metric, and numerator and denominator that are evaluated at each start and end of a job.
     per_event: Vec<(usize, fn(&MachineState) -> (f64, f64))>,
-    /// Indices of the metrics of mean power.
     power: Vec<usize>,
-    /// Whether energy is summed up, which is so if some metric depends on it.
+    /// Whether some metric depends on energy.
     sums_energy: bool,
-    /// Whether a finished job is added only to sums, not to classes of jobs or to quantiles.
-    ///
-    /// This is the usual case.
+    /// Whether finished jobs are added only to sums, not to classes or quantiles: the usual case.
     is_plain: bool,
-    /// State of the machine in the last reported time span, but with the present number of held
-    /// processors. It is kept up to date only if metrics are evaluated at events.
+    /// Last reported state, with the present held processors; kept up to date only for `per_event`.
     state: MachineState,
     waiting: u64,
-    /// Quantities of which a quantile is measured, each with its values and the jobs that have
-    /// them.
-    ///
-    /// Values and jobs are in the same order.
+    /// Quantities with their values and the jobs that have them, in equal order.
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
-    /// Metrics that are Jain's index of the users' means of a quantity: index, quantity, and sums.
+    /// Metric, quantity, and sums.
     evenness: Vec<(usize, Quantity, Evenness)>,
     /// Metrics that are means of a function of each finished job's lateness. Lateness is known only
     /// after the run, so `judged` lists the finished jobs if there are such metrics.
@@ -435,8 +412,7 @@ impl Recorder {
         }
     }
 
-    /// Measures a finished job in a run that has classes of jobs, quantiles or other costly
-    /// metrics.
+    /// Slow path of `measure_job`, for classes of jobs, quantiles and other costly metrics.
     fn measure_in_classes(&mut self, now: Time, job: &Running) {
         let mut quantities: SmallVec<[f64; 4]> = SmallVec::new();
         for (quantity, values, ids) in &mut self.quantiles {
@@ -551,9 +527,8 @@ impl Recorder {
         }
     }
 
-    /// Subtracts the wasted part of one run of a job from the metrics of [`Measure::Net`].
-    ///
-    /// The run must have ended or been interrupted.
+    /// Subtracts the wasted part of an ended or interrupted run from the metrics of
+    /// [`Measure::Net`].
     fn take_from_net(&mut self, job: &Running) {
         let Some(sums) = self.batches.of_time() else { return };
         for &(i, _, in_vain) in &self.net {
@@ -572,8 +547,7 @@ impl Recorder {
         }
     }
 
-    /// Evaluates the metrics of [`Measure::PerEvent`] after a start or an end of a job. Adds the
-    /// ratios to the batch of the job.
+    /// Adds the metrics of [`Measure::PerEvent`] to the batch of a job that started or ended.
     #[inline(always)]
     fn look_at_events(&mut self, id: JobId) {
         for &(i, share) in &self.per_event {

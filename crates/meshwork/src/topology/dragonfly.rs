@@ -80,9 +80,7 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// Port through which a router reaches another router of its group.
-    ///
-    /// The two routers are given by their indices within the group.
+    /// Port from a router to another of its group, both given by their index within the group.
     fn local_port(from: u32, to: u32) -> u16 {
         (if to < from { to } else { to - 1 }) as u16
     }

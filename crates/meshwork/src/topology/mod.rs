@@ -222,13 +222,11 @@ pub struct Tiers {
 pub struct Topology {
     wiring: Wiring,
     grid: Grid,
-    /// Description of the topology in words, including all parameters except those in `types` and
-    /// `parts`.
+    /// Description in words, including all parameters except those in `types` and `parts`.
     text: String,
     tiers: Option<Tiers>,
     wires: Option<Arc<dyn Wires>>,
-    /// The table of a study from which the topology was read; `None` if it was not read from a
-    /// study.
+    /// The table of a study from which the topology was read, if it was.
     table: Option<Arc<Table>>,
     /// Types of the nodes, if jobs share nodes.
     types: Option<Arc<types::NodeTypes>>,
@@ -332,8 +330,7 @@ impl Topology {
         })
     }
 
-    /// Creates a grid with its links. Its description is `text` or, if that is `None`, made of its
-    /// sides.
+    /// Creates a grid with its links, described by `text` or else by its sides.
     fn gridded(
         wiring: Wiring,
         sides: &[u32],
@@ -491,8 +488,7 @@ impl Topology {
         self.types.as_ref()
     }
 
-    /// Reads the topology from the table that describes a site in a study. The topology keeps a
-    /// copy of the table.
+    /// Reads the topology from a site of a study, and keeps a copy of its table.
     pub(crate) fn read(entry: &TopologyEntry, site: &Params) -> Result<Topology, Problem> {
         let is_own = |key: &str| {
             key == "topology" || entry.about.params.iter().any(|param| param.name == key)
@@ -502,9 +498,7 @@ impl Topology {
         Ok(Topology { table: Some(Arc::new(table)), ..(entry.build)(site)? })
     }
 
-    /// The topology with one more key in the table from which it was read.
-    ///
-    /// A topology that was not read from a table stays unchanged.
+    /// Adds a key to the table from which the topology was read, if it was read from one.
     pub(crate) fn described_also(mut self, key: &str, value: toml::Value) -> Topology {
         if let Some(table) = &mut self.table {
             Arc::make_mut(table).insert(key.to_owned(), value);
@@ -632,7 +626,6 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-/// The parameter for the sides of a grid.
 const SIDES: Param = Param {
     name: "dims",
     kind: Kind::Integers(1, MAX_NODES as u64),
@@ -640,7 +633,6 @@ const SIDES: Param = Param {
     help: "the sides, dimension 0 first",
 };
 
-/// The parameter for the number of processors per node, for machines whose nodes can have several.
 const PROCESSORS: Param = Param {
     name: "processors_per_node",
     kind: Kind::Integer(1, MAX_NODES as u64),

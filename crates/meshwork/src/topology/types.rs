@@ -118,10 +118,7 @@ impl NodeType {
         self.lack(piece) == 0
     }
 
-    /// How much an idle node of this type lacks to hold a piece; 0 if it can hold the piece.
-    ///
-    /// For each resource, what is missing is counted in thousandths of the requested amount. The
-    /// results are added up.
+    /// Missing resources for a piece, in thousandths of the requested amounts; 0 if it can be held.
     fn lack(&self, piece: &Piece) -> u64 {
         let asked = [
             (piece.cpu, self.cpu),

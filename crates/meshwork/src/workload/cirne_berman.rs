@@ -352,10 +352,6 @@ mod tests {
         assert!((0.02..0.1).contains(&at_request), "{at_request}");
     }
 
-    /// Compares drawn jobs with the log from which the default parameters come.
-    ///
-    /// The comparison covers the shares of jobs by size, the mean time between arrivals, and the
-    /// arrivals by hour.
     #[test]
     fn the_defaults_are_those_of_the_log() {
         let jobs = built("jobs = 100000", 338).unwrap();

@@ -234,7 +234,6 @@ impl Described {
         Described { largest, p_largest, gaps: law(gap), run_times: law(run) }
     }
 
-    /// Reads a class of sizes that a study gives.
     fn read(class: &Params) -> Result<Described, Problem> {
         let law = |of: &str| {
             let [mean, cv, third] =
@@ -307,10 +306,7 @@ mod tests {
         Ok(jobs.collect())
     }
 
-    /// Checks that each class has the measured moments of times between arrivals and of run times.
-    ///
-    /// The means may differ by four standard errors. In classes with many jobs, the other moments
-    /// may differ by a few percent.
+    /// Means may differ by four standard errors; with many jobs, other moments by a few percent.
     #[test]
     fn every_class_has_the_moments_that_were_measured() {
         let jobs = built("jobs = 600000", 338).unwrap();

@@ -184,9 +184,7 @@ const INTERACTIVE: Class = Class {
 const FITTED_SIZE: f64 = 7.0;
 
 impl Class {
-    /// Returns this class of jobs with the values that a study gives in place of fitted ones.
-    ///
-    /// Sizes are scaled to a machine of `processors` processors.
+    /// Applies the values of a study, and scales sizes to a machine of `processors` processors.
     fn fitted(&self, params: &Params, processors: u32) -> Result<Class, Problem> {
         let own = |key: &str, fit: f64| params.get_number(key).unwrap_or(fit);
         let sizes = &self.sizes;

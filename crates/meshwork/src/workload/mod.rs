@@ -141,7 +141,6 @@ impl WorkloadContext<'_> {
         largest
     }
 
-    /// Topology of each site.
     pub(crate) fn topologies(&self) -> Vec<Topology> {
         self.sites.iter().map(|(topology, _)| topology.clone()).collect()
     }

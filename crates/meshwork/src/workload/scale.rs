@@ -14,7 +14,6 @@ use crate::rng::Stream;
 use super::held::Held;
 use super::{Submissions, WorkloadContext, WorkloadError};
 
-/// Parameters of the table `scale` of a workload.
 pub(super) const PARAMS: &[Param] = &[
     Param {
         name: "load",
@@ -39,10 +38,7 @@ pub(super) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Method by which a given load is reached.
-///
-/// Times between arrivals, run times or sizes of jobs are changed, or else jobs or whole users are
-/// repeated.
+/// Property by which a given load is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Interarrival,
@@ -62,7 +58,6 @@ static METHODS: Words<Method, 5> = Words::new([
 
 const DAY: f64 = 86_400.0;
 
-/// Whether the requested scaling needs the owners of jobs.
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     params.meaning("by", &METHODS) == Method::Users
 }
@@ -288,8 +283,6 @@ impl Scaling {
 }
 
 /// Indices of the jobs of each user. A job without a user is a group of its own.
-///
-/// An error names the parameter that needs users: `key` in the table `path`.
 pub(super) fn by_user(
     path: &str,
     key: &str,

@@ -220,7 +220,6 @@ mod tests {
         mix.iter().filter(|(shape, _)| of(shape)).map(|(_, weight)| weight).sum::<f64>() / total
     }
 
-    /// Checks known properties of RFold's generator, on the machine of its paper.
     #[test]
     fn the_mix_of_rfold_has_its_sizes_and_kinds() {
         let mix = rfold(4096);

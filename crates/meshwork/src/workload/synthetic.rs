@@ -8,7 +8,6 @@ use super::distribution::runtimes::exponential;
 use super::distribution::{RUNTIMES, Runtime, SIZES, Sizes};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-/// Parameter for the arrival rate, given as an offered load.
 pub(super) const LOAD: Param = Param {
     name: "load",
     kind: Kind::Number(Range::Positive),
@@ -17,7 +16,6 @@ pub(super) const LOAD: Param = Param {
              work",
 };
 
-/// Parameter for the arrival rate, given directly as jobs per unit of time.
 pub(super) const ARRIVAL_RATE: Param = Param {
     name: "arrival_rate",
     kind: Kind::Number(Range::Positive),
@@ -25,7 +23,6 @@ pub(super) const ARRIVAL_RATE: Param = Param {
     help: "jobs that arrive in a unit of time, on average",
 };
 
-/// Parameter for the arrival rate, given as the mean time between arrivals.
 pub(super) const MEAN_INTERARRIVAL: Param = Param {
     name: "mean_interarrival",
     kind: Kind::Number(Range::Positive),
@@ -33,7 +30,6 @@ pub(super) const MEAN_INTERARRIVAL: Param = Param {
     help: "time from one arrival to the next, on average",
 };
 
-/// Parameter for the distribution of run times.
 pub(super) const RUN_TIMES: Param = Param {
     name: "runtimes",
     kind: Kind::Component(&RUNTIMES),
@@ -41,7 +37,6 @@ pub(super) const RUN_TIMES: Param = Param {
     help: "the distribution of run times",
 };
 
-/// Parameter that says whether run times are drawn directly or computed from drawn work.
 pub(super) const DEMAND: Param = Param {
     name: "demand",
     kind: DEMANDS.kind(),
@@ -117,10 +112,7 @@ pub(super) struct Synthetic<R> {
     mean_gap: f64,
     requests: R,
     runtimes: Runtime,
-    /// Mean number of requested processors; a drawn amount of work is divided by it to give a run
-    /// time.
-    ///
-    /// `None` if run times are drawn.
+    /// Mean number of processors, by which drawn work is divided; `None` if run times are drawn.
     spread_over: Option<f64>,
     arrivals: Stream,
     runtime_stream: Stream,
@@ -129,9 +121,7 @@ pub(super) struct Synthetic<R> {
 }
 
 impl<R: Requests> Synthetic<R> {
-    /// Creates an iterator of jobs whose sizes come from `requests`.
-    ///
-    /// Arrivals and run times follow the parameters.
+    /// `requests` gives sizes; arrivals and run times follow the parameters.
     pub(super) fn new(
         params: &Params,
         setting: &WorkloadContext<'_>,
@@ -156,10 +146,7 @@ pub(super) fn stream(setting: &WorkloadContext<'_>, name: &str) -> Stream {
     Stream::new(setting.seed, setting.replication, name)
 }
 
-/// Mean time between arrivals at which jobs bring the requested load.
-///
-/// `work` is the mean work of a job. It is the mean number of processors times the mean run time,
-/// also if work is drawn instead of run times.
+/// Mean time between arrivals for the requested load, where `work` is the mean work of a job.
 pub(super) fn mean_gap(
     params: &Params,
     setting: &WorkloadContext<'_>,

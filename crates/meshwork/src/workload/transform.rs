@@ -96,7 +96,6 @@ pub(super) const PARAMS: &[Param] = &[
     SHAPE,
 ];
 
-/// Parameters of the table `deadlines`.
 const DEADLINES: &[Param] = &[Param {
     name: "factor",
     kind: Kind::Number(Range::Positive),
@@ -253,8 +252,7 @@ fn with_deadline(mut item: Submission, factor: f64) -> Submission {
     item
 }
 
-/// Checks the parameters for contradictions before any file is opened. Returns the number of
-/// processors above which jobs are split; `None` if no jobs are split.
+/// Checks for contradictions before a file is opened; returns the `split_above` limit, if any.
 fn check(
     ends: bool,
     params: &Params,
@@ -318,8 +316,7 @@ fn check(
     Ok(Some(most))
 }
 
-/// Selects jobs that arrive in a time interval. If there are no such jobs, the result is an error,
-/// because the run would be empty.
+/// Selects jobs that arrive in a time interval; it is an error if there are none.
 struct Cut {
     jobs: Submissions,
     from: Option<f64>,
@@ -339,9 +336,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Error for a time interval in which no job arrives.
-    ///
-    /// The text names the first and last arrival. `beyond` is the first arrival after the interval.
+    /// Error for an interval without jobs; `beyond` is the first arrival after it.
     fn nothing(&mut self, beyond: Option<f64>) -> WorkloadError {
         let key = |name: &str| join(&self.path, name);
         let given = match (self.from, self.until) {
@@ -680,8 +675,6 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that splitting conserves the work of jobs, and that scaling by s multiplies the
-        /// work by s.
         #[test]
         fn work_is_conserved_by_a_split_and_scaled_by_a_scale(
             share in 0.1..1.0_f64,

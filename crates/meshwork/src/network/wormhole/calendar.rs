@@ -57,7 +57,6 @@ impl Calendar {
         }
     }
 
-    /// The first cycle that has events.
     pub(super) fn next(&self) -> Option<Cycle> {
         let far = self.far.first_key_value().map(|(&at, _)| at);
         let first = self.from as usize % SLOTS;
@@ -89,7 +88,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares a calendar with a single map from cycles to events.
         #[test]
         fn a_calendar_is_a_map(delays in prop::collection::vec((0_u64..700, 0_usize..4), 1..200)) {
             let (mut calendar, mut map) = (Calendar::new(), BTreeMap::<Cycle, Vec<u32>>::new());

@@ -32,8 +32,7 @@ const LANES: usize = 64;
 /// the buffer.
 const TO_SOURCE: u32 = 1 << 31;
 
-/// An input lane, which is a buffer of flits. The flits themselves are not stored, only their
-/// number and the packets to which they belong.
+/// An input buffer. Flits are not stored, only their number and the packets that they belong to.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     /// The first packet in the lane; `back` is the last packet.

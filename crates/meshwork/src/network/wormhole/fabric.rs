@@ -37,7 +37,6 @@ pub(crate) struct Fabric {
 /// Properties of a route on which packet times depend: its number of links, and which are global.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Way {
-    /// Number of links of the route.
     pub(crate) links: u32,
     /// Which links are global, one bit for each; the lowest bit is for the first link. A route with
     /// global links has at most eight links.
@@ -120,7 +119,6 @@ impl Fabric {
         Ok(Fabric { classes, ..Fabric::new(topology, setting)? })
     }
 
-    /// Number of nodes of the machine.
     #[must_use]
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
@@ -153,12 +151,10 @@ impl Fabric {
         (node / self.nodes_each, self.local + (node % self.nodes_each) as usize)
     }
 
-    /// The node at a local port of a router.
     pub(super) fn node_at(&self, router: Router, port: usize) -> Node {
         router * self.nodes_each + (port - self.local) as Node
     }
 
-    /// Whether a port of a router is local, so that a node is at it.
     pub(super) fn is_local(&self, router: Router, port: usize) -> bool {
         let at = port.wrapping_sub(self.local);
         at < self.nodes_each as usize && router < self.homes()
@@ -336,8 +332,6 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that a route on a grid is a shortest path and takes the dimensions one after
-        /// another.
         #[test]
         fn a_route_is_a_shortest_path(
             topology in grids(), from in any::<u32>(), to in any::<u32>(), coins in any::<u64>(),

@@ -118,7 +118,6 @@ impl Grants {
         self.stirred.is_empty()
     }
 
-    /// Marks an output lane as free.
     pub(super) fn release(&mut self, output: u32) {
         let router = (output >> self.shift) as usize;
         self.free[router] |= 1 << (output & ((1 << self.shift) - 1));
@@ -127,9 +126,7 @@ impl Grants {
         }
     }
 
-    /// Queues the head of a packet for a lane of a group, behind earlier requests.
-    ///
-    /// A group has the output lanes of one class of one port. Any lane of the group can be granted.
+    /// Queues the head of a packet for any lane of a group, behind earlier requests.
     pub(super) fn request(&mut self, request: &Request) {
         let router = (request.lane >> self.shift) as usize;
         let lane = (request.lane & ((1 << self.shift) - 1)) as u8;

@@ -95,7 +95,6 @@ impl JobNetwork {
 }
 
 impl Jobs {
-    /// The job that runs in a slot.
     fn run(&mut self, slot: u32) -> &mut Run {
         self.runs[slot as usize].as_mut().expect("a job that runs is in its slot")
     }

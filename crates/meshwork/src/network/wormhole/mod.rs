@@ -224,7 +224,6 @@ impl WormholeConfig {
         self.ugal_threshold.unwrap_or(usual).into()
     }
 
-    /// Checks that all numbers of the configuration are within their bounds.
     fn check(&self) -> Result<(), Problem> {
         for (key, number, least) in [
             ("packet_length", self.packet_length, 1),

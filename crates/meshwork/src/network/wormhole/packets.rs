@@ -54,7 +54,6 @@ impl Packets {
         }
     }
 
-    /// Number of packets in the network.
     pub(super) fn len(&self) -> usize {
         self.list.len() - self.vacant.len()
     }
@@ -93,9 +92,8 @@ impl Packets {
         id
     }
 
-    /// The port and class through which a packet leaves the router that it has reached. This is a
-    /// local port if the packet is at its destination. The method must be called once for each
-    /// router on the route.
+    /// The port and class through which a packet leaves a router. Call once for each router on the
+    /// route.
     pub(super) fn hop(&mut self, id: PacketId) -> (usize, usize) {
         let packet = &mut self.list[id as usize];
         if packet.leg == packet.legs {
@@ -118,7 +116,6 @@ impl Packets {
         self.list[id as usize].started = now;
     }
 
-    /// Removes a packet that has arrived.
     pub(super) fn deliver(&mut self, id: PacketId, at: Cycle) -> Delivery {
         self.vacant.push(id);
         let Packet { message, started, hops, alone, .. } = self.list[id as usize];

@@ -22,7 +22,6 @@ static ROUTINGS: Words<Routing, 3> = Words::new([
     ("ugal", Routing::Ugal),
 ]);
 
-/// Parameter for the simulator whose router timing is used.
 pub(crate) const TIMING: Param = Param {
     name: "timing",
     kind: PRESETS.kind(),
@@ -30,7 +29,6 @@ pub(crate) const TIMING: Param = Param {
     help: "whose router it is: what takes how many cycles, and who goes first",
 };
 
-/// Parameter for the cycles in which a router routes a head.
 pub(crate) const ROUTER_DELAY: Param = Param {
     name: "router_delay",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -52,7 +50,6 @@ pub(crate) const BUFFER: Param = Param {
     help: "flits that the buffer of a lane holds",
 };
 
-/// Parameter for the number of virtual channels of a link.
 pub(super) const VIRTUAL_CHANNELS: Param = Param {
     name: "virtual_channels",
     kind: Kind::Integer(1, 64),
@@ -62,7 +59,6 @@ pub(super) const VIRTUAL_CHANNELS: Param = Param {
     help: "lanes of each link",
 };
 
-/// Parameter for the rule by which a packet chooses its class of channels on a ring.
 pub(super) const CLASS: Param = Param {
     name: "class",
     kind: CLASS_RULES.kind(),
@@ -70,7 +66,6 @@ pub(super) const CLASS: Param = Param {
     help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
 };
 
-/// Parameter that says whether the virtual channels of a link share its bandwidth.
 pub(super) const LANES: Param = Param {
     name: "lanes",
     kind: LANE_RULES.kind(),
@@ -78,7 +73,6 @@ pub(super) const LANES: Param = Param {
     help: "whether the lanes of a link take turns on it, or each has wires of its own",
 };
 
-/// Parameter for the choice of the upward port in a fat tree.
 pub(crate) const UPWARD: Param = Param {
     name: "upward",
     kind: UPWARDS.kind(),
@@ -86,7 +80,6 @@ pub(crate) const UPWARD: Param = Param {
     help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
 };
 
-/// Parameter for the routing between groups of a dragonfly.
 pub(super) const ROUTING: Param = Param {
     name: "routing",
     kind: ROUTINGS.kind(),
@@ -105,7 +98,6 @@ pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     help: "ways between groups of a dragonfly: the direct link, or by a group that is drawn",
 };
 
-/// Parameter for the UGAL threshold.
 pub(super) const UGAL_THRESHOLD: Param = Param {
     name: "ugal_threshold",
     kind: Kind::Integer(0, MAX_FLITS as u64),
@@ -114,7 +106,6 @@ pub(super) const UGAL_THRESHOLD: Param = Param {
            before `ugal` takes the other",
 };
 
-/// Parameter for the latency of links.
 pub(crate) const LOCAL_LATENCY: Param = Param {
     name: "local_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),
@@ -122,7 +113,6 @@ pub(crate) const LOCAL_LATENCY: Param = Param {
     help: "cycles in which a flit crosses a link, or a credit on its way back; on a dragonfly one within a group",
 };
 
-/// Parameter for the latency of links between groups.
 pub(crate) const GLOBAL_LATENCY: Param = Param {
     name: "global_latency",
     kind: Kind::Integer(1, MAX_FLITS as u64),

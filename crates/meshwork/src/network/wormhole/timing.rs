@@ -31,7 +31,6 @@ pub enum Preset {
     Booksim,
 }
 
-/// The delays of a router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     /// Cycles from when a head reaches the front of its buffer to its request for a lane.
@@ -195,7 +194,7 @@ impl Alone {
         }
     }
 
-    /// Cycles until a packet has arrived: see [`Timing::zero_load`].
+    /// Cached [`Timing::zero_load`].
     #[inline]
     pub(super) fn arrives(&mut self, way: Way) -> Cycle {
         let (timing, flits, buffer) = (self.timing, self.flits, self.buffer);
@@ -205,7 +204,7 @@ impl Alone {
         *self.arrives.entry(way).or_insert_with(|| timing.zero_load(way, flits, buffer))
     }
 
-    /// Cycles until a packet has left its node: see [`Timing::leaves`].
+    /// Cached [`Timing::leaves`].
     #[inline]
     pub(super) fn leaves(&mut self, way: Way) -> Cycle {
         let alike = self.leaves_alike.get(way.links as usize).filter(|_| way.global == 0);

@@ -225,7 +225,6 @@ impl WormEngine {
         self.events = events;
     }
 
-    /// Processes a cycle in which something happens.
     fn cycle(&mut self, load: &mut impl Load) {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
@@ -310,7 +309,6 @@ impl WormEngine {
         }
     }
 
-    /// The port to which a buffer of a router belongs.
     fn port_of(&self, at: u32) -> usize {
         (at & ((1 << self.shift) - 1)) as usize / self.channels
     }

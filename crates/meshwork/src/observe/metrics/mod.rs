@@ -419,8 +419,7 @@ static ON_REQUEST: &[&MetricEntry] = &[
 /// Metrics of this crate that depend on which nodes a job holds.
 static OF_PLACES: &[&MetricEntry] = &[&DISPERSAL, &WEIGHTED_DISPERSAL];
 
-/// Whether a metric depends on which nodes a job holds. A metric from outside this crate is assumed
-/// to depend on them if it is computed from jobs.
+/// Whether a metric may depend on which nodes jobs hold, as foreign metrics of jobs may.
 pub(super) fn goes_by_place(metric: &'static MetricEntry) -> bool {
     let is_in = |list: &[&MetricEntry]| list.iter().any(|own| std::ptr::eq(*own, metric));
     let is_shown_jobs = matches!(

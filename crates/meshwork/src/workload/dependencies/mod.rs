@@ -127,7 +127,6 @@ impl Source {
         ENTRIES.iter().find(is_named).and_then(|entry| (entry.source)(&params))
     }
 
-    /// Whether the owners of jobs are needed to find the dependencies.
     pub(super) fn asks_for_owners(self) -> bool {
         matches!(self, Source::User { .. })
     }
@@ -142,7 +141,6 @@ impl Source {
     }
 }
 
-/// Whether the parameters of a workload request dependencies between its jobs.
 pub(crate) fn are_asked_for(workload: &Params) -> bool {
     Source::of(workload).is_some()
 }
@@ -178,17 +176,13 @@ impl Followed {
         Followed(followed)
     }
 
-    /// Predecessor of a job, and how many jobs have the predecessor's number.
-    ///
-    /// `None` if the job names no predecessor, or if no job of the workload has this number.
+    /// Predecessor of a job, and how many jobs bear its number; `None` without a known predecessor.
     fn after(&self, job: &Job) -> Option<(After, u32)> {
         let after = job.after()?;
         self.0.get(&after.number).map(|&ends| (after, ends))
     }
 
-    /// Describes a cycle of jobs that wait for each other, if there is one.
-    ///
-    /// The jobs of a cycle would never be submitted.
+    /// Describes a cycle of jobs that wait for each other, and would never be submitted.
     fn cycle(&self, jobs: &[Job]) -> Option<String> {
         // For each number, how many of its jobs are not reached yet, and the numbers of its
         // followers.

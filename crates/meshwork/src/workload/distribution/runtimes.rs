@@ -159,13 +159,11 @@ struct TruncatedNormal {
     sd: f64,
     min: f64,
     max: f64,
-    /// Bounds in standard deviations from the mean: `low` is the lower bound, `high` the upper one.
-    ///
-    /// If `mirrored` is set, both bounds are mirrored at the mean.
+    /// Bounds in standard deviations from the mean, mirrored at the mean if `mirrored` is set.
     low: f64,
     high: f64,
     mirrored: bool,
-    /// Probabilities of a value below `low` (`below`) and of a value between the bounds (`kept`).
+    /// Probabilities of a value below `low`, and of one between the bounds.
     below: f64,
     kept: f64,
 }
@@ -362,10 +360,7 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     build: hyperexponential,
 };
 
-/// Hyperexponential run times: two phases whose means give the required mean and coefficient of
-/// variation.
-///
-/// The short phase has probability `alpha`.
+/// Hyperexponential run times with the given mean and coefficient of variation.
 fn hyperexponential(params: &Params) -> Result<Runtime, Problem> {
     let (mean, alpha, cv) = (params.number("mean"), params.number("alpha"), params.number("cv"));
     let apart = mean * (0.5 * (cv * cv - 1.0) / (alpha * (1.0 - alpha))).sqrt();

@@ -38,9 +38,7 @@ pub struct Sizes {
     /// One distribution for each side if blocks are drawn, otherwise a single distribution.
     laws: Vec<Law>,
     mean_nodes: f64,
-    /// Requests for pieces (parts of nodes), each with its cumulative probability.
-    ///
-    /// If the list is not empty, only these requests are drawn.
+    /// Requests for pieces with cumulative probabilities; if not empty, only these are drawn.
     vectors: Arc<[(f64, Pieces)]>,
 }
 
@@ -58,9 +56,7 @@ enum Form {
     Count,
 }
 
-/// Names of the quantities that a drawn integer can measure.
-///
-/// The function of an entry takes the machine's number of dimensions, which some quantities need.
+/// Forms by name. Each function takes the number of dimensions of the machine.
 static FORMS: Words<fn(usize) -> Form, 4> = Words::new([
     ("block", |_| Form::Block),
     ("square", Form::Square),
@@ -79,8 +75,7 @@ impl Sizes {
         Sizes::on_sites(params, machine, std::slice::from_ref(machine))
     }
 
-    /// Variant of [`new`](Sizes::new) for a machine of several sites, of which `machine` is the
-    /// largest. Requests for pieces may be for any of them.
+    /// [`Sizes::new`] for several sites, of which `machine` is the largest; pieces may be for any.
     pub(crate) fn on_sites(
         params: &Params,
         machine: &Topology,
@@ -271,10 +266,7 @@ pub struct SizeRange<'a> {
 }
 
 impl SizeRange<'_> {
-    /// The value of a parameter for this side.
-    ///
-    /// In a study, the parameter is one number for all sides, or a list with a number for each
-    /// side.
+    /// The value for this side of a parameter that is one number, or a list with one for each side.
     fn get(&self, key: &str) -> Result<Option<u32>, Problem> {
         let Some(list) = self.params.get_integers(key) else { return Ok(None) };
         match list.len() {

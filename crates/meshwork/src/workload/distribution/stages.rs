@@ -141,8 +141,6 @@ fn piecewise(low: f64, med: f64, high: f64, share: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Checks that a fit to sizes drawn from a distribution has parameters similar to the
-    /// distribution's.
     #[test]
     fn the_fit_finds_what_was_drawn() {
         let stages =

@@ -9,9 +9,7 @@ use super::functions::normal_cdf;
 pub(super) enum Law {
     /// Every number from `min` to `max` with equal probability.
     Uniform { min: u32, max: u32 },
-    /// The numbers from `min` on, each with a probability of its own.
-    ///
-    /// Entry *i* of `up_to` is the probability of a number of at most `min` + *i*.
+    /// The numbers from `min` on; entry *i* of `up_to` is the probability of at most `min` + *i*.
     Weights { min: u32, up_to: Vec<f64> },
     /// An exponential variate, rounded up, on the condition that it is within the bounds. `min` is
     /// at least 1.

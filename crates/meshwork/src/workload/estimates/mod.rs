@@ -37,7 +37,6 @@ pub(super) fn holds_all(params: &Params) -> bool {
     entry(ENTRIES, params.name()).holds_all
 }
 
-/// Replaces the estimates of the jobs by those of the requested model.
 pub(super) fn given(
     jobs: Submissions,
     params: &Params,
@@ -47,7 +46,6 @@ pub(super) fn given(
     (entry(ENTRIES, params.name()).build)(jobs, params, stream)
 }
 
-/// Replaces the estimate of each job by the value of a function of the job.
 fn each(jobs: Submissions, mut estimate: impl FnMut(&Job) -> f64 + Send + 'static) -> Submissions {
     Box::new(jobs.map(move |item| {
         item.map(|submission| match submission {

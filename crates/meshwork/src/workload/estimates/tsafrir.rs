@@ -212,10 +212,7 @@ impl Model {
         times
     }
 
-    /// Popular estimates, each with its share of jobs.
-    ///
-    /// The sum of the shares is the field `head`, or more if the shares given for the site sum to
-    /// more.
+    /// Popular estimates with shares, which sum to `head`, or more if shares given for the site do.
     fn popular_values(&self, stream: &mut Stream) -> Vec<(f64, f64)> {
         let times = self.popular_times();
         let known = |time: f64| self.popular.iter().find(|value| (value.0 - time).abs() <= 0.0);
@@ -478,7 +475,6 @@ mod tests {
         assert_eq!([0, 20, 110, 1_000_000].map(values_among), [0, 10, 15, 565]);
     }
 
-    /// Checks that every popular value gets a popularity rank of its own, for any random draws.
     #[test]
     fn ranks_are_a_permutation() {
         for replication in 0..200 {
@@ -500,10 +496,7 @@ mod tests {
         }
     }
 
-    /// Compares the assigned estimates with those of a straightforward version of the model.
-    ///
-    /// For each job, this version lists the remaining estimates that are long enough, and draws one
-    /// of them.
+    /// For each job, the reference draws among the remaining estimates that are long enough.
     #[test]
     fn estimates_are_given_as_the_definition_says() {
         let times = [900.0_f64, 900.0, 600.0, 300.0, 300.0, 60.0];

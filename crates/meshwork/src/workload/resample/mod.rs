@@ -37,7 +37,6 @@ pub static RESAMPLES: Family =
 
 static ENTRIES: &[&ResampleEntry] = &[&users::ENTRY, &weeks::ENTRY, &shake::ENTRY];
 
-/// Parameter for the length of the resampled log, for resamplings that move whole weeks.
 const WEEKS: Param = Param {
     name: "weeks",
     kind: Kind::Integer(1, 10_000),
@@ -45,7 +44,6 @@ const WEEKS: Param = Param {
     help: "how many weeks the result has, fewer or more than the log",
 };
 
-/// Parameter for the length of a week.
 const PERIOD: Param = Param {
     name: "period",
     kind: Kind::Number(Range::Positive),
@@ -60,7 +58,6 @@ struct Resampling {
     params: Params,
 }
 
-/// Whether the requested resampling needs the owners of jobs.
 pub(super) fn asks_for_owners(params: &Params) -> bool {
     entry(ENTRIES, params.name()).asks_for_owners
 }

@@ -17,10 +17,7 @@ type Key = [i64; 5];
 /// Store of attributes of the jobs of a log, such as their owners.
 pub(super) struct Attributes {
     owners: Owners<Key>,
-    /// Owner and predecessor of each job; `None` unless dependencies are requested.
-    ///
-    /// With `None`, only owners are stored, and the number that a job gets for its attributes is
-    /// the number of its owner.
+    /// Owner and predecessor by number; `None` without dependencies: numbers are then of owners.
     came: Option<Came>,
 }
 

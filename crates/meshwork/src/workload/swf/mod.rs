@@ -102,7 +102,7 @@ pub fn jobs(
     chosen_jobs(reader, path, reorder, Choice::default(), None)
 }
 
-/// Reads the jobs of a log like [`jobs`], but only from the lines that `choice` selects.
+/// [`jobs`], but only from the lines that `choice` selects.
 fn chosen_jobs(
     reader: Box<dyn BufRead + Send>,
     path: &str,
@@ -181,7 +181,6 @@ fn flaw(record: &Record) -> Option<Flaw> {
 }
 
 impl Plain {
-    /// Converts a line that has no [`flaw`] to a job in compact form.
     #[inline]
     fn of(record: &Record, count: u64, attributes: u32) -> Plain {
         let number = record.number() as i64;
@@ -209,8 +208,7 @@ impl Plain {
     }
 }
 
-/// Whether a number of processors is a whole number that fits a `u32`. A cast and a difference are
-/// faster than `fract`.
+/// Whether a number is whole and fits a `u32`; a cast and a difference are faster than `fract`.
 #[inline]
 fn is_whole(processors: f64) -> bool {
     f64::from(processors as u32) - processors == 0.0
@@ -236,9 +234,7 @@ struct Log {
     /// Submission time of the job returned last.
     released: f64,
     choice: Choice,
-    /// Number of lines read so far, without comments.
-    ///
-    /// Among these, `passed` lines were not selected, and `usable` lines are selected jobs.
+    /// Lines read so far, without comments; `passed` of them were not selected, `usable` are jobs.
     seen: u64,
     passed: u64,
     usable: u64,
@@ -248,9 +244,7 @@ struct Log {
 }
 
 impl Log {
-    /// Reads on until more than `reorder` jobs are held back for sorting, or the log ends.
-    ///
-    /// It also stops at a line that is not a job, and returns this line.
+    /// Reads until more than `reorder` jobs are held, the log ends, or a line is not a job.
     #[inline(always)]
     fn read_on(&mut self) -> Result<Option<Unusable>, WorkloadError> {
         while !self.read_all && self.held.len() <= self.reorder {
@@ -280,7 +274,6 @@ impl Log {
         Ok(None)
     }
 
-    /// Returns the first of the jobs held back.
     #[inline(always)]
     fn release(&mut self) -> Option<Job> {
         let plain = self.held.pop_front()?;

@@ -483,9 +483,7 @@ fn wanted(job: &Job, column: &str) -> Option<String> {
         .map(|(_, cell)| cell)
 }
 
-/// The cell of a job in a column that describes pieces.
-///
-/// `None` if the job requests no pieces, or pieces of several roles, each with its own amounts.
+/// A cell about pieces; `None` without pieces, or with several roles.
 fn of_piece(job: &Job, column: &str) -> Option<String> {
     let [piece] = &pieces(job)?.roles[..] else { return None };
     piece.cells().into_iter().find(|(name, _)| *name == column).map(|(_, cell)| cell)
@@ -672,8 +670,7 @@ pub fn places<'n>(
     ))
 }
 
-/// Columns that say how much a job requests. A table has one of the first three, or any of the last
-/// four, which describe pieces.
+/// Request columns: a table has one of the first three, or any of the last four, for pieces.
 const ASKED: [&str; 7] = ["nodes", "block", "subcube", "pieces", "cpu", "gpu", "roles"];
 
 #[cfg(test)]

@@ -223,9 +223,7 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Sorts the jobs by submission, and infers their predecessors from the users' sessions.
-    ///
-    /// Predecessors in the table are ignored.
+    /// Sorts by submission, and infers predecessors, in place of those given, from sessions.
     fn infer(&mut self, mut sessions: Sessions) {
         let waits = std::mem::take(&mut self.waits);
         let mut jobs: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(waits).collect();
@@ -380,9 +378,7 @@ pub(super) fn pieces(row: Row) -> Result<Request, String> {
 /// Largest whole number that a cell may hold.
 const LARGEST_WHOLE: u64 = LARGEST as u64;
 
-/// Parsers of a cell's content, after [`Column::set`] has converted the cell to a number or a text.
-///
-/// An error is the end of a sentence that begins with the name of the column.
+/// Parsers of a cell. An error continues a sentence that begins with the column name.
 impl Cell<'_> {
     fn must_be(&self, what: &str) -> String {
         match self {
@@ -454,9 +450,7 @@ impl Cell<'_> {
         Ok(list)
     }
 
-    /// Whether a cell of the column `exclusive` says `node`: no other job may use the job's nodes.
-    ///
-    /// The other valid text is `topo`: no other job may use the base blocks in which this job runs.
+    /// Whether a cell of `exclusive` says `node` (own nodes) rather than `topo` (own base blocks).
     fn is_exclusive_of_nodes(&self) -> Result<bool, String> {
         match self.text()?.as_str() {
             EXCLUSIVE => Ok(false),
