@@ -148,8 +148,7 @@ static RANDOM: PatternEntry = PatternEntry::new(
              `num_messages` says",
     )
     .definition(
-        "Each message has a sender drawn from all processes, and a receiver drawn \
-             from all others.",
+        "Each message has a sender drawn from all processes, and a receiver drawn from all others.",
     )
     .complexity("`num_messages` messages in a round; 1 where that is left out.")
     .source(PAPER),
@@ -173,9 +172,8 @@ static NEAR_NEIGHBOUR: PatternEntry = PatternEntry::new(
     )
     .aliases(&["near_neighbor"])
     .definition(
-        "The p processes fill a square of side ⌈√p⌉ row by row. Each sends to its \
-             neighbours right, left, below and above, in this order, where there are \
-             any.",
+        "The p processes fill a square of side ⌈√p⌉ row by row. Each sends to its neighbours \
+         right, left, below and above, in this order, where there are any.",
     )
     .complexity("At most 4 p messages in a round of p processes.")
     .source(LO),
@@ -193,8 +191,7 @@ static RING: PatternEntry = PatternEntry::new(
 static FFT: PatternEntry = PatternEntry::new(
     About::new(
         "fft",
-        "the butterfly: to the process whose number differs in bit 0, then in bit \
-             1, and so on",
+        "the butterfly: to the process whose number differs in bit 0, then in bit 1, and so on",
     )
     .aliases(&["butterfly"])
     .definition(

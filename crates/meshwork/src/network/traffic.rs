@@ -46,13 +46,11 @@ static UNIFORM: TrafficEntry = TrafficEntry {
 static TRANSPOSE: TrafficEntry = TrafficEntry {
     about: About::new(
         "transpose",
-        "the coordinates in reverse order, as of a matrix; on a hypercube their \
-             halves exchanged",
+        "the coordinates in reverse order, as of a matrix; on a hypercube their halves exchanged",
     )
     .definition(
-        "A node sends to the one whose coordinates are its own in reverse order; \
-             on a hypercube, whose address has the two halves exchanged. Sides have to \
-             read the same backwards.",
+        "A node sends to the one whose coordinates are its own in reverse order; on a hypercube, \
+         whose address has the two halves exchanged. Sides have to read the same backwards.",
     )
     .complexity("O(d) for each packet in d dimensions.")
     .source(BOOK),
@@ -91,8 +89,7 @@ static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
     )
     .aliases(&["bitcomp"])
     .definition(
-        "Node i of n sends to node n − 1 − i. The number of nodes has to be a \
-             power of two.",
+        "Node i of n sends to node n − 1 − i. The number of nodes has to be a power of two.",
     )
     .complexity("O(1) for each packet.")
     .source(BOOK),
@@ -111,8 +108,7 @@ static BIT_COMPLEMENT: TrafficEntry = TrafficEntry {
 static TORNADO: TrafficEntry = TrafficEntry {
     about: About::new("tornado", "nearly half way around every dimension, upwards")
         .definition(
-            "In every dimension of side k, a node sends ⌈k/2⌉ − 1 steps upwards, \
-             around the edge.",
+            "In every dimension of side k, a node sends ⌈k/2⌉ − 1 steps upwards, around the edge.",
         )
         .complexity("O(d) for each packet in d dimensions.")
         .source(BOOK),
@@ -133,15 +129,13 @@ static NEIGHBOUR: TrafficEntry = TrafficEntry {
 static NEXT_GROUP: TrafficEntry = TrafficEntry {
     about: About::new(
         "next_group",
-        "every packet to any node of the next group: on a dragonfly all of a group \
-             share one link",
+        "every packet to any node of the next group: on a dragonfly all of a group share one link",
     )
     .aliases(&["adversarial"])
     .definition(
-        "A node sends to nodes drawn from the next group, the last group to the \
-             first. On a dragonfly, where one link joins two groups, no minimal way \
-             can carry more than that link; on a fat tree a group is a subtree below \
-             the top, so that every packet crosses it.",
+        "A node sends to nodes drawn from the next group, the last group to the first. On a \
+         dragonfly, where one link joins two groups, no minimal way can carry more than that link; \
+         on a fat tree a group is a subtree below the top, so that every packet crosses it.",
     )
     .complexity("One random number for each packet.")
     .source(
@@ -176,8 +170,7 @@ static HOTSPOT: TrafficEntry = TrafficEntry {
     )
     .complexity("Two random numbers for each packet.")
     .source(
-        "Pfister & Norton, Hot spot contention and combining, IEEE Trans. \
-             Computers 34(10), 1985",
+        "Pfister & Norton, Hot spot contention and combining, IEEE Trans. Computers 34(10), 1985",
     ),
     to: |machine, _, rng| {
         let grid = machine.grid();

@@ -9,23 +9,19 @@ use crate::registry::{About, DefaultValue, Kind, Param};
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new(
         "dragonfly",
-        "groups of routers that all know each other, with one link between every \
-             two groups",
+        "groups of routers that all know each other, with one link between every two groups",
     )
     .definition(
-        "A group has `a` routers, each with `p` nodes, a local link to every other \
-             router of the group and `h` global links; there are a h + 1 groups, and \
-             between every two of them one global link. Link j of group i, which is at \
-             its router j / h, leads to group j if that comes before i and else to \
-             group j + 1. A packet takes at most one local link, the global one, and \
-             another local one; or it goes by another group, of which see the \
-             network's `routing`. The number of a node has three digits: its place at \
-             the router, the router in the group, the group. It is no grid, and hands \
-             out processors by count.",
+        "A group has `a` routers, each with `p` nodes, a local link to every other router of the \
+         group and `h` global links; there are a h + 1 groups, and between every two of them one \
+         global link. Link j of group i, which is at its router j / h, leads to group j if that \
+         comes before i and else to group j + 1. A packet takes at most one local link, the global \
+         one, and another local one; or it goes by another group, of which see the network's \
+         `routing`. The number of a node has three digits: its place at the router, the router in \
+         the group, the group. It is no grid, and hands out processors by count.",
     )
     .complexity(
-        "a p (a h + 1) nodes; the longest way of a packet that goes by no other \
-             group has 3 links.",
+        "a p (a h + 1) nodes; the longest way of a packet that goes by no other group has 3 links.",
     )
     .source(
         "Kim, Dally, Scott & Abts, Technology-driven, highly-scalable dragonfly \

@@ -17,15 +17,14 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     )
     .aliases(&["clos", "fattree"])
     .definition(
-        "Switches stand in levels. A switch of the lowest level, a leaf, has as \
-             many nodes as `arity` says, one of any other level as many switches of \
-             the level below. Every switch but those at the top has as many links \
-             upwards as downwards, a leaf fewer by the taper, each to another switch; \
-             those of the top are reached from every node by as many ways as the links \
-             upwards have choices. With one number for all levels it is the k-ary \
-             n-tree. Packets go up to a switch above both nodes, then down. The number \
-             of a node has one digit for each level, the place below its leaf first; \
-             it is no grid, and hands out processors by count.",
+        "Switches stand in levels. A switch of the lowest level, a leaf, has as many nodes as \
+         `arity` says, one of any other level as many switches of the level below. Every switch \
+         but those at the top has as many links upwards as downwards, a leaf fewer by the taper, \
+         each to another switch; those of the top are reached from every node by as many ways as \
+         the links upwards have choices. With one number for all levels it is the k-ary n-tree. \
+         Packets go up to a switch above both nodes, then down. The number of a node has one digit \
+         for each level, the place below its leaf first; it is no grid, and hands out processors \
+         by count.",
     )
     .complexity(
         "n kⁿ⁻¹ switches for kⁿ nodes; the longest shortest way has 2 (n − 1) \

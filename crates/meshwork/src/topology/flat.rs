@@ -7,8 +7,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new("flat", "a switch: any processors will do")
         .aliases(&["switch"])
         .definition(
-            "Processors behind one switch: none is nearer to any other, and any free \
-             ones will do.",
+            "Processors behind one switch: none is nearer to any other, and any free ones will do.",
         )
         .complexity("No links: networks with messages refuse it.")
         .source("Shih, Huang & Chung, section 2")

@@ -7,8 +7,7 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new("hypercube", "a grid with side 2 in every dimension")
         .aliases(&["cube"])
         .definition(
-            "Nodes are the numbers of n bits; two are neighbours if they differ in one \
-             bit.",
+            "Nodes are the numbers of n bits; two are neighbours if they differ in one bit.",
         )
         .complexity("n links at every node; the longest shortest way has n links.")
         .source("Mohapatra, Yu, Das & Kim, section 2")

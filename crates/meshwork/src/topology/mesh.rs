@@ -7,9 +7,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new("mesh", "a grid of any number of dimensions")
         .aliases(&["grid"])
         .definition(
-            "Nodes are the points of a grid with these sides; two are neighbours if \
-             they differ by 1 in one coordinate. Node numbers are in row-major order, \
-             dimension 0 fastest.",
+            "Nodes are the points of a grid with these sides; two are neighbours if they differ by \
+             1 in one coordinate. Node numbers are in row-major order, dimension 0 fastest.",
         )
         .complexity(
             "2 d links at an inner node; the longest shortest way is the sum of the \

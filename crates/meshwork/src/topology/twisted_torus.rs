@@ -15,22 +15,20 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
              along the long ones",
     )
     .definition(
-        "The points of a grid whose sides are k or 2k, at least one of either. \
-             Links join neighbours as on a torus, but a step across the edge of a side \
-             of k also leads k steps along every side of 2k. In two dimensions it is \
-             the rectangular twisted torus of k × 2k, in three k × k × 2k is the \
-             prismatic doubly twisted torus and k × 2k × 2k its counterpart with two \
-             long sides. All nodes see the same machine. Blocks around the edges are \
-             not what they are on a grid, so it hands out processors by count.",
+        "The points of a grid whose sides are k or 2k, at least one of either. Links join \
+         neighbours as on a torus, but a step across the edge of a side of k also leads k steps \
+         along every side of 2k. In two dimensions it is the rectangular twisted torus of k × 2k, \
+         in three k × k × 2k is the prismatic doubly twisted torus and k × 2k × 2k its counterpart \
+         with two long sides. All nodes see the same machine. Blocks around the edges are not what \
+         they are on a grid, so it hands out processors by count.",
     )
     .complexity(
         "2 d links at every node; the longest shortest way in two dimensions has k \
              links instead of the 3k/2 of the torus.",
     )
     .source(
-        "Cámara, Moretó, Vallejo, Beivide, Miguel-Alonso, Martínez & Navaridas, \
-             Twisted torus topologies for enhanced interconnection networks, IEEE TPDS \
-             21(12), 2010",
+        "Cámara, Moretó, Vallejo, Beivide, Miguel-Alonso, Martínez & Navaridas, Twisted torus \
+         topologies for enhanced interconnection networks, IEEE TPDS 21(12), 2010",
     )
     .params(&[SIDES]),
     |p| {

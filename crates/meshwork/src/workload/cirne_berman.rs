@@ -24,16 +24,14 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .aliases(&["cirne"])
     .definition(
-        "Requests: the logarithm of the requested time is uniform between those of \
-             `shortest` and `longest`; it is the estimate. Run times: the requested \
-             time times an accuracy, which is gamma with mean `accuracy_mean` and \
-             coefficient of variation `accuracy_cv`, and 1 where that is above 1: a \
-             job ends at its request. Sizes: one processor with probability \
-             `p_serial`, else 2 to the power of a number from two uniform pieces, \
-             rounded to a power of two with probability `p_pow2`. Arrivals: a Poisson \
-             process whose rate follows the hour of the day by `hours`, with \
-             `mean_interarrival` on average; the clock begins at midnight. Jobs that \
-             are cancelled, which the paper models too, are none here.",
+        "Requests: the logarithm of the requested time is uniform between those of `shortest` and \
+         `longest`; it is the estimate. Run times: the requested time times an accuracy, which is \
+         gamma with mean `accuracy_mean` and coefficient of variation `accuracy_cv`, and 1 where \
+         that is above 1: a job ends at its request. Sizes: one processor with probability \
+         `p_serial`, else 2 to the power of a number from two uniform pieces, rounded to a power \
+         of two with probability `p_pow2`. Arrivals: a Poisson process whose rate follows the hour \
+         of the day by `hours`, with `mean_interarrival` on average; the clock begins at midnight. \
+         Jobs that are cancelled, which the paper models too, are none here.",
     )
     .complexity("O(1) expected for each job; nothing is kept.")
     .source(
@@ -78,8 +76,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
             default: DefaultValue::Absent(
                 "5.386, or the logarithm of `processors` where that is less",
             ),
-            help: "the logarithm of size where the many small jobs end and the few large \
-             begin",
+            help: "the logarithm of size where the many small jobs end and the few large begin",
         },
         Param {
             name: "u_prob",

@@ -20,27 +20,24 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .aliases(&["philly"])
     .definition(
-        "Jobs arrive in a Poisson process. Each asks for one of the counts `gpus`, \
-             with the probability of the same place in `shares`; a processor is a \
-             graphics processor. The shares that are given are divided by their sum. \
-             Run times are drawn whatever the count, from a list of quantiles, between \
-             which the logarithm is uniform. `philly` has those of the trace of \
-             Microsoft's Philly: a tenth of its jobs end within 56 s, half within \
-             1,322 s, nine tenths within 33,477 s and 99 of 100 within 755,731 s; its \
-             ends are drawn up here, from 1 s, and to the 1,437,000 s with which the \
-             mean is the 35,599 s of the trace. `gavel` has 10 to the power x minutes, \
-             with x uniform between 1.5 and 3 for four jobs of five, else between 3 \
-             and 4. Estimates are exact.",
+        "Jobs arrive in a Poisson process. Each asks for one of the counts `gpus`, with the \
+         probability of the same place in `shares`; a processor is a graphics processor. The \
+         shares that are given are divided by their sum. Run times are drawn whatever the count, \
+         from a list of quantiles, between which the logarithm is uniform. `philly` has those of \
+         the trace of Microsoft's Philly: a tenth of its jobs end within 56 s, half within 1,322 \
+         s, nine tenths within 33,477 s and 99 of 100 within 755,731 s; its ends are drawn up \
+         here, from 1 s, and to the 1,437,000 s with which the mean is the 35,599 s of the trace. \
+         `gavel` has 10 to the power x minutes, with x uniform between 1.5 and 3 for four jobs of \
+         five, else between 3 and 4. Estimates are exact.",
     )
     .complexity("O(1) for each job; nothing is kept.")
     .source(
-        "Philly: Jeon et al., Analysis of large-scale multi-tenant GPU clusters \
-             for DNN training workloads, USENIX ATC 2019, and the trace that it \
-             published, by the quantiles of the 111,549 run times of it that the \
-             generator of RFold (arXiv 2510.03891) draws from. Counts and `gavel`: \
-             Narayanan et al., Heterogeneity-aware cluster scheduling policies for \
-             deep learning workloads, OSDI 2020, which rounds the counts of Philly: 70 \
-             % on one, 25 % on 2 or 4, 5 % on 8",
+        "Philly: Jeon et al., Analysis of large-scale multi-tenant GPU clusters for DNN training \
+         workloads, USENIX ATC 2019, and the trace that it published, by the quantiles of the \
+         111,549 run times of it that the generator of RFold (arXiv 2510.03891) draws from. Counts \
+         and `gavel`: Narayanan et al., Heterogeneity-aware cluster scheduling policies for deep \
+         learning workloads, OSDI 2020, which rounds the counts of Philly: 70 % on one, 25 % on 2 \
+         or 4, 5 % on 8",
     )
     .params(&[
         LOAD,

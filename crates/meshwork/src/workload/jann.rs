@@ -25,15 +25,14 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .aliases(&["jann97"])
     .definition(
-        "Jobs come in classes by size, each with gaps and run times of its own. \
-             Either is hyper-Erlang of common order: two Erlang distributions of the \
-             least order with which mean, coefficient of variation (`gap_cv`, \
-             `run_cv`) and third moment (`gap_third`, `run_third`: the third moment \
-             times the mean, over the square of the second) come out exactly. Within a \
-             class, a job has its largest size with probability `p_largest`, else any \
-             below, all alike. Without `classes` they are those of the CTC SP2, up to \
-             1, 2, 4 … 256 and 322 processors. Classes that begin above `processors` \
-             are left out, and one that ends above is cut. Estimates are exact.",
+        "Jobs come in classes by size, each with gaps and run times of its own. Either is \
+         hyper-Erlang of common order: two Erlang distributions of the least order with which \
+         mean, coefficient of variation (`gap_cv`, `run_cv`) and third moment (`gap_third`, \
+         `run_third`: the third moment times the mean, over the square of the second) come out \
+         exactly. Within a class, a job has its largest size with probability `p_largest`, else \
+         any below, all alike. Without `classes` they are those of the CTC SP2, up to 1, 2, 4 … \
+         256 and 322 processors. Classes that begin above `processors` are left out, and one that \
+         ends above is cut. Estimates are exact.",
     )
     .complexity("O(c) for each job, with c classes, and in expectation; nothing is kept.")
     .source(
@@ -72,8 +71,7 @@ const CLASS: &[Param] = &[
         name: "largest",
         kind: Kind::Integer(1, MAX_NODES as u64),
         default: DefaultValue::Required,
-        help: "its largest size; its smallest is one above the largest of the class \
-             before",
+        help: "its largest size; its smallest is one above the largest of the class before",
     },
     Param {
         name: "p_largest",

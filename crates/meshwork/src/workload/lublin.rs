@@ -19,16 +19,14 @@ use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadErro
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new(
         "lublin",
-        "the model of Lublin and Feitelson: many small jobs, powers of two, and \
-             quiet nights",
+        "the model of Lublin and Feitelson: many small jobs, powers of two, and quiet nights",
     )
     .aliases(&["lublin_feitelson"])
     .definition(
-        "Sizes: one processor with probability `p_serial`, else 2 to the power of \
-             a number from two uniform pieces, rounded to a power of two with \
-             probability `p_pow2`. Run times: the logarithm is drawn from one of two \
-             gamma distributions, the long one the more often the larger the job. \
-             Arrivals: gamma gaps in a time that runs by the hour of the day.",
+        "Sizes: one processor with probability `p_serial`, else 2 to the power of a number from \
+         two uniform pieces, rounded to a power of two with probability `p_pow2`. Run times: the \
+         logarithm is drawn from one of two gamma distributions, the long one the more often the \
+         larger the job. Arrivals: gamma gaps in a time that runs by the hour of the day.",
     )
     .complexity("O(1) expected for each job; nothing is kept.")
     .source("Lublin & Feitelson, JPDC 63(11), 2003")
@@ -74,8 +72,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
             name: "u_med",
             kind: Kind::Number(Range::NonNegative),
             default: DefaultValue::Absent("as far below `u_hi` as in the class"),
-            help: "the logarithm of size where the many small jobs end and the few large \
-             begin",
+            help: "the logarithm of size where the many small jobs end and the few large begin",
         },
         Param {
             name: "u_hi",
@@ -95,8 +92,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
             name: "arar",
             kind: Kind::Number(Range::Positive),
             default: DefaultValue::Absent("that of the class"),
-            help: "the ratio of arrivals at the busiest hours to all: larger is quieter \
-             overall",
+            help: "the ratio of arrivals at the busiest hours to all: larger is quieter overall",
         },
     ]),
     |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),

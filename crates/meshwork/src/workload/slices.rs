@@ -18,25 +18,21 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
              of TPU v4, or of RFold's study",
     )
     .definition(
-        "Each job asks for a block of a shape drawn from `mix`. `tpuv4_2022` has \
-             the 26 shapes of slices of a TPU v4 fleet in 2022, each as often as \
-             there; its shares, in tenths of a percent, sum to 97.5, for rarer ones \
-             are not listed, and are divided by that. `rfold` has the shapes that \
-             RFold's generator makes for a machine of n processors in cubes of 4: \
-             sizes 1, 2 and every even number that has a shape, the i-th of m in \
-             proportion to exp(−4 i / m); of up to 256 processors four lines to a \
-             sheet, of up to 1024 four sheets to a block, beyond that four blocks to a \
-             sheet, and within a kind all shapes alike. Their sides are even, at most \
-             n / 16 long, and touch no more cubes than there are. With `longest` \
-             shapes with a longer side are left out, and the others keep their \
-             proportions. Arrivals and run times are drawn as by `synthetic`, from \
-             streams of their own.",
+        "Each job asks for a block of a shape drawn from `mix`. `tpuv4_2022` has the 26 shapes of \
+         slices of a TPU v4 fleet in 2022, each as often as there; its shares, in tenths of a \
+         percent, sum to 97.5, for rarer ones are not listed, and are divided by that. `rfold` has \
+         the shapes that RFold's generator makes for a machine of n processors in cubes of 4: \
+         sizes 1, 2 and every even number that has a shape, the i-th of m in proportion to exp(−4 \
+         i / m); of up to 256 processors four lines to a sheet, of up to 1024 four sheets to a \
+         block, beyond that four blocks to a sheet, and within a kind all shapes alike. Their \
+         sides are even, at most n / 16 long, and touch no more cubes than there are. With \
+         `longest` shapes with a longer side are left out, and the others keep their proportions. \
+         Arrivals and run times are drawn as by `synthetic`, from streams of their own.",
     )
     .complexity("O(log s) for each job, with s shapes in the mix.")
     .source(
-        "tpuv4_2022: Jouppi et al., TPU v4, ISCA 2023, table 2. rfold: Chen et \
-             al., RFold, arXiv 2510.03891, 2025, as its generator does it. Arrivals \
-             and run times are in neither",
+        "tpuv4_2022: Jouppi et al., TPU v4, ISCA 2023, table 2. rfold: Chen et al., RFold, arXiv \
+         2510.03891, 2025, as its generator does it. Arrivals and run times are in neither",
     )
     .params(&[
         Param {

@@ -12,8 +12,7 @@ pub(super) const LOAD: Param = Param {
     name: "load",
     kind: Kind::Number(Range::Positive),
     default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
-    help: "the arrival rate that asks, on average, for this share of the machine's \
-             work",
+    help: "the arrival rate that asks, on average, for this share of the machine's work",
 };
 
 pub(super) const ARRIVAL_RATE: Param = Param {
@@ -50,10 +49,9 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new("synthetic", "Poisson arrivals, with sizes and run times from distributions")
         .definition(
             "Jobs arrive in a Poisson process. Each has a size and a run time from two \
-             distributions, drawn from streams of their own, so that changing one \
-             leaves the other. With `load`, the rate of arrivals is such that the mean \
-             work of a job times the rate is this share of what the machine can do. \
-             Estimates are exact.",
+             distributions, drawn from streams of their own, so that changing one leaves the \
+             other. With `load`, the rate of arrivals is such that the mean work of a job times \
+             the rate is this share of what the machine can do. Estimates are exact.",
         )
         .complexity("O(1) for each job; nothing is kept.")
         .source("Chang & Mohapatra; Zhu & Lin; Mohapatra, Yu, Das & Kim")

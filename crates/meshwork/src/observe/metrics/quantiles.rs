@@ -40,9 +40,8 @@ pub(super) static MEDIAN_WAIT: MetricEntry = entry(
 pub(super) static P90_WAIT: MetricEntry = entry(
     "p90_wait",
     "time from arrival to start that nine in ten jobs do not exceed",
-    "The quantile at 0.9 of start − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.9 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.9 of start − arrival over the measured jobs: of n values in order, counted \
+     from 0, the one at 0.9 · (n − 1), and on the straight line between two of them.",
     Quantity::Wait,
     0.9,
 );
@@ -50,9 +49,8 @@ pub(super) static P90_WAIT: MetricEntry = entry(
 pub(super) static P95_WAIT: MetricEntry = entry(
     "p95_wait",
     "time from arrival to start that 95 in 100 jobs do not exceed",
-    "The quantile at 0.95 of start − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.95 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.95 of start − arrival over the measured jobs: of n values in order, counted \
+     from 0, the one at 0.95 · (n − 1), and on the straight line between two of them.",
     Quantity::Wait,
     0.95,
 );
@@ -60,9 +58,8 @@ pub(super) static P95_WAIT: MetricEntry = entry(
 pub(super) static P99_WAIT: MetricEntry = entry(
     "p99_wait",
     "time from arrival to start that 99 in 100 jobs do not exceed",
-    "The quantile at 0.99 of start − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.99 of start − arrival over the measured jobs: of n values in order, counted \
+     from 0, the one at 0.99 · (n − 1), and on the straight line between two of them.",
     Quantity::Wait,
     0.99,
 );
@@ -79,9 +76,8 @@ pub(super) static MEDIAN_TURNAROUND: MetricEntry = entry(
 pub(super) static P90_TURNAROUND: MetricEntry = entry(
     "p90_turnaround",
     "time from arrival to finish that nine in ten jobs do not exceed",
-    "The quantile at 0.9 of finish − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.9 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.9 of finish − arrival over the measured jobs: of n values in order, counted \
+     from 0, the one at 0.9 · (n − 1), and on the straight line between two of them.",
     Quantity::Turnaround,
     0.9,
 );
@@ -89,9 +85,8 @@ pub(super) static P90_TURNAROUND: MetricEntry = entry(
 pub(super) static P99_TURNAROUND: MetricEntry = entry(
     "p99_turnaround",
     "time from arrival to finish that 99 in 100 jobs do not exceed",
-    "The quantile at 0.99 of finish − arrival over the measured jobs: of n values in \
-     order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.99 of finish − arrival over the measured jobs: of n values in order, \
+     counted from 0, the one at 0.99 · (n − 1), and on the straight line between two of them.",
     Quantity::Turnaround,
     0.99,
 );
@@ -99,9 +94,8 @@ pub(super) static P99_TURNAROUND: MetricEntry = entry(
 pub(super) static MEDIAN_SLOWDOWN: MetricEntry = entry(
     "median_slowdown",
     "turnaround over service, median over jobs",
-    "The median of (finish − arrival) / (finish − start) over the measured jobs: of \
-     an even number of jobs the mean of the two in the middle. A job that took no \
-     time has none.",
+    "The median of (finish − arrival) / (finish − start) over the measured jobs: of an even number \
+     of jobs the mean of the two in the middle. A job that took no time has none.",
     Quantity::Slowdown,
     0.5,
 );
@@ -148,9 +142,8 @@ pub(super) static MEDIAN_BOUNDED_SLOWDOWN: MetricEntry = entry(
 pub(super) static P90_BOUNDED_SLOWDOWN: MetricEntry = entry(
     "p90_bounded_slowdown",
     "bounded slowdown that nine in ten jobs do not exceed",
-    "The quantile at 0.9 of the bounded slowdown over the measured jobs: of n values \
-     in order, counted from 0, the one at 0.9 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.9 of the bounded slowdown over the measured jobs: of n values in order, \
+     counted from 0, the one at 0.9 · (n − 1), and on the straight line between two of them.",
     Quantity::BoundedSlowdown,
     0.9,
 );
@@ -158,9 +151,8 @@ pub(super) static P90_BOUNDED_SLOWDOWN: MetricEntry = entry(
 pub(super) static P95_BOUNDED_SLOWDOWN: MetricEntry = entry(
     "p95_bounded_slowdown",
     "bounded slowdown that 95 in 100 jobs do not exceed",
-    "The quantile at 0.95 of the bounded slowdown over the measured jobs: of n values \
-     in order, counted from 0, the one at 0.95 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.95 of the bounded slowdown over the measured jobs: of n values in order, \
+     counted from 0, the one at 0.95 · (n − 1), and on the straight line between two of them.",
     Quantity::BoundedSlowdown,
     0.95,
 );
@@ -168,9 +160,8 @@ pub(super) static P95_BOUNDED_SLOWDOWN: MetricEntry = entry(
 pub(super) static P99_BOUNDED_SLOWDOWN: MetricEntry = entry(
     "p99_bounded_slowdown",
     "bounded slowdown that 99 in 100 jobs do not exceed",
-    "The quantile at 0.99 of the bounded slowdown over the measured jobs: of n values \
-     in order, counted from 0, the one at 0.99 · (n − 1), and on the straight line \
-     between two of them.",
+    "The quantile at 0.99 of the bounded slowdown over the measured jobs: of n values in order, \
+     counted from 0, the one at 0.99 · (n − 1), and on the straight line between two of them.",
     Quantity::BoundedSlowdown,
     0.99,
 );

@@ -78,12 +78,11 @@ static USER: DependenciesEntry = DependenciesEntry {
         "the last job of the same user that had ended, if that was not long before",
     )
     .definition(
-        "A job follows the last of its user's jobs that had ended in the log when \
-             it was submitted, by the time between, if that is at most `session`; \
-             after a longer one its user has come back for other reasons. A job ended \
-             in the log after the wait of field 3, or of the column `wait`, and its \
-             run time; where no wait is known, after its run time. Jobs of which no \
-             user is known follow none.",
+        "A job follows the last of its user's jobs that had ended in the log when it was \
+         submitted, by the time between, if that is at most `session`; after a longer one its user \
+         has come back for other reasons. A job ended in the log after the wait of field 3, or of \
+         the column `wait`, and its run time; where no wait is known, after its run time. Jobs of \
+         which no user is known follow none.",
     )
     .complexity("O(log j) for each of j jobs, all of which are held in memory.")
     .source(

@@ -332,8 +332,7 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
 static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     about: About::new(
         "hyperexponential",
-        "exponential run times with a short mean for most jobs and a long one for \
-             the rest",
+        "exponential run times with a short mean for most jobs and a long one for the rest",
     )
     .definition(
         "With probability `alpha` an exponential number with a short mean, else \
@@ -386,9 +385,8 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
     )
     .aliases(&["normal"])
     .definition(
-        "A normal number with this mean and standard deviation, drawn again while \
-             it is outside `min` and `max`: drawn in one step, by the inverse of the \
-             distribution.",
+        "A normal number with this mean and standard deviation, drawn again while it is outside \
+         `min` and `max`: drawn in one step, by the inverse of the distribution.",
     )
     .complexity("O(1) for a draw.")
     .source("Chang & Mohapatra (mean 5, sd 2); Zhu & Lin (mean 100, sd 25)")
@@ -467,9 +465,8 @@ const SCALE: Param = Param {
 static GAMMA: RuntimeEntry = RuntimeEntry {
     about: About::new("gamma", "gamma run times, with mean `shape` times `scale`")
         .definition(
-            "The gamma distribution with this shape and scale: its mean is shape × \
-             scale, its coefficient of variation 1 / √shape. Drawn by the method of \
-             Marsaglia and Tsang.",
+            "The gamma distribution with this shape and scale: its mean is shape × scale, its \
+             coefficient of variation 1 / √shape. Drawn by the method of Marsaglia and Tsang.",
         )
         .complexity("O(1) expected for a draw.")
         .source("general")

@@ -675,8 +675,7 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
              while it is not from `min` to `max`",
     )
     .definition(
-        "An exponential number is rounded up, and drawn again while it is not from \
-             `min` to `max`.",
+        "An exponential number is rounded up, and drawn again while it is not from `min` to `max`.",
     )
     .complexity("O(log m) for a draw of m sizes.")
     .source("Al-Kerboly")

@@ -23,19 +23,16 @@ pub(super) static TSAFRIR: EstimatesEntry = EstimatesEntry {
     )
     .aliases(&["modal"])
     .definition(
-        "Estimates are a list of values, of which 20 are popular: `max`, the \
-             values that all the logs of the paper share (5, 10, 15, 20 and 30 \
-             minutes; 1 to 6, 8, 10, 12 and 18 hours), and round ones down from `max`. \
-             Of them, the share of the one of rank x from 2 on is 14.0491 · \
-             exp(−0.177531 x) + 0.462513 percent, and `max`, the first, has what is \
-             missing to `head`. Which value has which rank is drawn from the ranks \
-             that it or a shorter one has in four logs. The others, as many as the \
-             logs have for so many jobs, have relative times (a − 1) x / (a − x) for \
-             relative ranks x, with a = 1 + 12.1039 k^−0.6026 for k values, in whole \
-             minutes, and shares in proportion to the power −2.267 of their ranks, 21 \
-             and on. The list is given to the jobs at random, so that none runs for \
-             longer than its estimate: jobs that ran for longer than `max` are cut to \
-             it, as a site would.",
+        "Estimates are a list of values, of which 20 are popular: `max`, the values that all the \
+         logs of the paper share (5, 10, 15, 20 and 30 minutes; 1 to 6, 8, 10, 12 and 18 hours), \
+         and round ones down from `max`. Of them, the share of the one of rank x from 2 on is \
+         14.0491 · exp(−0.177531 x) + 0.462513 percent, and `max`, the first, has what is missing \
+         to `head`. Which value has which rank is drawn from the ranks that it or a shorter one \
+         has in four logs. The others, as many as the logs have for so many jobs, have relative \
+         times (a − 1) x / (a − x) for relative ranks x, with a = 1 + 12.1039 k^−0.6026 for k \
+         values, in whole minutes, and shares in proportion to the power −2.267 of their ranks, 21 \
+         and on. The list is given to the jobs at random, so that none runs for longer than its \
+         estimate: jobs that ran for longer than `max` are cut to it, as a site would.",
     )
     .complexity("O(n log n) for n jobs, which are held in memory.")
     .source("Tsafrir, Etsion & Feitelson, JSSPP 2005, and the authors' program")

@@ -35,14 +35,13 @@ pub const REORDER: usize = 10_000;
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     About::new("swf", "the jobs of a log in the Standard Workload Format")
         .definition(
-            "Each line of the log is a job: submitted at field 2, asking for the \
-             processors of field 8 (else field 5), running for field 4, with the \
-             estimate of field 9 (else the run time). A line without processors, run \
-             time or time of submission is counted as `unusable` and passed over. \
-             Where it is asked for, a job belongs to the user and group of fields 12 \
-             and 13, runs the program of field 14, was submitted to the queue and the \
-             partition of fields 15 and 16, and after the end of the job of field 17, \
-             by the think time of field 18.",
+            "Each line of the log is a job: submitted at field 2, asking for the processors of \
+             field 8 (else field 5), running for field 4, with the estimate of field 9 (else the \
+             run time). A line without processors, run time or time of submission is counted as \
+             `unusable` and passed over. Where it is asked for, a job belongs to the user and \
+             group of fields 12 and 13, runs the program of field 14, was submitted to the queue \
+             and the partition of fields 15 and 16, and after the end of the job of field 17, by \
+             the think time of field 18.",
         )
         .complexity(
             "O(1) for each line of a log that is in order; memory O(`reorder`), \
@@ -72,8 +71,7 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
                 name: "reorder",
                 kind: Kind::Integer(0, 100_000_000),
                 default: DefaultValue::Is("10000"),
-                help: "how many jobs are held back to put a log in order whose lines are not \
-             quite",
+                help: "how many jobs are held back to put a log in order whose lines are not quite",
             },
         ]),
     |params, setting| {
