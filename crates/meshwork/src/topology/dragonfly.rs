@@ -211,15 +211,9 @@ impl Topology {
         }
         let groups = u32::try_from(groups).map_err(|_| TopologyError::TooManyNodes)?;
         let grid = Grid::new(&[p, a, groups], false)?;
-        Ok(Topology {
-            wiring: Wiring::Dragonfly,
-            text: format!("dragonfly of {groups} groups of {a} routers with {p} nodes"),
-            tiers: Some(Tiers { leaf: p, group: p * a }),
-            wires: Some(Arc::new(Dragonfly { p, a, h, groups })),
-            grid,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let text = format!("dragonfly of {groups} groups of {a} routers with {p} nodes");
+        let tiers = Tiers { leaf: p, group: p * a };
+        let wires = Arc::new(Dragonfly { p, a, h, groups });
+        Ok(Topology::bare(Wiring::Dragonfly, grid, text, Some(tiers), Some(wires)))
     }
 }

@@ -270,15 +270,8 @@ impl Topology {
         let widths = arity.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
         let tapered =
             if taper <= 1.0 { String::new() } else { format!(" with a taper of {taper}") };
-        Ok(Topology {
-            wiring: Wiring::FatTree,
-            text: format!("{widths} fat tree{tapered}"),
-            tiers: Some(Tiers { leaf: arity[0], group }),
-            wires: Some(Arc::new(tree)),
-            grid,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let text = format!("{widths} fat tree{tapered}");
+        let tiers = Tiers { leaf: arity[0], group };
+        Ok(Topology::bare(Wiring::FatTree, grid, text, Some(tiers), Some(Arc::new(tree))))
     }
 }

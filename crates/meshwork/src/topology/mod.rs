@@ -318,16 +318,18 @@ impl Topology {
         let grid = Grid::new(&[processors], false)?;
         let plural = if processors == 1 { "" } else { "s" };
         let text = format!("flat machine of {processors} processor{plural}");
-        Ok(Topology {
-            wiring: Wiring::Flat,
-            grid,
-            text,
-            tiers: None,
-            wires: None,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        Ok(Topology::bare(Wiring::Flat, grid, text, None, None))
+    }
+
+    /// A topology that was not read from a study, whose nodes are not shared.
+    fn bare(
+        wiring: Wiring,
+        grid: Grid,
+        text: String,
+        tiers: Option<Tiers>,
+        wires: Option<Arc<dyn Wires>>,
+    ) -> Topology {
+        Topology { wiring, grid, text, tiers, wires, table: None, types: None, parts: None }
     }
 
     /// Creates a grid with its links, described by `text` or else by its sides.
@@ -347,17 +349,8 @@ impl Topology {
                 _ => format!("{across} {wiring} without rings along dimension {}", open.join(", ")),
             }
         });
-        let wires: Arc<dyn Wires> = Arc::new(GridWires::new(&grid, 1));
-        Ok(Topology {
-            wiring,
-            grid,
-            text,
-            tiers: None,
-            wires: Some(wires),
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let wires = Arc::new(GridWires::new(&grid, 1));
+        Ok(Topology::bare(wiring, grid, text, None, Some(wires)))
     }
 
     /// A topology with links defined by the caller. `text` describes it with all its parameters.
@@ -388,17 +381,7 @@ impl Topology {
         if nodes < u64::from(grid.nodes()) {
             return Err(TopologyError::TooFewRouters { nodes: grid.nodes(), room: nodes });
         }
-        let (tiers, wires) = (Some(tiers), Some(wires));
-        Ok(Topology {
-            wiring,
-            grid,
-            text: text.into(),
-            tiers,
-            wires,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        Ok(Topology::bare(wiring, grid, text.into(), Some(tiers), Some(wires)))
     }
 
     /// The topology of a grid with `each` processors at each of its points.
@@ -425,16 +408,11 @@ impl Topology {
         let (mut sides, mut rings) = (vec![each], vec![false]);
         sides.extend_from_slice(self.grid.sides());
         rings.extend_from_slice(self.grid.rings());
-        Ok(Topology {
-            wiring: Wiring::Multiprocessor,
-            grid: Grid::with_rings(&sides, &rings)?,
-            text: format!("{} of nodes with {each} processors", self.text),
-            tiers: Some(Tiers { leaf: each, group: each }),
-            wires: Some(Arc::new(GridWires::new(&self.grid, each))),
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let grid = Grid::with_rings(&sides, &rings)?;
+        let text = format!("{} of nodes with {each} processors", self.text);
+        let tiers = Tiers { leaf: each, group: each };
+        let wires = Arc::new(GridWires::new(&self.grid, each));
+        Ok(Topology::bare(Wiring::Multiprocessor, grid, text, Some(tiers), Some(wires)))
     }
 
     /// The topology with the given types of nodes, so that jobs share nodes. `types` must have a

@@ -176,25 +176,17 @@ impl Topology {
         let grid = Grid::new(sides, false)?;
         let (k, long) = (sides.iter().copied().min(), sides.iter().copied().max());
         let (k, long) = (k.unwrap_or(0), long.unwrap_or(0));
+        let given = sides.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
         let is_one_of = |&side: &u32| side == k || side == long;
         if k < 2
             || Some(long) != k.checked_mul(2)
             || !sides.iter().all(is_one_of)
             || sides.len() > 8
         {
-            let given = sides.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
             return Err(TopologyError::Twisted { given });
         }
-        let text = sides.iter().map(u32::to_string).collect::<Vec<_>>().join(" × ");
-        Ok(Topology {
-            wiring: Wiring::TwistedTorus,
-            text: format!("{text} twisted torus"),
-            tiers: None,
-            wires: Some(Arc::new(TwistedTorus { grid: grid.clone(), k })),
-            grid,
-            table: None,
-            types: None,
-            parts: None,
-        })
+        let text = format!("{given} twisted torus");
+        let wires = Arc::new(TwistedTorus { grid: grid.clone(), k });
+        Ok(Topology::bare(Wiring::TwistedTorus, grid, text, None, Some(wires)))
     }
 }

@@ -297,25 +297,10 @@ impl Iterator for CirneBerman {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing::built_flat;
 
     fn built(given: &str, processors: u32) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'cirne_berman'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(Topology::flat(processors).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        built_flat(&format!("name = 'cirne_berman'\n{given}"), processors)
     }
 
     fn mean(values: &[f64]) -> f64 {

@@ -187,24 +187,11 @@ impl Iterator for DeepLearning {
 mod tests {
     use super::*;
     use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing;
 
     fn built(given: &str, jobs: usize) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'deep_learning'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(Topology::flat(64).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.take(jobs).map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        let given = format!("name = 'deep_learning'\n{given}");
+        testing::built(&given, Topology::flat(64).unwrap(), jobs)
     }
 
     #[test]

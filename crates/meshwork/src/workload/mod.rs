@@ -20,6 +20,8 @@ pub mod statistics;
 pub mod swf;
 pub mod synthetic;
 pub mod table;
+#[cfg(test)]
+mod testing;
 mod transform;
 
 use std::io::BufRead;

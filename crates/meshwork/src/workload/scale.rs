@@ -345,7 +345,8 @@ mod tests {
     use super::*;
     use crate::job::{Owner, Time};
     use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, Submission, transformed};
+    use crate::workload::testing::{context, only_jobs};
+    use crate::workload::{FAMILY, Submission, transformed};
 
     /// A log of 2,000 jobs of 40 users, over 50 days.
     fn log() -> Vec<Job> {
@@ -371,16 +372,10 @@ mod tests {
         let params =
             FAMILY.resolve("workload", &table.into()).map_err(|error| error.to_string())?;
         let sites = [(Topology::flat(16).unwrap(), 1.0), (Topology::flat(4).unwrap(), 2.0)];
-        let setting =
-            WorkloadContext { sites: &sites, seed: 1, replication: 0, owners, inputs: &NoInputs };
+        let setting = WorkloadContext { owners, ..context(&sites) };
         let jobs = Box::new(jobs.into_iter().map(|job| Ok(Submission::Job(job))));
         let jobs = transformed(true, jobs, &params, &setting).map_err(|error| error.to_string())?;
-        jobs.map(|item| match item {
-            Ok(Submission::Job(job)) => Ok(job),
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Err(error.0),
-        })
-        .collect()
+        only_jobs(jobs).map_err(|error| error.0)
     }
 
     /// Load of some jobs over the time span of the original log.

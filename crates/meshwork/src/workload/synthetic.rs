@@ -201,24 +201,10 @@ impl<R: Requests> Iterator for Synthetic<R> {
 mod tests {
     use super::*;
     use crate::topology::Topology;
-    use crate::workload::{FAMILY, NoInputs, submissions};
+    use crate::workload::testing;
 
     fn built(given: &str, machine: Topology) -> Result<Vec<Job>, BuildError> {
-        let table: toml::Table = format!("name = 'synthetic'\n{given}").parse().unwrap();
-        let params = FAMILY.resolve("workload", &table.into())?;
-        let sites = [(machine, 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let jobs = submissions(&ENTRY, &params, &setting)?.take(40_000).map(|item| match item {
-            Ok(Submission::Job(job)) => job,
-            other => panic!("{other:?}"),
-        });
-        Ok(jobs.collect())
+        testing::built(&format!("name = 'synthetic'\n{given}"), machine, 40_000)
     }
 
     fn mean(values: impl Iterator<Item = f64>) -> f64 {

@@ -483,6 +483,7 @@ mod tests {
 
     use crate::topology::Topology;
     use crate::workload::table::Row;
+    use crate::workload::testing::{context, only_jobs};
     use crate::workload::{FAMILY, Inputs, NoInputs, Rows};
 
     use super::*;
@@ -522,21 +523,15 @@ mod tests {
         let table: toml::Table = given.parse().unwrap();
         let params = FAMILY.resolve("workload", &table.into())?;
         let sites = [(Topology::flat(10).unwrap(), 1.0), (Topology::flat(8).unwrap(), 2.0)];
-        let setting =
-            WorkloadContext { sites: &sites, seed: 1, replication: 0, owners: false, inputs };
+        let setting = WorkloadContext { inputs, ..context(&sites) };
         submissions(entry(WORKLOADS, params.name()), &params, &setting)
     }
 
     fn table(given: &str) -> Vec<(f64, u64, f64, f64)> {
-        let jobs = run(&format!("name = 'table'\npath = 'jobs.csv'\n{given}")).unwrap();
-        jobs.into_iter()
-            .map(|item| match item {
-                Submission::Job(job) => {
-                    (job.arrival.units(), job.request.nodes(), job.runtime, job.estimate)
-                }
-                other => panic!("{other:?}"),
-            })
-            .collect()
+        let jobs = built(&format!("name = 'table'\npath = 'jobs.csv'\n{given}"), &Ten).unwrap();
+        let cells =
+            |job: Job| (job.arrival.units(), job.request.nodes(), job.runtime, job.estimate);
+        only_jobs(jobs).unwrap().into_iter().map(cells).collect()
     }
 
     #[test]
@@ -595,9 +590,7 @@ mod tests {
     #[test]
     fn a_shuffle_keeps_the_jobs_and_the_instants() {
         let (still, moved) = (table(""), table("shuffle = true"));
-        let times =
-            |jobs: &[(f64, u64, f64, f64)]| jobs.iter().map(|job| job.0).collect::<Vec<_>>();
-        assert_eq!(times(&still), times(&moved));
+        assert!(still.iter().map(|job| job.0).eq(moved.iter().map(|job| job.0)));
         let sizes =
             |jobs: &[(f64, u64, f64, f64)]| jobs.iter().map(|job| job.1).collect::<Vec<_>>();
         let mut sorted = sizes(&moved);
@@ -655,14 +648,7 @@ mod tests {
         let params = FAMILY.resolve("workload", &table.into()).unwrap();
         let mesh = |sides: &[u32]| {
             let sites = [(Topology::mesh(sides).unwrap(), 1.0)];
-            let setting = WorkloadContext {
-                sites: &sites,
-                seed: 1,
-                replication: 0,
-                owners: false,
-                inputs: &NoInputs,
-            };
-            submissions(entry(WORKLOADS, params.name()), &params, &setting)
+            submissions(entry(WORKLOADS, params.name()), &params, &context(&sites))
                 .unwrap_or_else(|error| panic!("{error}"))
                 .next()
                 .unwrap()

@@ -148,21 +148,7 @@ impl Measure {
             }
             Measure::Rate(_, under) => under.looks_at_what_blocks(),
             Measure::PerEvent(_) => true,
-            Measure::Mean(_)
-            | Measure::PerJob(_)
-            | Measure::Ratio(_)
-            | Measure::PerWait(_)
-            | Measure::PerStart(_)
-            | Measure::Power
-            | Measure::PerArrival
-            | Measure::Quantile(..)
-            | Measure::PerMessage(_)
-            | Measure::Evenness(_)
-            | Measure::PerLateness(_)
-            | Measure::MeanBy(_)
-            | Measure::Watched(_)
-            | Measure::Total(_)
-            | Measure::Energy(_) => false,
+            _ => false,
         }
     }
 }

@@ -97,30 +97,10 @@ static FACTOR: EstimatesEntry = EstimatesEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
-    use crate::workload::{BuildError, FAMILY, NoInputs, WORKLOADS, submissions};
+    use crate::workload::testing::built_flat;
 
     pub(super) fn built(given: &str) -> Result<Vec<Job>, String> {
-        let table: toml::Table = given.parse().unwrap();
-        let said = |error: BuildError| error.to_string();
-        let params =
-            FAMILY.resolve("workload", &table.into()).map_err(|error| error.to_string())?;
-        let sites = [(Topology::flat(128).unwrap(), 1.0)];
-        let setting = WorkloadContext {
-            sites: &sites,
-            seed: 1,
-            replication: 0,
-            owners: false,
-            inputs: &NoInputs,
-        };
-        let workload = entry(WORKLOADS, params.name());
-        let jobs = submissions(workload, &params, &setting).map_err(said)?;
-        jobs.map(|item| match item {
-            Ok(Submission::Job(job)) => Ok(job),
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Err(error.0),
-        })
-        .collect()
+        built_flat(given, 128).map_err(|error| error.to_string())
     }
 
     #[test]
