@@ -30,7 +30,6 @@ const CHUNK: usize = 64;
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
     /// Chunks of all end times that are not in `soonest`, the latest first; none of them is empty.
-    ///
     /// The chunk `soonest` has the earliest end times.
     later: Vec<Vec<E>>,
 }

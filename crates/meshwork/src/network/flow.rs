@@ -27,9 +27,8 @@ struct Run {
     key: RunKey,
     plan: Plan,
     start: Time,
-    /// Time that the job takes on its current nodes if it is alone.
-    ///
-    /// `left` is how much of this time is left.
+    /// Time that the job takes on its current nodes if it is alone. `left` is how much of this time
+    /// is left.
     time: f64,
     left: f64,
     rate: f64,

@@ -22,9 +22,8 @@ pub static ENTRY: NetworkEntry = NetworkEntry::new(
 )
 .memory(|_, _| Ok(0));
 
-/// The ideal network: the finish times of running jobs, and a slot for each of them.
-///
-/// A slot has the remaining work of a job at its last change, from which its finish time follows.
+/// The ideal network: the finish times of running jobs, and a slot for each of them. A slot has the
+/// remaining work of a job at its last change, from which its finish time follows.
 #[derive(Default)]
 pub(super) struct Ideal {
     finishes: Ends<Finish>,

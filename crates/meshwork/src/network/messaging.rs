@@ -57,10 +57,9 @@ pub(super) const DESTINATIONS: Param = Param {
     help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
 };
 
-/// The node of each process of a job, by rank (the index of a process).
-///
-/// If jobs share nodes, each piece of a job is a process, and a node may have several processes.
-/// Otherwise, a job has one process on each of its nodes.
+/// The node of each process of a job, by rank (the index of a process). If jobs share nodes, each
+/// piece of a job is a process, and a node may have several processes. Otherwise, a job has one
+/// process on each of its nodes.
 pub(super) fn process_nodes(at: &Placement, grid: &Grid) -> Vec<Node> {
     let Some(parts) = &at.parts else { return at.nodes(grid) };
     let pieces = parts.parts.iter();
@@ -159,9 +158,8 @@ impl Messaging {
         Ok(Plan { pattern: Some(pattern), senders, quota, rounds: self.iterations, key })
     }
 
-    /// Checks that each message of a pattern goes to another process of the job.
-    ///
-    /// This is for patterns that are not built in.
+    /// Checks that each message of a pattern goes to another process of the job. This is for
+    /// patterns that are not built in.
     fn check(&self, pattern: &dyn Pattern, ranks: u32) -> Result<(), NetworkError> {
         let mut messages =
             (0..ranks).flat_map(|rank| (0..pattern.messages(rank)).map(move |index| (rank, index)));
@@ -195,10 +193,9 @@ impl Plan {
         &self.senders
     }
 
-    /// Number of messages of a process in all rounds.
-    ///
-    /// If the job has a fixed number of messages, its senders get equal shares of it. If the shares
-    /// are not whole numbers, the senders of lowest rank send one message more.
+    /// Number of messages of a process in all rounds. If the job has a fixed number of messages,
+    /// its senders get equal shares of it. If the shares are not whole numbers, the senders of
+    /// lowest rank send one message more.
     pub(super) fn messages(&self, rank: u32) -> u64 {
         let (Some(pattern), Ok(place)) = (&self.pattern, self.senders.binary_search(&rank)) else {
             return 0;

@@ -251,10 +251,8 @@ static NAS_MULTIGRID: PatternEntry = PatternEntry::new(
     },
 );
 
-/// The processes to which process `rank` sends in a binomial tree.
-///
-/// The children of the process in the tree come first, beginning with the child of the largest
-/// subtree. The parent comes last.
+/// The processes to which process `rank` sends in a binomial tree. The children of the process in
+/// the tree come first, beginning with the child of the largest subtree. The parent comes last.
 fn tree(ranks: u32, rank: u32) -> Vec<u32> {
     // The root has children at all distances that are powers of two. Any other process has children
     // only at the powers of two below the lowest set bit of its rank.
@@ -315,7 +313,6 @@ impl Pattern for Lists {
 }
 
 /// The pattern in which every process, or only the process `root`, sends to all other processes.
-///
 /// Receivers are computed and not stored, because all-to-all has about as many messages as the
 /// square of the number of processes.
 struct ToOthers {
@@ -351,11 +348,10 @@ impl Pattern for ToOthers {
     }
 }
 
-/// Value of `index` under a random permutation of the numbers below `count`.
-///
-/// No list is stored. Four rounds of a Feistel network permute the numbers of *b* bits, where *b*
-/// is the smallest even number of bits that can represent all numbers below `count`. The four
-/// rounds are repeated until the result is below `count`.
+/// Value of `index` under a random permutation of the numbers below `count`. No list is stored.
+/// Four rounds of a Feistel network permute the numbers of *b* bits, where *b* is the smallest even
+/// number of bits that can represent all numbers below `count`. The four rounds are repeated until
+/// the result is below `count`.
 fn shuffled(index: u32, count: u32, key: u64) -> u32 {
     let half = (u32::BITS - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

@@ -11,10 +11,9 @@ use super::areas::NAMED;
 /// Maximum number of batches. If it would be exceeded, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Minimum number of batches in a run from which a confidence interval is computed.
-///
-/// At least `MIN_KEPT` of them must lie in the measured part of the run. From fewer batches, the
-/// estimate of their variance would be too uncertain.
+/// Minimum number of batches in a run from which a confidence interval is computed. At least
+/// `MIN_KEPT` of them must lie in the measured part of the run. From fewer batches, the estimate of
+/// their variance would be too uncertain.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -47,9 +46,8 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Integral over time of the state variable or function with the index `place`.
-    ///
-    /// The named state variables have the lowest indices. Other functions follow.
+    /// Integral over time of the state variable or function with the index `place`. The named state
+    /// variables have the lowest indices. Other functions follow.
     pub(super) fn area(&self, place: usize) -> f64 {
         self.areas.get(place).copied().unwrap_or_else(|| self.further[place - NAMED])
     }
@@ -136,9 +134,8 @@ impl Batches {
         self.batches.last_mut().map(|batch| &mut batch.sums)
     }
 
-    /// Numerator and denominator of a metric over the whole run: their sums over all batches.
-    ///
-    /// `of` returns the numerator and denominator for the sums of one batch.
+    /// Numerator and denominator of a metric over the whole run: their sums over all batches. `of`
+    /// returns the numerator and denominator for the sums of one batch.
     pub(super) fn whole(&self, of: impl Fn(&Sums) -> Ratio) -> Ratio {
         let mut whole = Ratio::default();
         for batch in &self.batches {
@@ -182,9 +179,8 @@ impl Batches {
         met.map(|batch| batch.seen / batch.arrived as f64).collect()
     }
 
-    /// Batch to which a job belongs by its arrival index.
-    ///
-    /// Refused jobs have an index too, but are not added to their batch. So a batch may stay empty.
+    /// Batch to which a job belongs by its arrival index. Refused jobs have an index too, but are
+    /// not added to their batch. So a batch may stay empty.
     #[inline(always)]
     fn batch(&mut self, id: JobId, is_measuring: bool) -> &mut Batch {
         let index = (id.0 >> self.doubled) as usize;

@@ -9,12 +9,11 @@ pub(super) const MAX_EXACT: usize = 1 << 20;
 /// mantissa remain.
 const DROPPED: u32 = 42;
 
-/// Nonnegative values of one quantity, in the order of addition.
-///
-/// Up to [`MAX_EXACT`] values are stored individually, eight bytes each, and quantiles are exact.
-/// If there are more, only the number of values in each class of relative width 2⁻¹⁰ is stored. A
-/// quantile is then within 0.05 % of the exact one. There are 1024 classes for each power of two,
-/// in practice about ten thousand in all.
+/// Nonnegative values of one quantity, in the order of addition. Up to [`MAX_EXACT`] values are
+/// stored individually, eight bytes each, and quantiles are exact. If there are more, only the
+/// number of values in each class of relative width 2⁻¹⁰ is stored. A quantile is then within 0.05
+/// % of the exact one. There are 1024 classes for each power of two, in practice about ten thousand
+/// in all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quantiles {
     exact: Vec<f64>,
@@ -64,7 +63,6 @@ impl Quantiles {
     }
 
     /// Midpoint of the class of the value with this rank (its index in ascending order, from 0).
-    ///
     /// The class of the value 0 has the midpoint 0.
     fn ranked(&self, rank: u64) -> Option<f64> {
         let mut below = 0;
@@ -101,9 +99,8 @@ impl Quantiles {
     }
 }
 
-/// Index of a quantile among `count` sorted values, counted from 0.
-///
-/// Returns the index rounded down, and the fraction that was rounded off.
+/// Index of a quantile among `count` sorted values, counted from 0. Returns the index rounded down,
+/// and the fraction that was rounded off.
 fn place(count: u64, share: f64) -> (u64, f64) {
     let at = share * (count - 1) as f64;
     (at.floor() as u64, at - at.floor())

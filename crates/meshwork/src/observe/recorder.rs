@@ -259,10 +259,9 @@ impl Recorder {
         Batching { jobs, first: first as u64, queue }
     }
 
-    /// Quantile of a quantity over the whole run, and its quantile in each batch.
-    ///
-    /// There are no quantiles of batches if, on average, fewer than [`FEWEST_BEYOND`] jobs of a
-    /// batch lie above the quantile.
+    /// Quantile of a quantity over the whole run, and its quantile in each batch. There are no
+    /// quantiles of batches if, on average, fewer than [`FEWEST_BEYOND`] jobs of a batch lie above
+    /// the quantile.
     fn quantile(&self, quantity: Quantity, share: f64) -> (Option<f64>, Vec<f64>) {
         let values = self.kinds.quantiles.iter().find(|(own, ..)| *own == quantity);
         let Some((_, values, ids)) = values else { return (None, Vec::new()) };

@@ -61,10 +61,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// Routers of a dragonfly, numbered group by group, and their links.
-///
-/// On each router, ports to routers of its group come first, then ports of global links, which lead
-/// to other groups.
+/// Routers of a dragonfly, numbered group by group, and their links. On each router, ports to
+/// routers of its group come first, then ports of global links, which lead to other groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dragonfly {
     /// Dimensions of the dragonfly: a router has `p` nodes and `h` global links, and a group has
@@ -148,9 +146,8 @@ impl Wires for Dragonfly {
         5
     }
 
-    /// Route on which the classes of virtual channels never decrease, which rules out deadlock.
-    ///
-    /// On the direct route the class is 0 up to the link between groups and 1 from this link on. If
+    /// Route on which the classes of virtual channels never decrease, which rules out deadlock. On
+    /// the direct route the class is 0 up to the link between groups and 1 from this link on. If
     /// packets may take detours, the class is 0 up to the intermediate group, 1 up to the link that
     /// leaves this group, and 2 from this link on. Within one class, a global link comes after all
     /// local links or before all of them.

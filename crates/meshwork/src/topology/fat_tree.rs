@@ -90,22 +90,19 @@ struct Level {
     down: u32,
     /// Number of links from a switch of the level to the level above; 0 at the top.
     up: u32,
-    /// Index of the first switch of this level among all switches.
-    ///
-    /// `copies` is the number of switches of the level that are above the same nodes.
+    /// Index of the first switch of this level among all switches. `copies` is the number of
+    /// switches of the level that are above the same nodes.
     first: Router,
     copies: u32,
     /// Number of nodes below a switch of the level.
     nodes: u32,
 }
 
-/// Switches of a fat tree, and their links.
-///
-/// Switches of one level that are above the same nodes are called copies. A route upwards is
-/// determined by the copies that it passes. With *w* upward links of each copy, link *u* of copy
-/// *c* leads to copy *c w + u* of the next level. So exactly one route leads down from a top switch
-/// to each node. Upward ports have the lowest numbers. Downward ports begin at the largest number
-/// of upward ports of any level.
+/// Switches of a fat tree, and their links. Switches of one level that are above the same nodes are
+/// called copies. A route upwards is determined by the copies that it passes. With *w* upward links
+/// of each copy, link *u* of copy *c* leads to copy *c w + u* of the next level. So exactly one
+/// route leads down from a top switch to each node. Upward ports have the lowest numbers. Downward
+/// ports begin at the largest number of upward ports of any level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     levels: Vec<Level>,

@@ -37,9 +37,8 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     },
 );
 
-/// The links of a twisted torus.
-///
-/// Port 2 *d* leads to higher coordinates in dimension *d*, and port 2 *d* + 1 to lower ones.
+/// The links of a twisted torus. Port 2 *d* leads to higher coordinates in dimension *d*, and port
+/// 2 *d* + 1 to lower ones.
 #[derive(Clone, Debug)]
 struct TwistedTorus {
     grid: Grid,
@@ -53,7 +52,6 @@ impl TwistedTorus {
     }
 
     /// Every shortest route between two nodes, as the signed number of steps along each dimension.
-    ///
     /// Along a short side a route can go up or down. A route that crosses the edge of a short side
     /// is offset by k steps along the long sides. Along a long side, of length 2k, k steps in
     /// either direction lead to the same node. So it matters only whether the number of crossings
@@ -129,9 +127,8 @@ impl Wires for TwistedTorus {
         Some(End { router: self.grid.node(&at), port })
     }
 
-    /// Returns `None`: no number of classes of virtual channels is known to avoid deadlock.
-    ///
-    /// Packets can also block each other in a cycle that goes through rings of several dimensions.
+    /// Returns `None`: no number of classes of virtual channels is known to avoid deadlock. Packets
+    /// can also block each other in a cycle that goes through rings of several dimensions.
     fn classes(&self, _manner: &Manner) -> Option<usize> {
         None
     }

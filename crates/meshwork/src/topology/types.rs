@@ -37,9 +37,8 @@ pub const OTHER: usize = 1;
 /// Index of the first island's cores among the cells (counters of free resources) of a node.
 pub const CORES: usize = 2;
 
-/// Value of a tally (a cell that counts running pieces) when no piece runs.
-///
-/// Each running piece subtracts 1.
+/// Value of a tally (a cell that counts running pieces) when no piece runs. Each running piece
+/// subtracts 1.
 const TALLY: u32 = 1 << 30;
 
 impl NodeType {

@@ -138,9 +138,8 @@ const CTC_MED: f64 = 5.386;
 
 const HOUR: f64 = 3_600.0;
 
-/// Poisson process of arrivals whose rate changes with the hour of the day.
-///
-/// The times between arrivals are exponential on a clock that runs faster in busy hours.
+/// Poisson process of arrivals whose rate changes with the hour of the day. The times between
+/// arrivals are exponential on a clock that runs faster in busy hours.
 struct Arrivals {
     mean: f64,
     /// Weight of each hour of the day; the mean of the 24 weights is 1.

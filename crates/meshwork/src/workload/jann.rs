@@ -117,11 +117,10 @@ const CLASS: &[Param] = &[
     },
 ];
 
-/// A class of job sizes as measured in a log.
-///
-/// The fields are the largest size, the share of the class's jobs that have this size, the moments
-/// of the times between arrivals, and those of the run times. The moments are the mean, the
-/// coefficient of variation and the normalized third moment.
+/// A class of job sizes as measured in a log. The fields are the largest size, the share of the
+/// class's jobs that have this size, the moments of the times between arrivals, and those of the
+/// run times. The moments are the mean, the coefficient of variation and the normalized third
+/// moment.
 type Measured = (u32, f64, [f64; 3], [f64; 3]);
 
 /// The CTC SP2 from June 26 to September 12, 1996: 17,826 jobs of up to 322 processors. The paper
@@ -333,10 +332,9 @@ mod tests {
         assert!((gap * rate - 1.0).abs() < 0.02, "{gap} {}", 1.0 / rate);
     }
 
-    /// Checks a finding of the paper of Jann et al. about the number of exponential stages.
-    ///
-    /// Most distributions of times between arrivals need a single stage. Some distributions of run
-    /// times need several, at most 7. On the current version of the log, one class needs 8.
+    /// Checks a finding of the paper of Jann et al. about the number of exponential stages. Most
+    /// distributions of times between arrivals need a single stage. Some distributions of run times
+    /// need several, at most 7. On the current version of the log, one class needs 8.
     #[test]
     fn most_gaps_need_one_stage() {
         let orders = |of: fn(&Measured) -> [f64; 3]| {

@@ -249,17 +249,14 @@ impl Class {
 const HALF_HOUR: f64 = 1800.0;
 
 /// Upper bound of the logarithm of the time between two arrivals; larger values are drawn again.
-///
 /// `MAX_LOG_RUN_TIME` is the bound for run times.
 const MAX_LOG_GAP: f64 = 13.0;
 const MAX_LOG_RUN_TIME: f64 = 12.0;
 
-/// Arrivals of one class of jobs, more frequent in busy hours.
-///
-/// Each half hour of the day has a weight, which is 1 on average. The time to the next arrival is
-/// drawn as a number of points. The clock advances until the weights of the half hours that it
-/// passes add up to this number. The last half hour is passed only in part, and the next arrival is
-/// counted from there.
+/// Arrivals of one class of jobs, more frequent in busy hours. Each half hour of the day has a
+/// weight, which is 1 on average. The time to the next arrival is drawn as a number of points. The
+/// clock advances until the weights of the half hours that it passes add up to this number. The
+/// last half hour is passed only in part, and the next arrival is counted from there.
 struct Arrivals {
     gap: Gamma,
     weights: [f64; 48],
@@ -416,13 +413,11 @@ mod tests {
         }
     }
 
-    /// Checks the mean time between arrivals against theory.
-    ///
-    /// The model draws a number of points between two arrivals, and each half hour that passes
-    /// consumes as many points as its weight. Weights are 1 on average, so the mean number of half
-    /// hours is the mean number of points. The number of points is e^g for a gamma variate g with
-    /// shape a and scale b, which is drawn again if it exceeds 13. The mean number of points is (1
-    /// − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
+    /// Checks the mean time between arrivals against theory. The model draws a number of points
+    /// between two arrivals, and each half hour that passes consumes as many points as its weight.
+    /// Weights are 1 on average, so the mean number of half hours is the mean number of points. The
+    /// number of points is e^g for a gamma variate g with shape a and scale b, which is drawn again
+    /// if it exceeds 13. The mean number of points is (1 − b)^−a · P(a, 13/b − 13) / P(a, 13/b).
     #[test]
     fn the_mean_time_between_arrivals_is_that_of_theory() {
         for (class, rounded) in [(TYPELESS, 911.3), (BATCH, 3516.9), (INTERACTIVE, 619.3)] {
@@ -468,10 +463,8 @@ mod tests {
         assert!(both.iter().map(|job| job.number).eq(1..=2000));
     }
 
-    /// Compares arrivals with those of a straightforward implementation.
-    ///
-    /// From the start to an arrival, the sum of the half hours' weights must equal the sum of the
-    /// drawn points.
+    /// Compares arrivals with those of a straightforward implementation. From the start to an
+    /// arrival, the sum of the half hours' weights must equal the sum of the drawn points.
     #[test]
     fn points_and_what_is_left_of_a_half_hour_persist() {
         let stream = || Stream::new(4, 0, "arrivals.typeless");

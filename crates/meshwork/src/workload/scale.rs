@@ -155,7 +155,6 @@ impl Scaling {
     }
 
     /// Multiplies processor counts by a factor, so that the work is as near as possible to `goal`.
-    ///
     /// The factor is found by bisection. For each job, a random number decides whether its new
     /// count is rounded up or down.
     fn resize(
@@ -206,10 +205,9 @@ impl Scaling {
         Ok(())
     }
 
-    /// Repeats groups of jobs, so that their work becomes `factor` times as much.
-    ///
-    /// With a factor of 2.3, for example, all groups are taken twice. Then further groups are taken
-    /// in random order, once each, as long as each brings the work nearer to the goal.
+    /// Repeats groups of jobs, so that their work becomes `factor` times as much. With a factor of
+    /// 2.3, for example, all groups are taken twice. Then further groups are taken in random order,
+    /// once each, as long as each brings the work nearer to the goal.
     fn resample(
         &self,
         jobs: &[Job],
@@ -269,9 +267,8 @@ impl Scaling {
         Ok(taken)
     }
 
-    /// Draws the time by which the repetition of a group of jobs is shifted.
-    ///
-    /// The time is a whole number of periods, such as days, if the log spans at least two periods.
+    /// Draws the time by which the repetition of a group of jobs is shifted. The time is a whole
+    /// number of periods, such as days, if the log spans at least two periods.
     fn shift(&self, span: f64, stream: &mut Stream) -> Shift {
         let periods = libm::floor(span / self.period);
         if periods < 2.0 {
@@ -306,7 +303,6 @@ pub(super) fn by_user(
 }
 
 /// Difference between a job's numbers in successive repetitions; 0 if no job has a predecessor.
-///
 /// With it, a repeated job follows its predecessor in the same repetition and not the original
 /// predecessor.
 pub(super) fn numbers_apart(jobs: &[Job]) -> u64 {
@@ -323,9 +319,8 @@ pub(super) fn renumber(job: &mut Job, by: u64) {
     }
 }
 
-/// Shift of all arrivals of a log by the time `by`. The log spans the time `around`.
-///
-/// Arrivals shifted beyond the end of the log are moved to its beginning.
+/// Shift of all arrivals of a log by the time `by`. The log spans the time `around`. Arrivals
+/// shifted beyond the end of the log are moved to its beginning.
 struct Shift {
     by: f64,
     around: f64,

@@ -70,10 +70,8 @@ fn tpu_v4_2022() -> Vec<([u32; 3], f64)> {
     TPU_V4_2022.iter().map(|&(shape, share)| (shape, f64::from(share))).collect()
 }
 
-/// TPU v4 slices in production in 2022, with shares in tenths of a percent.
-///
-/// Twisted slices differ from other slices only in their links, and are counted with the slices of
-/// their shape.
+/// TPU v4 slices in production in 2022, with shares in tenths of a percent. Twisted slices differ
+/// from other slices only in their links, and are counted with the slices of their shape.
 const TPU_V4_2022: &[([u32; 3], u32)] = &[
     ([1, 1, 1], 21),
     ([1, 1, 2], 4),

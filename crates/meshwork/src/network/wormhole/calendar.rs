@@ -42,9 +42,8 @@ impl Calendar {
         }
     }
 
-    /// Appends the events of cycle `now` to a list, and removes them from the calendar.
-    ///
-    /// There must be no events in earlier cycles.
+    /// Appends the events of cycle `now` to a list, and removes them from the calendar. There must
+    /// be no events in earlier cycles.
     pub(super) fn take(&mut self, now: Cycle, into: &mut Vec<u32>) {
         self.from = now;
         let slot = now as usize % SLOTS;

@@ -26,9 +26,8 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit that marks the receiver of a credit as a processor and not as an output lane of a router.
-///
-/// A credit announces free space in a buffer to the processor or output lane that sends flits into
+/// Bit that marks the receiver of a credit as a processor and not as an output lane of a router. A
+/// credit announces free space in a buffer to the processor or output lane that sends flits into
 /// the buffer.
 const TO_SOURCE: u32 = 1 << 31;
 
@@ -47,7 +46,6 @@ struct Lane {
 }
 
 /// Which input lanes of one router can send a flit: three sets of lanes, with a bit for each lane.
-///
 /// A lane that is in all three sets has been granted an output lane, holds a flit, and has space
 /// for it in the next buffer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,11 +65,9 @@ struct Source {
     channel: u8,
 }
 
-/// Engine that simulates every flit in every cycle.
-///
-/// With `V` virtual channels, lane `v` of port `p` of router `r` has index `r << shift | p · V +
-/// v`. The index stands both for the input buffer of `r` and for the output lane through which
-/// flits leave `r`.
+/// Engine that simulates every flit in every cycle. With `V` virtual channels, lane `v` of port `p`
+/// of router `r` has index `r << shift | p · V + v`. The index stands both for the input buffer of
+/// `r` and for the output lane through which flits leave `r`.
 pub(super) struct CycleEngine {
     fabric: Fabric,
     timing: Timing,
@@ -81,10 +77,9 @@ pub(super) struct CycleEngine {
     /// UGAL threshold: extra queued flits on the minimal path above which a packet takes a detour.
     threshold: u64,
     shift: u32,
-    /// Cycles that a flit takes across the link of each lane of a router.
-    ///
-    /// `credit_returns` is the time of credits on their way back. Both arrays are stored inline,
-    /// not behind a pointer, because they are read for every flit at every router.
+    /// Cycles that a flit takes across the link of each lane of a router. `credit_returns` is the
+    /// time of credits on their way back. Both arrays are stored inline, not behind a pointer,
+    /// because they are read for every flit at every router.
     transfers: [Cycle; LANES],
     credit_returns: [Cycle; LANES],
     now: Cycle,

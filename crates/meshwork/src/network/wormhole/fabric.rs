@@ -11,10 +11,9 @@ use crate::topology::{Node, Topology, Wires};
 /// Stands for the missing router behind a port without a link.
 pub(super) const NOWHERE: Router = Router::MAX;
 
-/// Routers and the links between them.
-///
-/// Every router has ports towards other routers, as the topology says. After these ports, a router
-/// with nodes has one local port for each of its nodes, through which packets enter and leave.
+/// Routers and the links between them. Every router has ports towards other routers, as the
+/// topology says. After these ports, a router with nodes has one local port for each of its nodes,
+/// through which packets enter and leave.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
     wires: Arc<dyn Wires>,
@@ -24,10 +23,8 @@ pub(crate) struct Fabric {
     ports: usize,
     local: usize,
     classes: usize,
-    /// Extra cycles of the links through each port, compared with a link of latency 1.
-    ///
-    /// `has_global` says whether any of these links is global (a link between groups of a
-    /// dragonfly).
+    /// Extra cycles of the links through each port, compared with a link of latency 1. `has_global`
+    /// says whether any of these links is global (a link between groups of a dragonfly).
     length: Vec<Cycle>,
     has_global: bool,
     /// For each port of each router, the router behind the port, and the port of that router.
@@ -171,9 +168,8 @@ impl Fabric {
         self.classes
     }
 
-    /// The smallest number of virtual channels with which packets cannot deadlock.
-    ///
-    /// `None` if no such number is known.
+    /// The smallest number of virtual channels with which packets cannot deadlock. `None` if no
+    /// such number is known.
     pub(super) fn safe_classes(&self) -> Option<usize> {
         self.wires.classes(&self.manner)
     }
@@ -212,9 +208,8 @@ impl Fabric {
         self.length.iter().copied().max().unwrap_or(0)
     }
 
-    /// The largest number of legs of a route.
-    ///
-    /// A leg is a sequence of links through ports of equal index.
+    /// The largest number of legs of a route. A leg is a sequence of links through ports of equal
+    /// index.
     pub(super) fn most_legs(&self) -> usize {
         self.wires.most_legs()
     }
@@ -226,7 +221,6 @@ impl Fabric {
     }
 
     /// The route between two nodes. If `detour` is set, it passes through another group of routers.
-    ///
     /// `detour` matters only if the fabric [adapts](Fabric::adapts).
     pub(super) fn route(&self, from: Node, to: Node, coins: u64, detour: bool) -> Route {
         let detour = detour || self.manner.routing == Routing::Valiant;
@@ -349,10 +343,9 @@ mod tests {
         }
     }
 
-    /// Tests that packets cannot deadlock.
-    ///
-    /// The nodes of a graph are the links of the network, each with a class of lanes. Two of them
-    /// are joined if they follow each other on a route. The graph must have no cycle.
+    /// Tests that packets cannot deadlock. The nodes of a graph are the links of the network, each
+    /// with a class of lanes. Two of them are joined if they follow each other on a route. The
+    /// graph must have no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {

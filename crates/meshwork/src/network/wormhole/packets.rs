@@ -34,9 +34,8 @@ struct Packet {
     exit: u16,
     /// The class of lanes in which the packet leaves the last router.
     class: u8,
-    /// Index of the current leg (a sequence of links in one direction) of the route.
-    ///
-    /// `legs` is the number of legs of the route.
+    /// Index of the current leg (a sequence of links in one direction) of the route. `legs` is the
+    /// number of legs of the route.
     leg: u8,
     legs: u8,
     /// Number of links that the packet has yet to cross on the present leg of its route.

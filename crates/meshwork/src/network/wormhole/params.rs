@@ -88,9 +88,8 @@ pub(super) const ROUTING: Param = Param {
            whose first link is less full",
 };
 
-/// Parameter for the routing in the networks `hops` and `link_load`.
-///
-/// These networks have no queues, so their routing cannot adapt to the lengths of queues.
+/// Parameter for the routing in the networks `hops` and `link_load`. These networks have no queues,
+/// so their routing cannot adapt to the lengths of queues.
 pub(crate) const OBLIVIOUS_ROUTING: Param = Param {
     name: "routing",
     kind: Kind::Choice(&["minimal", "valiant"]),

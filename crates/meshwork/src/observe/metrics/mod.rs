@@ -138,9 +138,8 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`].
-    ///
-    /// This field is costly to compute, so it is kept up to date only if a metric needs it.
+    /// Whether the metric depends, or may depend, on [`MachineState::blocked_by_shape`]. This field
+    /// is costly to compute, so it is kept up to date only if a metric needs it.
     pub(super) fn looks_at_what_blocks(&self) -> bool {
         match self {
             Measure::OverTime(over, under) | Measure::Net(over, under, _) => {
@@ -379,12 +378,11 @@ static OF_MESSAGES: &[&MetricEntry] = &[
     &WEIGHTED_DISPERSAL,
 ];
 
-/// Metrics measured only if a study names them, because they are costly or often undefined.
-///
-/// Reasons for waits need a query to the allocator for each waiting job, and fair starts need
-/// additional runs. Most jobs have neither deadlines nor users. Metrics that are quantiles, gauges
-/// or functions created for each run are not in this list, but they too are measured only on
-/// request: quantiles store a number for each job, and the others may be slow.
+/// Metrics measured only if a study names them, because they are costly or often undefined. Reasons
+/// for waits need a query to the allocator for each waiting job, and fair starts need additional
+/// runs. Most jobs have neither deadlines nor users. Metrics that are quantiles, gauges or
+/// functions created for each run are not in this list, but they too are measured only on request:
+/// quantiles store a number for each job, and the others may be slow.
 static ON_REQUEST: &[&MetricEntry] = &[
     &WAIT_FOR_NODES,
     &WAIT_FOR_SHAPE,

@@ -159,7 +159,6 @@ pub(super) fn linked(jobs: Submissions, params: &Params) -> Submissions {
 }
 
 /// Job numbers that other jobs name as predecessors, each with the count of jobs that bear it.
-///
 /// Several jobs can share a number: the parts of a split job, and in some logs the lines of one
 /// job.
 struct Followed(BTreeMap<u64, u32>);

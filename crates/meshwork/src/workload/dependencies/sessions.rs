@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::job::{After, Job, Time};
 
-/// The users' sessions, from which dependencies are inferred job by job.
-///
-/// A job depends on the job of its user that ended last, if it is submitted soon after that end.
-/// Both jobs are then in one session.
+/// The users' sessions, from which dependencies are inferred job by job. A job depends on the job
+/// of its user that ended last, if it is submitted soon after that end. Both jobs are then in one
+/// session.
 pub(crate) struct Sessions {
     /// Longest think time between two jobs of one session.
     longest: f64,
@@ -19,9 +18,8 @@ pub(crate) struct Sessions {
 
 #[derive(Default)]
 struct User {
-    /// Jobs of the user that have not ended.
-    ///
-    /// For each job: its end, its index in the order of submission, and its number.
+    /// Jobs of the user that have not ended. For each job: its end, its index in the order of
+    /// submission, and its number.
     under_way: BinaryHeap<Reverse<(Time, u64, u64)>>,
     /// End and number of the user's job that ended last.
     last: Option<(Time, u64)>,

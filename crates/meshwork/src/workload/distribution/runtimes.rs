@@ -148,11 +148,10 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Normal distribution, truncated to two bounds.
-///
-/// A draw takes one number of the stream and inverts the distribution function. Drawing again until
-/// a value is within the bounds would give the same distribution, but could take long. Bounds above
-/// the mean are mirrored below the mean, where small probabilities keep their digits.
+/// Normal distribution, truncated to two bounds. A draw takes one number of the stream and inverts
+/// the distribution function. Drawing again until a value is within the bounds would give the same
+/// distribution, but could take long. Bounds above the mean are mirrored below the mean, where
+/// small probabilities keep their digits.
 #[derive(Clone, Debug, PartialEq)]
 struct TruncatedNormal {
     mean: f64,
@@ -205,12 +204,10 @@ impl TruncatedNormal {
     }
 }
 
-/// A gamma distribution.
-///
-/// Drawn by squeezing and rejection: Marsaglia and Tsang, *A simple method for generating gamma
-/// variables*, ACM Transactions on Mathematical Software 26(3), 2000. For a shape below 1, a draw
-/// with the shape plus 1 is multiplied by a power of a uniform number. The number of values taken
-/// from the stream varies.
+/// A gamma distribution. Drawn by squeezing and rejection: Marsaglia and Tsang, *A simple method
+/// for generating gamma variables*, ACM Transactions on Mathematical Software 26(3), 2000. For a
+/// shape below 1, a draw with the shape plus 1 is multiplied by a power of a uniform number. The
+/// number of values taken from the stream varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gamma {
     pub(crate) shape: f64,

@@ -629,9 +629,7 @@ static NORMAL: SizeEntry = SizeEntry {
 };
 
 /// Values of `cells`: probabilities of normally distributed sizes as printed in papers, or
-/// computed.
-///
-/// `true` stands for printed probabilities.
+/// computed. `true` stands for printed probabilities.
 static CELLS: Words<bool, 2> = Words::new([("printed", true), ("computed", false)]);
 
 fn mirrored(half: &[f64]) -> Vec<f64> {

@@ -117,10 +117,9 @@ impl Law {
     }
 }
 
-/// Probabilities that a normally distributed number is in each of `cells` equal intervals.
-///
-/// Together the intervals range from −2.5 to 2.5 standard deviations, and their probabilities are
-/// scaled to a sum of 1.
+/// Probabilities that a normally distributed number is in each of `cells` equal intervals. Together
+/// the intervals range from −2.5 to 2.5 standard deviations, and their probabilities are scaled to
+/// a sum of 1.
 pub(super) fn normal_cells(cells: u32) -> Vec<f64> {
     let edge = |i: u32| 5.0 * f64::from(i) / f64::from(cells) - 2.5;
     let within = normal_cdf(2.5) - normal_cdf(-2.5);

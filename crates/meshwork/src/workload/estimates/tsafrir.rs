@@ -92,16 +92,14 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps in minutes, whose multiples are popular estimates.
-///
-/// Multiples of the largest step are taken first, and then those of smaller steps, until there are
-/// enough estimates. For each step, the longest estimate comes first.
+/// Steps in minutes, whose multiples are popular estimates. Multiples of the largest step are taken
+/// first, and then those of smaller steps, until there are enough estimates. For each step, the
+/// longest estimate comes first.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
-/// Popularity rank that each popular value has in each of four logs; 1 is the most popular.
-///
-/// The logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. Each row is for one value:
-/// first the longest value, then the others from the shortest on.
+/// Popularity rank that each popular value has in each of four logs; 1 is the most popular. The
+/// logs are SDSC-SP2, CTC-SP2, KTH-SP2 (up to 4 h) and SDSC-BLUE. Each row is for one value: first
+/// the longest value, then the others from the shortest on.
 const RANKS: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -125,10 +123,9 @@ const RANKS: [[usize; 4]; HEAD] = [
     [20, 19, 11, 12],
 ];
 
-/// Number of different estimates among the jobs of a log, by the number of jobs.
-///
-/// An element is a number of jobs and the number of their different estimates. Between two
-/// elements, the number of estimates is interpolated linearly.
+/// Number of different estimates among the jobs of a log, by the number of jobs. An element is a
+/// number of jobs and the number of their different estimates. Between two elements, the number of
+/// estimates is interpolated linearly.
 const VALUES: [(f64, f64); 7] = [
     (0.0, 0.0),
     (20.0, 10.0),
@@ -266,10 +263,8 @@ impl Model {
         values
     }
 
-    /// Estimates that are not popular: different times, in whole minutes where possible.
-    ///
-    /// If a time in whole minutes is in use already, a time that differs by up to 30 seconds
-    /// replaces it.
+    /// Estimates that are not popular: different times, in whole minutes where possible. If a time
+    /// in whole minutes is in use already, a time that differs by up to 30 seconds replaces it.
     fn other_times(&self, count: usize, popular: &[(f64, f64)]) -> Vec<f64> {
         const OFF: [f64; 7] = [0.0, 30.0, -30.0, 20.0, -20.0, 10.0, -10.0];
         let a = 1.0 + 12.1039 * libm::pow(count as f64, -0.6026);
@@ -291,10 +286,9 @@ impl Model {
         times
     }
 
-    /// Assigns the estimates to the jobs, after cutting run times to the maximum estimate.
-    ///
-    /// From the longest job on, each receives a random one of the remaining estimates that are long
-    /// enough for it.
+    /// Assigns the estimates to the jobs, after cutting run times to the maximum estimate. From the
+    /// longest job on, each receives a random one of the remaining estimates that are long enough
+    /// for it.
     fn assign(&self, mut jobs: Vec<Job>, stream: &mut Stream) -> Result<Vec<Job>, WorkloadError> {
         let values = self.values(jobs.len(), stream);
         let mut estimates = rounded(&values, jobs.len());
@@ -340,10 +334,9 @@ fn values_among(jobs: usize) -> usize {
     libm::round(low + into * (high - low)) as usize
 }
 
-/// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`].
-///
-/// `own` has the ranks that are already known. The other values are handled in order. The maximum
-/// gets rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
+/// Popularity rank, from 0, of each popular value, in the order of [`Model::popular_times`]. `own`
+/// has the ranks that are already known. The other values are handled in order. The maximum gets
+/// rank 0 if it is free. For each value, the ranks that it has in the four logs are added to a
 /// pool. If no later value has a certain free rank in any log, the value gets that rank, which
 /// would otherwise stay free. In all other cases two ranks are drawn from the pool, and the value
 /// gets the smaller one.
@@ -378,7 +371,6 @@ fn ranks(own: &[Option<usize>], stream: &mut Stream) -> Vec<usize> {
 }
 
 /// Expands estimates with shares of jobs to one estimate for each job, in the order of `values`.
-///
 /// The numbers of jobs are rounded so that they sum to `jobs`: those with the largest fractions are
 /// rounded up, and all others down.
 fn rounded(values: &[(f64, f64)], jobs: usize) -> Vec<f64> {
@@ -451,10 +443,9 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// Checks that the shares of estimates sum to 1 for various sites.
-    ///
-    /// The first site is the CTC SP2. In its log 23.8 % of the jobs have the maximum estimate, and
-    /// 88.9 % have one of 20 estimates.
+    /// Checks that the shares of estimates sum to 1 for various sites. The first site is the CTC
+    /// SP2. In its log 23.8 % of the jobs have the maximum estimate, and 88.9 % have one of 20
+    /// estimates.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {
         for (max, values, jobs) in

@@ -124,7 +124,6 @@ impl Weeks {
     }
 
     /// Index of the week in which a job arrives, and the time of its arrival within the week.
-    ///
     /// `None` after the last whole week of the log.
     fn of_job(&self, job: &Job) -> Option<(u64, f64)> {
         let since = job.arrival - self.first;

@@ -6,9 +6,8 @@
 use super::format::{Record, is_blank, number_in};
 use crate::registry::LARGEST;
 
-/// The text of an unknown number, `-1 `, in the lowest bytes of a word.
-///
-/// The second constant has this text three times, since in most lines most numbers are unknown.
+/// The text of an unknown number, `-1 `, in the lowest bytes of a word. The second constant has
+/// this text three times, since in most lines most numbers are unknown.
 const NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 \0\0\0\0\0");
 const THREE_NOT_KNOWN: u64 = u64::from_le_bytes(*b"-1 -1 -1");
 

@@ -122,6 +122,17 @@ impl Column {
 const TIME: &str = "time";
 const PROCESSORS: &str = "processors";
 
+/// Defaults of a column: of texts, and without a field in a line of a log.
+const PLAIN: Column = Column {
+    name: "",
+    holds: CellKind::Text,
+    unit: "",
+    help: "",
+    field: None,
+    get: |_| None,
+    set: |_, _| Ok(()),
+};
+
 /// All columns that a table of jobs may have.
 pub static COLUMNS: [Column; 35] = [
     Column {
@@ -174,72 +185,65 @@ pub static COLUMNS: [Column; 35] = [
     },
     Column {
         name: "block",
-        holds: CellKind::Text,
         unit: PROCESSORS,
         help: "the sides of the block that it asks for, such as `3x5`",
-        field: None,
         get: |job| match &job.request {
             Request::Block(sides) => Some(sides_text(sides)),
             _ => None,
         },
         set: |row, cell| put(&mut row.block, cell.sides()),
+        ..PLAIN
     },
     Column {
         name: "subcube",
         holds: CellKind::Count,
-        unit: "",
         help: "the dimension of the subcube that it asks for",
-        field: None,
         get: |job| match &job.request {
             Request::Subcube(dimension) => Some(dimension.to_string()),
             _ => None,
         },
         set: |row, cell| put(&mut row.subcube, cell.count(0, MAX_NODES.ilog2())),
+        ..PLAIN
     },
     Column {
         name: "user",
-        holds: CellKind::Text,
-        unit: "",
         help: "who submitted it",
         field: Some(11),
         get: |job| owner(job)?.user.clone(),
         set: |row, cell| put(&mut row.owner.user, cell.text()),
+        ..PLAIN
     },
     Column {
         name: "group",
-        holds: CellKind::Text,
-        unit: "",
         help: "the group of whoever submitted it",
         field: Some(12),
         get: |job| owner(job)?.group.clone(),
         set: |row, cell| put(&mut row.owner.group, cell.text()),
+        ..PLAIN
     },
     Column {
         name: "application",
-        holds: CellKind::Text,
-        unit: "",
         help: "the program that it runs",
         field: Some(13),
         get: |job| owner(job)?.application.clone(),
         set: |row, cell| put(&mut row.owner.application, cell.text()),
+        ..PLAIN
     },
     Column {
         name: "queue",
-        holds: CellKind::Text,
-        unit: "",
         help: "the queue that it was submitted to",
         field: Some(14),
         get: |job| owner(job)?.queue.clone(),
         set: |row, cell| put(&mut row.owner.queue, cell.text()),
+        ..PLAIN
     },
     Column {
         name: "priority",
         holds: CellKind::Real,
-        unit: "",
         help: "how urgent it is, from 0 to 1; left out, 0",
-        field: None,
         get: |job| Some(terms(job)?.priority).filter(|&own| own > 0.0).map(|own| own.to_string()),
         set: |row, cell| put(&mut row.priority, cell.real(1.0)),
+        ..PLAIN
     },
     Column {
         name: "deadline",
@@ -298,20 +302,18 @@ pub static COLUMNS: [Column; 35] = [
     Column {
         name: "spread_segments",
         holds: CellKind::Flag,
-        unit: "",
         help: "whether each segment has base blocks of its own",
-        field: None,
         get: |job| wanted(job, "spread_segments"),
         set: |row, cell| cell.flag().map(|is_set| row.constraints.spread_segments = is_set),
+        ..PLAIN
     },
     Column {
         name: "consolidate_segments",
         holds: CellKind::Flag,
-        unit: "",
         help: "whether all segments lie in one block of a listed size",
-        field: None,
         get: |job| wanted(job, "consolidate_segments"),
         set: |row, cell| cell.flag().map(|is_set| row.constraints.consolidate_segments = is_set),
+        ..PLAIN
     },
     Column {
         name: "switches",
@@ -325,18 +327,14 @@ pub static COLUMNS: [Column; 35] = [
     Column {
         name: "contiguous",
         holds: CellKind::Flag,
-        unit: "",
         help: "whether its nodes must follow one another",
-        field: None,
         get: |job| wanted(job, "contiguous"),
         set: |row, cell| cell.flag().map(|is_set| row.constraints.contiguous = is_set),
+        ..PLAIN
     },
     Column {
         name: "exclusive",
-        holds: CellKind::Text,
-        unit: "",
         help: "`topo`: no other job may be in its base blocks; `node`, with pieces: nor on its nodes",
-        field: None,
         get: |job| match pieces(job) {
             Some(pieces) => pieces.exclusive.then(|| "node".to_owned()),
             None => wanted(job, "exclusive"),
@@ -348,29 +346,24 @@ pub static COLUMNS: [Column; 35] = [
             *flag = true;
             Ok(())
         },
+        ..PLAIN
     },
     Column {
         name: "require",
-        holds: CellKind::Text,
-        unit: "",
         help: "nodes that it must have, such as `n[0-3]`; more than it constraints: among which it lies",
-        field: None,
         get: |job| wanted(job, "require"),
         set: |row, cell| put(&mut row.constraints.require, cell.hosts()),
+        ..PLAIN
     },
     Column {
         name: "exclude",
-        holds: CellKind::Text,
-        unit: "",
         help: "nodes that it must not have, such as `n[0-3]`",
-        field: None,
         get: |job| wanted(job, "exclude"),
         set: |row, cell| put(&mut row.constraints.exclude, cell.hosts()),
+        ..PLAIN
     },
     Column {
         name: "partition",
-        holds: CellKind::Text,
-        unit: "",
         help: "the partition that it was submitted to, whose nodes it may have",
         field: Some(15),
         get: |job| wanted(job, "partition").or_else(|| owner(job)?.partition.clone()),
@@ -379,15 +372,15 @@ pub static COLUMNS: [Column; 35] = [
             row.owner.partition.clone_from(&row.constraints.partition);
             Ok(())
         },
+        ..PLAIN
     },
     Column {
         name: "pieces",
         holds: CellKind::Count,
-        unit: "",
         help: "how many pieces it has, on a machine whose nodes jobs share; left out beside `cpu` or `gpu`, 1",
-        field: None,
         get: |job| of_piece(job, "pieces"),
         set: |row, cell| put(&mut row.pieces, cell.count(1, u32::MAX)),
+        ..PLAIN
     },
     Column {
         name: "cpu",
@@ -419,47 +412,39 @@ pub static COLUMNS: [Column; 35] = [
     Column {
         name: "other",
         holds: CellKind::Count,
-        unit: "",
         help: "how much of the fourth kind each piece gets; left out, 0",
-        field: None,
         get: |job| of_piece(job, "other"),
         set: |row, cell| put(&mut row.other, cell.count(0, MOST_OF_A_KIND)),
+        ..PLAIN
     },
     Column {
         name: "per_node",
-        holds: CellKind::Text,
         unit: "pieces",
         help: "the most on one node, such as `4`, or the fewest and the most, such as `2-4`",
-        field: None,
         get: |job| of_piece(job, "per_node"),
         set: |row, cell| put(&mut row.per_node, cell.span()),
+        ..PLAIN
     },
     Column {
         name: "inside",
-        holds: CellKind::Text,
-        unit: "",
         help: "what must hold all pieces: `island`, `node`, `leaf` or `block`",
-        field: None,
         get: |job| Some(pieces(job)?.inside.word()?.to_owned()),
         set: |row, cell| put(&mut row.inside, cell.inside()),
+        ..PLAIN
     },
     Column {
         name: "type",
-        holds: CellKind::Text,
-        unit: "",
         help: "the types of nodes or GPUs, or the features, that it may have, separated by `|`; `*` for any",
-        field: None,
         get: |job| of_piece(job, "type"),
         set: |row, cell| put(&mut row.types, cell.text()),
+        ..PLAIN
     },
     Column {
         name: "roles",
-        holds: CellKind::Text,
-        unit: "",
         help: "pieces of several kinds, such as `1*cpu=4+8*cpu=16,gpu=1`, instead of the columns for one",
-        field: None,
         get: |job| pieces(job)?.roles_text(),
         set: |row, cell| put(&mut row.roles, cell.roles()),
+        ..PLAIN
     },
 ];
 
