@@ -4,58 +4,40 @@ use super::pattern::{self, Destinations, Pattern, PatternContext, PatternEntry};
 use super::{Cycle, NetworkError};
 use crate::machine::Placement;
 use crate::observe::JobId;
-use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Words};
+use crate::registry::{Kind, LARGEST, Param, Params, Words};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node};
 
-pub(super) const PATTERN: Param = Param {
-    name: "pattern",
-    kind: Kind::Component(&pattern::FAMILY),
-    default: DefaultValue::Is("\"all_to_all\""),
-    help: "which process of a job sends to which",
-};
+pub(super) const PATTERN: Param = Param::new("pattern", Kind::Component(&pattern::FAMILY))
+    .is("\"all_to_all\"")
+    .help("which process of a job sends to which");
 
-pub(super) const NUM_MESSAGES: Param = Param {
-    name: "num_messages",
-    kind: Kind::Integer(1, 1 << 32),
-    default: DefaultValue::Absent("those of one round of the pattern; 1 for `random`"),
-    help: "messages of each job, of which senders take turns",
-};
+pub(super) const NUM_MESSAGES: Param = Param::new("num_messages", Kind::Integer(1, 1 << 32))
+    .absent("those of one round of the pattern; 1 for `random`")
+    .help("messages of each job, of which senders take turns");
 
-pub(super) const QUOTA: Param = Param {
-    name: "quota",
-    kind: QUOTAS.kind(),
-    default: DefaultValue::Is("\"exact\""),
-    help: "whether `num_messages` is the number for every job, or the mean of an exponential one",
-};
+pub(super) const QUOTA: Param = Param::new("quota", QUOTAS.kind())
+    .is("\"exact\"")
+    .help("whether `num_messages` is the number for every job, or the mean of an exponential one");
 
-pub(super) const ITERATIONS: Param = Param {
-    name: "iterations",
-    kind: Kind::Integer(1, 1 << 32),
-    default: DefaultValue::Is("1"),
-    help: "how often a job sends its messages",
-};
+pub(super) const ITERATIONS: Param = Param::new("iterations", Kind::Integer(1, 1 << 32))
+    .is("1")
+    .help("how often a job sends its messages");
 
-pub(super) const THINK_TIME: Param = Param {
-    name: "think_time",
-    kind: Kind::Integer(0, 1 << 40),
-    default: DefaultValue::Is("0"),
-    help: "cycles that a process computes between two messages",
-};
+pub(super) const THINK_TIME: Param = Param::new("think_time", Kind::Integer(0, 1 << 40))
+    .is("0")
+    .help("cycles that a process computes between two messages");
 
-pub(super) const SEND: Param = Param {
-    name: "send",
-    kind: NEXT_SENDS.kind(),
-    default: DefaultValue::Is("\"injected\""),
-    help: "whether a process goes on to its next message when one has left it, or when it has arrived",
-};
+pub(super) const SEND: Param = Param::new("send", NEXT_SENDS.kind()).is("\"injected\"").help(
+    "whether a process goes on to its next message when one has left it, or when it has \
+         arrived",
+);
 
-pub(super) const DESTINATIONS: Param = Param {
-    name: "destinations",
-    kind: DESTINATION_ORDERS.kind(),
-    default: DefaultValue::Is("\"ascending\""),
-    help: "order of the destinations of a process that sends to all: by rank, from its own on, or random",
-};
+pub(super) const DESTINATIONS: Param =
+    Param::new("destinations", DESTINATION_ORDERS.kind()).is("\"ascending\"").help(
+        "order of the destinations of a process that sends to all: by rank, from its own on, or \
+         random",
+    );
 
 /// The node of each process of a job, by rank (the index of a process). If jobs share nodes, each
 /// piece of a job is a process, and a node may have several processes. Otherwise, a job has one

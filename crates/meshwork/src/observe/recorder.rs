@@ -72,7 +72,7 @@ struct Kinds {
     quantiles: Vec<(Quantity, Quantiles, Vec<JobId>)>,
     /// Metric, quantity, and sums.
     evenness: Vec<(usize, Quantity, Evenness)>,
-    /// Lateness is known only after the run, so `judged` lists the finished jobs if this is not empty.
+    /// Lateness is known only after the run: `judged` lists the jobs if this is not empty.
     per_lateness: Vec<(usize, fn(f64) -> f64)>,
 }
 

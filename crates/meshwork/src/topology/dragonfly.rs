@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Routing, Wires, below, mixed};
 use super::{Grid, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new(
@@ -28,24 +28,11 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
              topology, ISCA 2008",
     )
     .params(&[
-        Param {
-            name: "p",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: DefaultValue::Required,
-            help: "nodes of a router",
-        },
-        Param {
-            name: "a",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: DefaultValue::Absent("2 p"),
-            help: "routers of a group",
-        },
-        Param {
-            name: "h",
-            kind: Kind::Integer(1, u32::MAX as u64),
-            default: DefaultValue::Absent("p"),
-            help: "global links of a router",
-        },
+        Param::new("p", Kind::Integer(1, u32::MAX as u64)).help("nodes of a router"),
+        Param::new("a", Kind::Integer(1, u32::MAX as u64)).absent("2 p").help("routers of a group"),
+        Param::new("h", Kind::Integer(1, u32::MAX as u64))
+            .absent("p")
+            .help("global links of a router"),
     ]),
     |params| {
         let p = params.integer("p") as u32;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::wires::{End, Leg, MAX_PORTS, Manner, Route, Router, Upward, Wires, below, mixed};
 use super::{Grid, MAX_NODES, Node, Tiers, Topology, TopologyEntry, TopologyError, Wiring};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, join};
+use crate::registry::{About, Kind, Param, Params, Problem, Range, join};
 
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new(
@@ -35,26 +35,17 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
              Trans. Computers 34(10), 1985",
     )
     .params(&[
-        Param {
-            name: "arity",
-            kind: Kind::Integers(1, MAX_NODES as u64),
-            default: DefaultValue::Required,
-            help: "nodes of a leaf switch and children of every other, or a list: one number \
-             for each level, the leaves first",
-        },
-        Param {
-            name: "levels",
-            kind: Kind::Integer(1, 24),
-            default: DefaultValue::Absent("3, or as many as `arity` has numbers"),
-            help: "levels of switches",
-        },
-        Param {
-            name: "taper",
-            kind: Kind::Number(Range::AtLeastOne),
-            default: DefaultValue::Is("1.0"),
-            help: "how many times more nodes than links upwards a leaf switch has; the links \
-             are a whole number",
-        },
+        Param::new("arity", Kind::Integers(1, MAX_NODES as u64)).help(
+            "nodes of a leaf switch and children of every other, or a list: one number for \
+                 each level, the leaves first",
+        ),
+        Param::new("levels", Kind::Integer(1, 24))
+            .absent("3, or as many as `arity` has numbers")
+            .help("levels of switches"),
+        Param::new("taper", Kind::Number(Range::AtLeastOne)).is("1.0").help(
+            "how many times more nodes than links upwards a leaf switch has; the links are a \
+                 whole number",
+        ),
     ]),
     build,
 );

@@ -1,7 +1,7 @@
 //! Meshes: grids without links around their edges.
 
 use super::{PROCESSORS, SIDES, TopologyEntry, grid_of};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
     About::new("mesh", "a grid of any number of dimensions")
@@ -17,12 +17,9 @@ pub(crate) static ENTRY: TopologyEntry = TopologyEntry::new(
         .source("Chang & Mohapatra, section 2.1")
         .params(&[
             SIDES,
-            Param {
-                name: "wrap",
-                kind: Kind::Flags,
-                default: DefaultValue::Absent("false: none does"),
-                help: "whether each dimension closes to a ring: one word for all, or one for each",
-            },
+            Param::new("wrap", Kind::Flags)
+                .absent("false: none does")
+                .help("whether each dimension closes to a ring: one word for all, or one for each"),
             PROCESSORS,
         ]),
     |p| grid_of(p, false),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use toml::Table;
 
 use crate::job::Inside;
-use crate::registry::{About, DefaultValue, Kind, Named, Param, Params, Problem, join};
+use crate::registry::{About, Kind, Named, Param, Params, Problem, join};
 
 mod dragonfly;
 mod fat_tree;
@@ -604,19 +604,12 @@ pub static TOPOLOGIES: &[&TopologyEntry] = &[
     &tofu::ENTRY,
 ];
 
-const SIDES: Param = Param {
-    name: "dims",
-    kind: Kind::Integers(1, MAX_NODES as u64),
-    default: DefaultValue::Required,
-    help: "the sides, dimension 0 first",
-};
+const SIDES: Param =
+    Param::new("dims", Kind::Integers(1, MAX_NODES as u64)).help("the sides, dimension 0 first");
 
-const PROCESSORS: Param = Param {
-    name: "processors_per_node",
-    kind: Kind::Integer(1, MAX_NODES as u64),
-    default: DefaultValue::Absent("1"),
-    help: "processors of each node; with more than 1 the machine hands out processors by count",
-};
+const PROCESSORS: Param = Param::new("processors_per_node", Kind::Integer(1, MAX_NODES as u64))
+    .absent("1")
+    .help("processors of each node; with more than 1 the machine hands out processors by count");
 
 /// The grid that the parameters `dims` and `wrap` describe; `wrapped` is the default of `wrap`.
 fn grid_of(p: &Params, wrapped: bool) -> Result<Topology, Problem> {

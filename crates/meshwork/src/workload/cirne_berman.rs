@@ -6,7 +6,7 @@
 //! model was made.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -40,88 +40,47 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
              (Dan Dwyer and Steve Hotovy), one of its four logs",
     )
     .params(&[
-        Param {
-            name: "jobs",
-            kind: Kind::Integer(1, 1_000_000_000_000_000),
-            default: DefaultValue::Is("10000"),
-            help: "how many jobs there are",
-        },
-        Param {
-            name: "processors",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("those of the largest site"),
-            help: "the largest size of a job",
-        },
-        Param {
-            name: "p_serial",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.42"),
-            help: "the share of jobs with one processor",
-        },
-        Param {
-            name: "p_pow2",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.343"),
-            help: "the share of jobs that are rounded to a power of two",
-        },
-        Param {
-            name: "u_low",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Is("0.585"),
-            help: "the smallest logarithm to base 2 of the size of a parallel job",
-        },
-        Param {
-            name: "u_med",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent(
-                "5.386, or the logarithm of `processors` where that is less",
-            ),
-            help: "the logarithm of size where the many small jobs end and the few large begin",
-        },
-        Param {
-            name: "u_prob",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.916"),
-            help: "the share of parallel jobs that are small",
-        },
-        Param {
-            name: "shortest",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("300.0"),
-            help: "the shortest time that is requested",
-        },
-        Param {
-            name: "longest",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("64800.0"),
-            help: "the longest time that is requested",
-        },
-        Param {
-            name: "accuracy_mean",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("0.39"),
-            help: "the mean part of its requested time that a job uses, before what is above \
-             1 is cut to 1",
-        },
-        Param {
-            name: "accuracy_cv",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("0.875"),
-            help: "the coefficient of variation of this part, likewise",
-        },
-        Param {
-            name: "mean_interarrival",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Is("379.4"),
-            help: "time from one arrival to the next, on average",
-        },
-        Param {
-            name: "hours",
-            kind: Kind::Numbers(Range::NonNegative),
-            default: DefaultValue::Absent("those of the CTC SP2"),
-            help: "24 numbers: in what proportion jobs arrive in the hours of the day, from \
-             midnight on",
-        },
+        Param::new("jobs", Kind::Integer(1, 1_000_000_000_000_000))
+            .is("10000")
+            .help("how many jobs there are"),
+        Param::new("processors", Kind::Integer(1, MAX_NODES as u64))
+            .absent("those of the largest site")
+            .help("the largest size of a job"),
+        Param::new("p_serial", Kind::Number(Range::Share))
+            .is("0.42")
+            .help("the share of jobs with one processor"),
+        Param::new("p_pow2", Kind::Number(Range::Share))
+            .is("0.343")
+            .help("the share of jobs that are rounded to a power of two"),
+        Param::new("u_low", Kind::Number(Range::NonNegative))
+            .is("0.585")
+            .help("the smallest logarithm to base 2 of the size of a parallel job"),
+        Param::new("u_med", Kind::Number(Range::NonNegative))
+            .absent("5.386, or the logarithm of `processors` where that is less")
+            .help("the logarithm of size where the many small jobs end and the few large begin"),
+        Param::new("u_prob", Kind::Number(Range::Share))
+            .is("0.916")
+            .help("the share of parallel jobs that are small"),
+        Param::new("shortest", Kind::Number(Range::Positive))
+            .is("300.0")
+            .help("the shortest time that is requested"),
+        Param::new("longest", Kind::Number(Range::Positive))
+            .is("64800.0")
+            .help("the longest time that is requested"),
+        Param::new("accuracy_mean", Kind::Number(Range::Positive)).is("0.39").help(
+            "the mean part of its requested time that a job uses, before what is above 1 is \
+                 cut to 1",
+        ),
+        Param::new("accuracy_cv", Kind::Number(Range::Positive))
+            .is("0.875")
+            .help("the coefficient of variation of this part, likewise"),
+        Param::new("mean_interarrival", Kind::Number(Range::Positive))
+            .is("379.4")
+            .help("time from one arrival to the next, on average"),
+        Param::new("hours", Kind::Numbers(Range::NonNegative)).absent("those of the CTC SP2").help(
+            "24 numbers: in what proportion jobs arrive in the hours of the day, from midnight \
+                 on",
+        ),
     ]),
     |params, setting| Ok(Box::new(CirneBerman::new(params, setting)?)),
 )

@@ -3,7 +3,7 @@
 //! Run times range from seconds to weeks.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
+use crate::registry::{About, Kind, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -43,24 +43,13 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
         LOAD,
         ARRIVAL_RATE,
         MEAN_INTERARRIVAL,
-        Param {
-            name: "durations",
-            kind: DURATIONS.kind(),
-            default: DefaultValue::Is("\"philly\""),
-            help: "how long jobs run",
-        },
-        Param {
-            name: "gpus",
-            kind: Kind::Integers(1, MAX_NODES as u64),
-            default: DefaultValue::Is("[1, 2, 4, 8]"),
-            help: "the counts of processors that jobs ask for",
-        },
-        Param {
-            name: "shares",
-            kind: Kind::Numbers(Range::NonNegative),
-            default: DefaultValue::Is("[0.7, 0.1, 0.15, 0.05]"),
-            help: "how often each count comes, in any unit",
-        },
+        Param::new("durations", DURATIONS.kind()).is("\"philly\"").help("how long jobs run"),
+        Param::new("gpus", Kind::Integers(1, MAX_NODES as u64))
+            .is("[1, 2, 4, 8]")
+            .help("the counts of processors that jobs ask for"),
+        Param::new("shares", Kind::Numbers(Range::NonNegative))
+            .is("[0.7, 0.1, 0.15, 0.05]")
+            .help("how often each count comes, in any unit"),
     ]),
     |params, setting| Ok(Box::new(DeepLearning::new(params, setting)?)),
 )

@@ -8,7 +8,7 @@
 //! paper used.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param, Params, Problem, Range};
+use crate::registry::{About, Kind, LARGEST, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -42,24 +42,15 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
              Dwyer and Steve Hotovy), June 26 to September 12, 1996",
     )
     .params(&[
-        Param {
-            name: "jobs",
-            kind: Kind::Integer(1, 1_000_000_000_000_000),
-            default: DefaultValue::Is("10000"),
-            help: "how many jobs there are",
-        },
-        Param {
-            name: "processors",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("those of the largest site"),
-            help: "the machine, above which there are no jobs",
-        },
-        Param {
-            name: "classes",
-            kind: Kind::Tables(CLASS),
-            default: DefaultValue::Absent("the ten classes of the CTC SP2"),
-            help: "the classes, by size",
-        },
+        Param::new("jobs", Kind::Integer(1, 1_000_000_000_000_000))
+            .is("10000")
+            .help("how many jobs there are"),
+        Param::new("processors", Kind::Integer(1, MAX_NODES as u64))
+            .absent("those of the largest site")
+            .help("the machine, above which there are no jobs"),
+        Param::new("classes", Kind::Tables(CLASS))
+            .absent("the ten classes of the CTC SP2")
+            .help("the classes, by size"),
     ]),
     |params, setting| Ok(Box::new(Jann::new(params, setting)?)),
 )
@@ -67,54 +58,22 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
 
 /// Parameters with which a study describes one class of job sizes.
 const CLASS: &[Param] = &[
-    Param {
-        name: "largest",
-        kind: Kind::Integer(1, MAX_NODES as u64),
-        default: DefaultValue::Required,
-        help: "its largest size; its smallest is one above the largest of the class before",
-    },
-    Param {
-        name: "p_largest",
-        kind: Kind::Number(Range::Share),
-        default: DefaultValue::Is("1.0"),
-        help: "the share of its jobs that have its largest size",
-    },
-    Param {
-        name: "gap_mean",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the mean time from one of its jobs to the next",
-    },
-    Param {
-        name: "gap_cv",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the coefficient of variation of these times",
-    },
-    Param {
-        name: "gap_third",
-        kind: Kind::Number(Range::AtLeastOne),
-        default: DefaultValue::Required,
-        help: "their third moment, times the mean, over the square of the second",
-    },
-    Param {
-        name: "run_mean",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the mean run time of its jobs",
-    },
-    Param {
-        name: "run_cv",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the coefficient of variation of run times",
-    },
-    Param {
-        name: "run_third",
-        kind: Kind::Number(Range::AtLeastOne),
-        default: DefaultValue::Required,
-        help: "their third moment, times the mean, over the square of the second",
-    },
+    Param::new("largest", Kind::Integer(1, MAX_NODES as u64))
+        .help("its largest size; its smallest is one above the largest of the class before"),
+    Param::new("p_largest", Kind::Number(Range::Share))
+        .is("1.0")
+        .help("the share of its jobs that have its largest size"),
+    Param::new("gap_mean", Kind::Number(Range::Positive))
+        .help("the mean time from one of its jobs to the next"),
+    Param::new("gap_cv", Kind::Number(Range::Positive))
+        .help("the coefficient of variation of these times"),
+    Param::new("gap_third", Kind::Number(Range::AtLeastOne))
+        .help("their third moment, times the mean, over the square of the second"),
+    Param::new("run_mean", Kind::Number(Range::Positive)).help("the mean run time of its jobs"),
+    Param::new("run_cv", Kind::Number(Range::Positive))
+        .help("the coefficient of variation of run times"),
+    Param::new("run_third", Kind::Number(Range::AtLeastOne))
+        .help("their third moment, times the mean, over the square of the second"),
 ];
 
 /// A class of job sizes as measured in a log. The fields are the largest size, the share of the

@@ -6,7 +6,7 @@
 //! characteristics of rigid jobs*, JPDC 63(11), 2003, as the authors' own program implements it.
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range, Words};
+use crate::registry::{About, Kind, Param, Params, Problem, Range, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -31,69 +31,37 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     .complexity("O(1) expected for each job; nothing is kept.")
     .source("Lublin & Feitelson, JPDC 63(11), 2003")
     .params(&[
-        Param {
-            name: "jobs",
-            kind: Kind::Integer(1, 1_000_000_000_000_000),
-            default: DefaultValue::Is("10000"),
-            help: "how many jobs there are",
-        },
-        Param {
-            name: "classes",
-            kind: CLASSES.kind(),
-            default: DefaultValue::Is("\"typeless\""),
-            help: "which fit: of all jobs, of batch jobs, of interactive jobs, or of these \
-             two merged",
-        },
-        Param {
-            name: "processors",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("those of the largest site"),
-            help: "the machine whose size the model is scaled to",
-        },
-        Param {
-            name: "p_serial",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the share of jobs with one processor",
-        },
-        Param {
-            name: "p_pow2",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the share of jobs that are rounded to a power of two",
-        },
-        Param {
-            name: "u_low",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the smallest logarithm to base 2 of the size of a parallel job",
-        },
-        Param {
-            name: "u_med",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent("as far below `u_hi` as in the class"),
-            help: "the logarithm of size where the many small jobs end and the few large begin",
-        },
-        Param {
-            name: "u_hi",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Absent(
-                "that of `processors`; 1.5 less for interactive jobs, as in the fit",
-            ),
-            help: "the largest logarithm to base 2 of the size of a job",
-        },
-        Param {
-            name: "u_prob",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the share of parallel jobs that are small",
-        },
-        Param {
-            name: "arar",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Absent("that of the class"),
-            help: "the ratio of arrivals at the busiest hours to all: larger is quieter overall",
-        },
+        Param::new("jobs", Kind::Integer(1, 1_000_000_000_000_000))
+            .is("10000")
+            .help("how many jobs there are"),
+        Param::new("classes", CLASSES.kind()).is("\"typeless\"").help(
+            "which fit: of all jobs, of batch jobs, of interactive jobs, or of these two \
+                 merged",
+        ),
+        Param::new("processors", Kind::Integer(1, MAX_NODES as u64))
+            .absent("those of the largest site")
+            .help("the machine whose size the model is scaled to"),
+        Param::new("p_serial", Kind::Number(Range::Share))
+            .absent("that of the class")
+            .help("the share of jobs with one processor"),
+        Param::new("p_pow2", Kind::Number(Range::Share))
+            .absent("that of the class")
+            .help("the share of jobs that are rounded to a power of two"),
+        Param::new("u_low", Kind::Number(Range::NonNegative))
+            .absent("that of the class")
+            .help("the smallest logarithm to base 2 of the size of a parallel job"),
+        Param::new("u_med", Kind::Number(Range::NonNegative))
+            .absent("as far below `u_hi` as in the class")
+            .help("the logarithm of size where the many small jobs end and the few large begin"),
+        Param::new("u_hi", Kind::Number(Range::NonNegative))
+            .absent("that of `processors`; 1.5 less for interactive jobs, as in the fit")
+            .help("the largest logarithm to base 2 of the size of a job"),
+        Param::new("u_prob", Kind::Number(Range::Share))
+            .absent("that of the class")
+            .help("the share of parallel jobs that are small"),
+        Param::new("arar", Kind::Number(Range::Positive))
+            .absent("that of the class")
+            .help("the ratio of arrivals at the busiest hours to all: larger is quieter overall"),
     ]),
     |params, setting| Ok(Box::new(Lublin::new(params, setting)?)),
 )

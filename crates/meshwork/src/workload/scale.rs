@@ -8,34 +8,29 @@
 use std::collections::BTreeMap;
 
 use crate::job::{Job, Request};
-use crate::registry::{DefaultValue, Kind, LARGEST, Param, Params, Range, Words};
+use crate::registry::{Kind, LARGEST, Param, Params, Range, Words};
 use crate::rng::Stream;
 
 use super::held::Held;
 use super::{Submissions, WorkloadContext, WorkloadError};
 
 pub(super) const PARAMS: &[Param] = &[
-    Param {
-        name: "load",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the share of the machine's work that the jobs are to ask for, from the first arrival to the last",
-    },
-    Param {
-        name: "by",
-        kind: METHODS.kind(),
-        default: DefaultValue::Is("\"interarrival\""),
-        help: "interarrival: gaps between arrivals are multiplied; runtime: run times and estimates; size: counts of \
-               processors, rounded up or down at random, up to the largest site; jobs: jobs are left out at random, \
-               or come again; users: likewise all jobs of a user",
-    },
-    Param {
-        name: "period",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Absent("a day of seconds for jobs, a week for users"),
-        help: "a job or a user that comes again comes later by a random multiple of this, so that the hour of the day \
-               stays, and beyond the end goes on at the beginning; at any time, where the jobs do not span two of them",
-    },
+    Param::new("load", Kind::Number(Range::Positive)).help(
+        "the share of the machine's work that the jobs are to ask for, from the first arrival \
+             to the last",
+    ),
+    Param::new("by", METHODS.kind()).is("\"interarrival\"").help(
+        "interarrival: gaps between arrivals are multiplied; runtime: run times and estimates; \
+             size: counts of processors, rounded up or down at random, up to the largest site; \
+             jobs: jobs are left out at random, or come again; users: likewise all jobs of a user",
+    ),
+    Param::new("period", Kind::Number(Range::Positive))
+        .absent("a day of seconds for jobs, a week for users")
+        .help(
+            "a job or a user that comes again comes later by a random multiple of this, so that \
+             the hour of the day stays, and beyond the end goes on at the beginning; at any time, \
+             where the jobs do not span two of them",
+        ),
 ];
 
 /// Property by which a given load is reached.

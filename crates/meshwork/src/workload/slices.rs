@@ -1,7 +1,7 @@
 //! Jobs that request blocks from a mix of shapes, taken from a production machine or a paper.
 
 use crate::job::Request;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Words};
+use crate::registry::{About, Kind, Param, Params, Problem, Words};
 use crate::rng::Stream;
 use crate::topology::MAX_NODES;
 
@@ -35,18 +35,12 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
          2510.03891, 2025, as its generator does it. Arrivals and run times are in neither",
     )
     .params(&[
-        Param {
-            name: "mix",
-            kind: MIXES.kind(),
-            default: DefaultValue::Is("\"tpuv4_2022\""),
-            help: "which shapes, and how often each",
-        },
-        Param {
-            name: "longest",
-            kind: Kind::Integer(1, MAX_NODES as u64),
-            default: DefaultValue::Absent("all shapes of the mix"),
-            help: "shapes with a longer side than this are left out",
-        },
+        Param::new("mix", MIXES.kind())
+            .is("\"tpuv4_2022\"")
+            .help("which shapes, and how often each"),
+        Param::new("longest", Kind::Integer(1, MAX_NODES as u64))
+            .absent("all shapes of the mix")
+            .help("shapes with a longer side than this are left out"),
         LOAD,
         ARRIVAL_RATE,
         MEAN_INTERARRIVAL,

@@ -8,19 +8,13 @@ use super::distribution::runtimes::exponential;
 use super::distribution::{RUNTIMES, Runtime, SIZES, Sizes};
 use super::{BuildError, Submission, WorkloadContext, WorkloadEntry, WorkloadError};
 
-pub(super) const LOAD: Param = Param {
-    name: "load",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Absent("`arrival_rate` or `mean_interarrival` is given"),
-    help: "the arrival rate that asks, on average, for this share of the machine's work",
-};
+pub(super) const LOAD: Param = Param::new("load", Kind::Number(Range::Positive))
+    .absent("`arrival_rate` or `mean_interarrival` is given")
+    .help("the arrival rate that asks, on average, for this share of the machine's work");
 
-pub(super) const ARRIVAL_RATE: Param = Param {
-    name: "arrival_rate",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Absent("`load` or `mean_interarrival` is given"),
-    help: "jobs that arrive in a unit of time, on average",
-};
+pub(super) const ARRIVAL_RATE: Param = Param::new("arrival_rate", Kind::Number(Range::Positive))
+    .absent("`load` or `mean_interarrival` is given")
+    .help("jobs that arrive in a unit of time, on average");
 
 pub(super) const MEAN_INTERARRIVAL: Param = Param {
     name: "mean_interarrival",
@@ -29,20 +23,13 @@ pub(super) const MEAN_INTERARRIVAL: Param = Param {
     help: "time from one arrival to the next, on average",
 };
 
-pub(super) const RUN_TIMES: Param = Param {
-    name: "runtimes",
-    kind: Kind::Component(&RUNTIMES),
-    default: DefaultValue::Required,
-    help: "the distribution of run times",
-};
+pub(super) const RUN_TIMES: Param =
+    Param::new("runtimes", Kind::Component(&RUNTIMES)).help("the distribution of run times");
 
-pub(super) const DEMAND: Param = Param {
-    name: "demand",
-    kind: DEMANDS.kind(),
-    default: DefaultValue::Is("\"dependent\""),
-    help: "dependent: a run time is drawn whatever the size, so large jobs do more \
-             work; independent: the work is drawn, and spread over the job's processors",
-};
+pub(super) const DEMAND: Param = Param::new("demand", DEMANDS.kind()).is("\"dependent\"").help(
+    "dependent: a run time is drawn whatever the size, so large jobs do more work; \
+         independent: the work is drawn, and spread over the job's processors",
+);
 
 /// Registry entry of the workload `synthetic`.
 pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
@@ -59,12 +46,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
             LOAD,
             ARRIVAL_RATE,
             MEAN_INTERARRIVAL,
-            Param {
-                name: "sizes",
-                kind: Kind::Component(&SIZES),
-                default: DefaultValue::Required,
-                help: "the distribution of what jobs ask for",
-            },
+            Param::new("sizes", Kind::Component(&SIZES))
+                .help("the distribution of what jobs ask for"),
             RUN_TIMES,
             DEMAND,
         ]),

@@ -2,7 +2,7 @@
 
 use crate::form::ShapeRule;
 use crate::job::{Job, Request, Time};
-use crate::registry::{DefaultValue, Kind, Param, Params, Problem, Range, Words, join};
+use crate::registry::{Kind, Param, Params, Problem, Range, Words, join};
 use crate::rng::Stream;
 
 use super::dependencies::{self, DEPENDENCIES, Source};
@@ -18,90 +18,57 @@ const MAX_PASSED_OVER: u64 = 10_000_000;
 
 /// Parameters that every workload has in addition to its own.
 pub(super) const PARAMS: &[Param] = &[
-    Param {
-        name: "from",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Absent("from the first job on"),
-        help: "only jobs that arrive at or after this instant of the workload's own clock",
-    },
-    Param {
-        name: "until",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Absent("to the last job"),
-        help: "only jobs that arrive before this instant of the workload's own clock",
-    },
-    Param {
-        name: "first_jobs",
-        kind: Kind::Integer(1, 1_000_000_000_000_000),
-        default: DefaultValue::Absent("all jobs"),
-        help: "only so many jobs, of those that `from` and `until` leave",
-    },
-    Param {
-        name: "resample",
-        kind: Kind::Component(&RESAMPLES),
-        default: DefaultValue::Absent("every replication has the jobs of the log"),
-        help: "makes another log of the jobs that are left in each replication: `\"users\"`, `\"weeks\"`, or \
-               `{ by = \"shake\", arrivals = 30.0 }`",
-    },
-    Param {
-        name: "shuffle",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether the jobs that are left come in a random order, at the same instants of arrival",
-    },
-    Param {
-        name: "split_above",
-        kind: Kind::Number(Range::Share),
-        default: DefaultValue::Absent("no job is split"),
-        help: "a count of processors above this share of the largest site becomes several jobs: as \
-               many of that share as it holds, and one of the rest",
-    },
-    Param {
-        name: "runtime_scale",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Is("1.0"),
-        help: "run times and estimates are multiplied by this",
-    },
-    Param {
-        name: "arrival_scale",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Is("1.0"),
-        help: "instants of arrival are multiplied by this: below 1, the load grows",
-    },
-    Param {
-        name: "scale",
-        kind: Kind::Table(scale::PARAMS),
-        default: DefaultValue::Absent("the load is left as it is"),
-        help: "scales the jobs, held in memory, to a load: `{ load = 0.9, by = \"interarrival\" }`; the key `load` \
-               beside it is short for `scale = { load = … }`, of a workload that has no `load` of its own",
-    },
-    Param {
-        name: "estimates",
-        kind: Kind::Component(&ESTIMATES),
-        default: DefaultValue::Absent("those of the workload"),
-        help: "a model of what users say that their jobs will run",
-    },
-    Param {
-        name: "deadlines",
-        kind: Kind::Table(DEADLINES),
-        default: DefaultValue::Absent("those of the workload"),
-        help: "gives jobs without a deadline one: `{ factor = 2.0 }`",
-    },
-    Param {
-        name: "dependencies",
-        kind: Kind::Component(&DEPENDENCIES),
-        default: DefaultValue::Absent("jobs arrive when they arrive, whatever becomes of others"),
-        help: "which jobs are submitted after others have ended: `\"log\"`, or `{ of = \"user\", replay = \"held\" }`",
-    },
+    Param::new("from", Kind::Number(Range::NonNegative))
+        .absent("from the first job on")
+        .help("only jobs that arrive at or after this instant of the workload's own clock"),
+    Param::new("until", Kind::Number(Range::NonNegative))
+        .absent("to the last job")
+        .help("only jobs that arrive before this instant of the workload's own clock"),
+    Param::new("first_jobs", Kind::Integer(1, 1_000_000_000_000_000))
+        .absent("all jobs")
+        .help("only so many jobs, of those that `from` and `until` leave"),
+    Param::new("resample", Kind::Component(&RESAMPLES))
+        .absent("every replication has the jobs of the log")
+        .help(
+            "makes another log of the jobs that are left in each replication: `\"users\"`, \
+             `\"weeks\"`, or `{ by = \"shake\", arrivals = 30.0 }`",
+        ),
+    Param::new("shuffle", Kind::Flag).is("false").help(
+        "whether the jobs that are left come in a random order, at the same instants of \
+             arrival",
+    ),
+    Param::new("split_above", Kind::Number(Range::Share)).absent("no job is split").help(
+        "a count of processors above this share of the largest site becomes several jobs: as \
+             many of that share as it holds, and one of the rest",
+    ),
+    Param::new("runtime_scale", Kind::Number(Range::Positive))
+        .is("1.0")
+        .help("run times and estimates are multiplied by this"),
+    Param::new("arrival_scale", Kind::Number(Range::Positive))
+        .is("1.0")
+        .help("instants of arrival are multiplied by this: below 1, the load grows"),
+    Param::new("scale", Kind::Table(scale::PARAMS)).absent("the load is left as it is").help(
+        "scales the jobs, held in memory, to a load: `{ load = 0.9, by = \"interarrival\" }`; \
+             the key `load` beside it is short for `scale = { load = … }`, of a workload that has \
+             no `load` of its own",
+    ),
+    Param::new("estimates", Kind::Component(&ESTIMATES))
+        .absent("those of the workload")
+        .help("a model of what users say that their jobs will run"),
+    Param::new("deadlines", Kind::Table(DEADLINES))
+        .absent("those of the workload")
+        .help("gives jobs without a deadline one: `{ factor = 2.0 }`"),
+    Param::new("dependencies", Kind::Component(&DEPENDENCIES))
+        .absent("jobs arrive when they arrive, whatever becomes of others")
+        .help(
+            "which jobs are submitted after others have ended: `\"log\"`, or `{ of = \"user\", \
+             replay = \"held\" }`",
+        ),
     SHAPE,
 ];
 
-const DEADLINES: &[Param] = &[Param {
-    name: "factor",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "a job is to have ended so many times its estimate after its arrival",
-}];
+const DEADLINES: &[Param] = &[Param::new("factor", Kind::Number(Range::Positive))
+    .help("a job is to have ended so many times its estimate after its arrival")];
 
 /// Rules by which a number of processors becomes a block, with their names in the parameter
 /// [`SHAPE`].
@@ -109,14 +76,11 @@ pub static SHAPES: Words<ShapeRule, 2> =
     Words::new([("squarest", ShapeRule::Squarest), ("exact", ShapeRule::Exact)]);
 
 /// Parameter that says how a count of processors becomes a block.
-pub const SHAPE: Param = Param {
-    name: "shape",
-    kind: SHAPES.kind(),
-    default: DefaultValue::Is("\"squarest\""),
-    help: "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
-           or more processors where such a block is absurdly long; exact has the count itself \
-           however long the block is, and is squarest where none fits",
-};
+pub const SHAPE: Param = Param::new("shape", SHAPES.kind()).is("\"squarest\"").help(
+    "how a count becomes a block: squarest has the count itself, with the least sum of sides, \
+         or more processors where such a block is absurdly long; exact has the count itself \
+         however long the block is, and is squarest where none fits",
+);
 
 /// Builds the workload that the parameters describe, for a machine of a given shape, and transforms
 /// it.

@@ -22,12 +22,9 @@ static ROUTINGS: Words<Routing, 3> = Words::new([
     ("ugal", Routing::Ugal),
 ]);
 
-pub(crate) const TIMING: Param = Param {
-    name: "timing",
-    kind: PRESETS.kind(),
-    default: Left::Is("\"procsimity\""),
-    help: "whose router it is: what takes how many cycles, and who goes first",
-};
+pub(crate) const TIMING: Param = Param::new("timing", PRESETS.kind())
+    .is("\"procsimity\"")
+    .help("whose router it is: what takes how many cycles, and who goes first");
 
 pub(crate) const ROUTER_DELAY: Param = Param {
     name: "router_delay",
@@ -43,12 +40,9 @@ pub(crate) const PACKET_LENGTH: Param = Param {
     help: "flits in a packet, which is one message",
 };
 
-pub(crate) const BUFFER: Param = Param {
-    name: "buffer",
-    kind: Kind::Integer(1, MAX_FLITS as u64),
-    default: Left::Is("2"),
-    help: "flits that the buffer of a lane holds",
-};
+pub(crate) const BUFFER: Param = Param::new("buffer", Kind::Integer(1, MAX_FLITS as u64))
+    .is("2")
+    .help("flits that the buffer of a lane holds");
 
 pub(super) const VIRTUAL_CHANNELS: Param = Param {
     name: "virtual_channels",
@@ -59,34 +53,25 @@ pub(super) const VIRTUAL_CHANNELS: Param = Param {
     help: "lanes of each link",
 };
 
-pub(super) const CLASS: Param = Param {
-    name: "class",
-    kind: CLASS_RULES.kind(),
-    default: Left::Is("\"static\""),
-    help: "which class of lanes a packet uses on a ring: one for all of its way, or another from the edge on",
-};
+pub(super) const CLASS: Param = Param::new("class", CLASS_RULES.kind()).is("\"static\"").help(
+    "which class of lanes a packet uses on a ring: one for all of its way, or another from the \
+         edge on",
+);
 
-pub(super) const LANES: Param = Param {
-    name: "lanes",
-    kind: LANE_RULES.kind(),
-    default: Left::Is("\"shared\""),
-    help: "whether the lanes of a link take turns on it, or each has wires of its own",
-};
+pub(super) const LANES: Param = Param::new("lanes", LANE_RULES.kind())
+    .is("\"shared\"")
+    .help("whether the lanes of a link take turns on it, or each has wires of its own");
 
-pub(crate) const UPWARD: Param = Param {
-    name: "upward",
-    kind: UPWARDS.kind(),
-    default: Left::Absent("\"random\""),
-    help: "through which port a packet goes up a fat tree: one that is drawn, or one that its destination says",
-};
+pub(crate) const UPWARD: Param = Param::new("upward", UPWARDS.kind()).absent("\"random\"").help(
+    "through which port a packet goes up a fat tree: one that is drawn, or one that its \
+         destination says",
+);
 
-pub(super) const ROUTING: Param = Param {
-    name: "routing",
-    kind: ROUTINGS.kind(),
-    default: Left::Absent("\"minimal\""),
-    help: "ways between groups of a dragonfly: the direct link, by a group that is drawn, or the one of both \
-           whose first link is less full",
-};
+pub(super) const ROUTING: Param =
+    Param::new("routing", ROUTINGS.kind()).absent("\"minimal\"").help(
+        "ways between groups of a dragonfly: the direct link, by a group that is drawn, or the one \
+         of both whose first link is less full",
+    );
 
 /// Parameter for the routing in the networks `hops` and `link_load`. These networks have no queues,
 /// so their routing cannot adapt to the lengths of queues.

@@ -10,9 +10,7 @@ mod sessions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::job::{After, Job, Time};
-use crate::registry::{
-    About, DefaultValue, Family, Kind, Named, Param, Params, Range, Words, abouts,
-};
+use crate::registry::{About, Family, Kind, Named, Param, Params, Range, Words, abouts};
 
 use super::held::Held;
 use super::{Following, Submission, Submissions, WorkloadError};
@@ -34,14 +32,11 @@ pub static DEPENDENCIES: Family = Family {
     kind: "source of dependencies",
     key: "of",
     entries: || abouts(ENTRIES),
-    common: &[Param {
-        name: "replay",
-        kind: REPLAYS.kind(),
-        default: DefaultValue::Is("\"closed\""),
-        help: "closed: a job that follows another is submitted at its end and the think \
-             time, whenever it was submitted in the log; held: not before it was \
-             submitted in the log either",
-    }],
+    common: &[Param::new("replay", REPLAYS.kind()).is("\"closed\"").help(
+        "closed: a job that follows another is submitted at its end and the think time, \
+             whenever it was submitted in the log; held: not before it was submitted in the log \
+             either",
+    )],
 };
 
 static ENTRIES: &[&DependenciesEntry] = &[&NONE, &LOG, &USER];
@@ -89,12 +84,9 @@ static USER: DependenciesEntry = DependenciesEntry {
         "Zakay & Feitelson, Preserving user behavior characteristics in \
              trace-based simulation of parallel job scheduling, MASCOTS 2014",
     )
-    .params(&[Param {
-        name: "session",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("1200.0"),
-        help: "how long after the end of a job its user is still waiting for it",
-    }]),
+    .params(&[Param::new("session", Kind::Number(Range::NonNegative))
+        .is("1200.0")
+        .help("how long after the end of a job its user is still waiting for it")]),
     source: |params| Some(Source::User { session: params.number("session") }),
 };
 

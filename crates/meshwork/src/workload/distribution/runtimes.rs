@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts,
-};
+use crate::registry::{About, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts};
 use crate::rng::Stream;
 
 use super::functions::{normal_cdf, normal_density, normal_quantile, standard_normal};
@@ -278,12 +276,7 @@ pub static RUNTIMES: Family = Family {
 pub static RUNTIME_DISTRIBUTIONS: &[&RuntimeEntry] =
     &[&EXPONENTIAL, &UNIFORM, &HYPEREXPONENTIAL, &TRUNCATED_NORMAL, &CONSTANT, &GAMMA, &WEIBULL];
 
-const MEAN: Param = Param {
-    name: "mean",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "the mean run time",
-};
+const MEAN: Param = Param::new("mean", Kind::Number(Range::Positive)).help("the mean run time");
 
 static EXPONENTIAL: RuntimeEntry = RuntimeEntry {
     about: About::new(
@@ -306,18 +299,10 @@ static UNIFORM: RuntimeEntry = RuntimeEntry {
         .complexity("O(1) for a draw.")
         .source("Mohapatra, Yu, Das & Kim (0 to 10)")
         .params(&[
-            Param {
-                name: "min",
-                kind: Kind::Number(Range::NonNegative),
-                default: DefaultValue::Is("0"),
-                help: "the shortest run time",
-            },
-            Param {
-                name: "max",
-                kind: Kind::Number(Range::Positive),
-                default: DefaultValue::Required,
-                help: "the longest run time",
-            },
+            Param::new("min", Kind::Number(Range::NonNegative))
+                .is("0")
+                .help("the shortest run time"),
+            Param::new("max", Kind::Number(Range::Positive)).help("the longest run time"),
         ]),
     build: |params| {
         let (min, max) = (params.number("min"), params.number("max"));
@@ -340,18 +325,12 @@ static HYPEREXPONENTIAL: RuntimeEntry = RuntimeEntry {
     .source("Mohapatra, Yu, Das & Kim (mean 5, alpha 0.95, coefficient of variation 4)")
     .params(&[
         MEAN,
-        Param {
-            name: "alpha",
-            kind: Kind::Number(Range::Inside),
-            default: DefaultValue::Is("0.95"),
-            help: "the share of jobs with the short mean",
-        },
-        Param {
-            name: "cv",
-            kind: Kind::Number(Range::AtLeastOne),
-            default: DefaultValue::Is("4.0"),
-            help: "the coefficient of variation: standard deviation over mean",
-        },
+        Param::new("alpha", Kind::Number(Range::Inside))
+            .is("0.95")
+            .help("the share of jobs with the short mean"),
+        Param::new("cv", Kind::Number(Range::AtLeastOne))
+            .is("4.0")
+            .help("the coefficient of variation: standard deviation over mean"),
     ]),
     build: hyperexponential,
 };
@@ -388,30 +367,16 @@ static TRUNCATED_NORMAL: RuntimeEntry = RuntimeEntry {
     .complexity("O(1) for a draw.")
     .source("Chang & Mohapatra (mean 5, sd 2); Zhu & Lin (mean 100, sd 25)")
     .params(&[
-        Param {
-            name: "mean",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the mean before the ends are cut off; the load counts with the mean after it",
-        },
-        Param {
-            name: "sd",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the standard deviation before the ends are cut off",
-        },
-        Param {
-            name: "min",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Is("0"),
-            help: "what every run time is above",
-        },
-        Param {
-            name: "max",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Absent("no upper bound"),
-            help: "what every run time is below",
-        },
+        Param::new("mean", Kind::Number(Range::Positive))
+            .help("the mean before the ends are cut off; the load counts with the mean after it"),
+        Param::new("sd", Kind::Number(Range::Positive))
+            .help("the standard deviation before the ends are cut off"),
+        Param::new("min", Kind::Number(Range::NonNegative))
+            .is("0")
+            .help("what every run time is above"),
+        Param::new("max", Kind::Number(Range::Positive))
+            .absent("no upper bound")
+            .help("what every run time is below"),
     ]),
     build: |params| {
         let (mean, sd, min) = (params.number("mean"), params.number("sd"), params.number("min"));
@@ -436,28 +401,15 @@ static CONSTANT: RuntimeEntry = RuntimeEntry {
         .definition("Every job runs for `value`.")
         .complexity("O(1) for a draw.")
         .source("general")
-        .params(&[Param {
-            name: "value",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the run time",
-        }]),
+        .params(&[Param::new("value", Kind::Number(Range::Positive)).help("the run time")]),
     build: |params| Ok(Law::Constant(params.number("value")).into()),
 };
 
-const SHAPE: Param = Param {
-    name: "shape",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "the shape: below 1 most jobs are short and a few very long",
-};
+const SHAPE: Param = Param::new("shape", Kind::Number(Range::Positive))
+    .help("the shape: below 1 most jobs are short and a few very long");
 
-const SCALE: Param = Param {
-    name: "scale",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Required,
-    help: "the scale: run times grow in proportion to it",
-};
+const SCALE: Param = Param::new("scale", Kind::Number(Range::Positive))
+    .help("the scale: run times grow in proportion to it");
 
 static GAMMA: RuntimeEntry = RuntimeEntry {
     about: About::new("gamma", "gamma run times, with mean `shape` times `scale`")

@@ -416,15 +416,12 @@ pub static SIZES: Family = Family {
     kind: "distribution of sizes",
     key: "name",
     entries: || abouts(SIZE_DISTRIBUTIONS),
-    common: &[Param {
-        name: "form",
-        kind: FORMS.kind(),
-        default: DefaultValue::Absent(
-            "block on a mesh or torus, subcube on a hypercube, count on a flat machine",
-        ),
-        help: "what is drawn: each side of a block, the side of a square, the dimension \
-             of a subcube, or a count of processors",
-    }],
+    common: &[Param::new("form", FORMS.kind())
+        .absent("block on a mesh or torus, subcube on a hypercube, count on a flat machine")
+        .help(
+            "what is drawn: each side of a block, the side of a square, the dimension of a \
+             subcube, or a count of processors",
+        )],
 };
 
 /// All distributions of sizes of this crate.
@@ -432,19 +429,20 @@ pub static SIZE_DISTRIBUTIONS: &[&SizeEntry] =
     &[&UNIFORM, &NORMAL, &DISCRETE, &EXPONENTIAL, &CONSTANT, &VECTORS];
 
 static VECTORS: SizeEntry = SizeEntry {
-    about: About::new("vectors", "pieces with cores, memory and GPUs, for machines whose nodes jobs share")
-        .definition(
-            "Each job is one of the tables of `of`, drawn by their shares. A load is that of \
+    about: About::new(
+        "vectors",
+        "pieces with cores, memory and GPUs, for machines whose nodes jobs share",
+    )
+    .definition(
+        "Each job is one of the tables of `of`, drawn by their shares. A load is that of \
              the kind of which jobs need the largest share of the machine.",
-        )
-        .complexity("O(k) for each job, with k tables.")
-        .source("general")
-        .params(&[Param {
-            name: "of",
-            kind: Kind::Tables(PIECES),
-            default: DefaultValue::Required,
-            help: "what jobs ask for, in the columns of a table of jobs, each with its share of the jobs",
-        }]),
+    )
+    .complexity("O(k) for each job, with k tables.")
+    .source("general")
+    .params(&[Param::new("of", Kind::Tables(PIECES)).help(
+        "what jobs ask for, in the columns of a table of jobs, each with its share of the \
+                 jobs",
+    )]),
     build: Build::Law(|own| Err(own.params.problem("of", "pieces have no sides"))),
 };
 
@@ -472,82 +470,44 @@ pub(crate) fn of_columns(
 }
 
 static PIECES: &[Param] = &[
-    Param {
-        name: "share",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Is("1.0"),
-        help: "how often such jobs come, in any unit",
-    },
-    Param {
-        name: "pieces",
-        kind: Kind::Integer(1, u32::MAX as u64),
-        default: DefaultValue::Absent("1"),
-        help: "how many pieces each has",
-    },
-    Param {
-        name: "cpu",
-        kind: Kind::Integer(1, 1 << 30),
-        default: DefaultValue::Absent("1"),
-        help: "cores of each piece",
-    },
-    Param {
-        name: "mem",
-        kind: Kind::Integer(0, 1 << 30),
-        default: DefaultValue::Absent("0"),
-        help: "memory of each piece in MiB",
-    },
-    Param {
-        name: "gpu",
-        kind: Kind::Number(Range::NonNegative),
-        default: DefaultValue::Absent("0"),
-        help: "how many GPUs each piece gets, or a part of one, such as 0.5",
-    },
-    Param {
-        name: "other",
-        kind: Kind::Integer(0, 1 << 30),
-        default: DefaultValue::Absent("0"),
-        help: "what each piece gets of the fourth kind",
-    },
-    Param {
-        name: "per_node",
-        kind: Kind::Text,
-        default: DefaultValue::Absent("no limit"),
-        help: "the most pieces on one node, such as \"4\", or the fewest and the most, such as \"2-4\"",
-    },
-    Param {
-        name: "inside",
-        kind: Kind::Choice(&["island", "node", "leaf", "block"]),
-        default: DefaultValue::Absent("anywhere"),
-        help: "what must hold all pieces of a job",
-    },
-    Param {
-        name: "type",
-        kind: Kind::Text,
-        default: DefaultValue::Absent("any"),
-        help: "the types of nodes or GPUs, or the features, that a job may have, separated by `|`",
-    },
-    Param {
-        name: "exclusive",
-        kind: Kind::Flag,
-        default: DefaultValue::Is("false"),
-        help: "whether no other job may be on its nodes",
-    },
-    Param {
-        name: "roles",
-        kind: Kind::Text,
-        default: DefaultValue::Absent("pieces of one kind"),
-        help: "pieces of several kinds, such as \"1*cpu=4+8*cpu=16,gpu=1\", instead of the keys for one",
-    },
+    Param::new("share", Kind::Number(Range::NonNegative))
+        .is("1.0")
+        .help("how often such jobs come, in any unit"),
+    Param::new("pieces", Kind::Integer(1, u32::MAX as u64))
+        .absent("1")
+        .help("how many pieces each has"),
+    Param::new("cpu", Kind::Integer(1, 1 << 30)).absent("1").help("cores of each piece"),
+    Param::new("mem", Kind::Integer(0, 1 << 30)).absent("0").help("memory of each piece in MiB"),
+    Param::new("gpu", Kind::Number(Range::NonNegative))
+        .absent("0")
+        .help("how many GPUs each piece gets, or a part of one, such as 0.5"),
+    Param::new("other", Kind::Integer(0, 1 << 30))
+        .absent("0")
+        .help("what each piece gets of the fourth kind"),
+    Param::new("per_node", Kind::Text).absent("no limit").help(
+        "the most pieces on one node, such as \"4\", or the fewest and the most, such as \
+             \"2-4\"",
+    ),
+    Param::new("inside", Kind::Choice(&["island", "node", "leaf", "block"]))
+        .absent("anywhere")
+        .help("what must hold all pieces of a job"),
+    Param::new("type", Kind::Text)
+        .absent("any")
+        .help("the types of nodes or GPUs, or the features, that a job may have, separated by `|`"),
+    Param::new("exclusive", Kind::Flag)
+        .is("false")
+        .help("whether no other job may be on its nodes"),
+    Param::new("roles", Kind::Text).absent("pieces of one kind").help(
+        "pieces of several kinds, such as \"1*cpu=4+8*cpu=16,gpu=1\", instead of the keys for \
+             one",
+    ),
 ];
 
 const MAX_SIZE: u64 = MAX_NODES as u64;
 
-const MIN: Param = Param {
-    name: "min",
-    kind: Kind::Integers(0, MAX_SIZE),
-    default: DefaultValue::Absent("1; 0 for a subcube"),
-    help: "the smallest size: one number, or one for each side of a block",
-};
+const MIN: Param = Param::new("min", Kind::Integers(0, MAX_SIZE))
+    .absent("1; 0 for a subcube")
+    .help("the smallest size: one number, or one for each side of a block");
 
 const MAX: Param = Param {
     name: "max",
@@ -569,13 +529,10 @@ static UNIFORM: SizeEntry = SizeEntry {
         .params(&[
             MIN,
             MAX,
-            Param {
-                name: "max_share",
-                kind: Kind::Number(Range::Inside),
-                default: DefaultValue::Absent("the whole of it"),
-                help: "the largest size as a share of what `max` is when it is left out, rounded \
-             down",
-            },
+            Param::new("max_share", Kind::Number(Range::Inside)).absent("the whole of it").help(
+                "the largest size as a share of what `max` is when it is left out, rounded \
+                     down",
+            ),
         ]),
     build: Build::Law(|side| {
         if side.params.has("max") && side.params.has("max_share") {
@@ -608,13 +565,10 @@ static NORMAL: SizeEntry = SizeEntry {
     .params(&[
         MIN,
         MAX,
-        Param {
-            name: "cells",
-            kind: CELLS.kind(),
-            default: DefaultValue::Is("\"printed\""),
-            help: "printed: for 8 and for 10 sizes the three digits that the papers print; \
-             computed: all digits",
-        },
+        Param::new("cells", CELLS.kind()).is("\"printed\"").help(
+            "printed: for 8 and for 10 sizes the three digits that the papers print; computed: \
+                 all digits",
+        ),
     ]),
     build: Build::Law(|side| {
         let (min, max) = side.bounds()?;
@@ -642,12 +596,8 @@ static DISCRETE: SizeEntry = SizeEntry {
         .complexity("O(log m) for a draw of m sizes.")
         .source("general")
         .params(&[
-            Param {
-                name: "probabilities",
-                kind: Kind::Numbers(Range::Share),
-                default: DefaultValue::Required,
-                help: "the probability of `min`, of `min` + 1 and so on; their sum is 1",
-            },
+            Param::new("probabilities", Kind::Numbers(Range::Share))
+                .help("the probability of `min`, of `min` + 1 and so on; their sum is 1"),
             MIN,
         ]),
     build: Build::Law(|side| {
@@ -678,19 +628,13 @@ static EXPONENTIAL: SizeEntry = SizeEntry {
     .complexity("O(log m) for a draw of m sizes.")
     .source("Al-Kerboly")
     .params(&[
-        Param {
-            name: "mean",
-            kind: Kind::Number(Range::Positive),
-            default: DefaultValue::Required,
-            help: "the mean before rounding and drawing again; the load counts with the mean \
-             after it",
-        },
-        Param {
-            name: "min",
-            kind: Kind::Integers(1, MAX_SIZE),
-            default: DefaultValue::Is("1"),
-            help: "the smallest size: one number, or one for each side of a block",
-        },
+        Param::new("mean", Kind::Number(Range::Positive)).help(
+            "the mean before rounding and drawing again; the load counts with the mean after \
+                 it",
+        ),
+        Param::new("min", Kind::Integers(1, MAX_SIZE))
+            .is("1")
+            .help("the smallest size: one number, or one for each side of a block"),
         MAX,
     ]),
     build: Build::Law(|side| {
@@ -704,12 +648,8 @@ static CONSTANT: SizeEntry = SizeEntry {
         .definition("Every job asks for `value`.")
         .complexity("O(1) for a draw.")
         .source("general")
-        .params(&[Param {
-            name: "value",
-            kind: Kind::Integers(0, MAX_SIZE),
-            default: DefaultValue::Required,
-            help: "the size: one number, or one for each side of a block",
-        }]),
+        .params(&[Param::new("value", Kind::Integers(0, MAX_SIZE))
+            .help("the size: one number, or one for each side of a block")]),
     build: Build::Law(|side| {
         let value = side.get("value")?.unwrap_or(side.least);
         Ok(Law::Uniform { min: value, max: value })

@@ -7,7 +7,7 @@ mod tsafrir;
 
 use crate::job::Job;
 use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
+    About, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
 };
 use crate::rng::Stream;
 
@@ -81,12 +81,8 @@ static FACTOR: EstimatesEntry = EstimatesEntry {
         )
         .complexity("O(1) for each job.")
         .source("Mu'alem & Feitelson, IEEE TPDS 12(6), 2001")
-        .params(&[Param {
-            name: "f",
-            kind: Kind::Number(Range::NonNegative),
-            default: DefaultValue::Required,
-            help: "how many run times an estimate is too long at most",
-        }]),
+        .params(&[Param::new("f", Kind::Number(Range::NonNegative))
+            .help("how many run times an estimate is too long at most")]),
     holds_all: false,
     build: |jobs, params, mut stream| {
         let f = params.number("f");

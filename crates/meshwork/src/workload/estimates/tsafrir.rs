@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use crate::job::Job;
-use crate::registry::{About, DefaultValue, Kind, Param, Params, Problem, Range};
+use crate::registry::{About, Kind, Param, Params, Problem, Range};
 use crate::rng::Stream;
 use crate::workload::held::Held;
 use crate::workload::{Submissions, WorkloadError};
@@ -37,48 +37,25 @@ pub(super) static TSAFRIR: EstimatesEntry = EstimatesEntry {
     .complexity("O(n log n) for n jobs, which are held in memory.")
     .source("Tsafrir, Etsion & Feitelson, JSSPP 2005, and the authors' program")
     .params(&[
-        Param {
-            name: "max",
-            kind: Kind::Number(Range::AtLeastOne),
-            default: DefaultValue::Required,
-            help: "the longest estimate that the site allows, in seconds",
-        },
-        Param {
-            name: "popular",
-            kind: Kind::Tables(POPULAR),
-            default: DefaultValue::Absent("those of the model"),
-            help: "popular values of one's own site, up to 20",
-        },
-        Param {
-            name: "head",
-            kind: Kind::Number(Range::Share),
-            default: DefaultValue::Is("0.89"),
-            help: "the share of jobs with one of the 20 popular values",
-        },
-        Param {
-            name: "values",
-            kind: Kind::Integer(1, 100_000),
-            default: DefaultValue::Absent("as many as logs of so many jobs have"),
-            help: "how many values there are",
-        },
+        Param::new("max", Kind::Number(Range::AtLeastOne))
+            .help("the longest estimate that the site allows, in seconds"),
+        Param::new("popular", Kind::Tables(POPULAR))
+            .absent("those of the model")
+            .help("popular values of one's own site, up to 20"),
+        Param::new("head", Kind::Number(Range::Share))
+            .is("0.89")
+            .help("the share of jobs with one of the 20 popular values"),
+        Param::new("values", Kind::Integer(1, 100_000))
+            .absent("as many as logs of so many jobs have")
+            .help("how many values there are"),
     ]),
     holds_all: true,
     build,
 };
 
 const POPULAR: &[Param] = &[
-    Param {
-        name: "time",
-        kind: Kind::Number(Range::Positive),
-        default: DefaultValue::Required,
-        help: "the estimate, in seconds",
-    },
-    Param {
-        name: "share",
-        kind: Kind::Number(Range::Share),
-        default: DefaultValue::Required,
-        help: "the share of jobs with it",
-    },
+    Param::new("time", Kind::Number(Range::Positive)).help("the estimate, in seconds"),
+    Param::new("share", Kind::Number(Range::Share)).help("the share of jobs with it"),
 ];
 
 /// Number of popular values. Most jobs have one of these values as their estimate.

@@ -8,9 +8,7 @@ mod users;
 mod weeks;
 
 use crate::job::{Job, Time};
-use crate::registry::{
-    About, DefaultValue, Family, Kind, Named, Param, Params, Range, abouts, entry,
-};
+use crate::registry::{About, Family, Kind, Named, Param, Params, Range, abouts, entry};
 use crate::rng::Stream;
 
 use super::held::Held;
@@ -37,19 +35,14 @@ pub static RESAMPLES: Family =
 
 static ENTRIES: &[&ResampleEntry] = &[&users::ENTRY, &weeks::ENTRY, &shake::ENTRY];
 
-const WEEKS: Param = Param {
-    name: "weeks",
-    kind: Kind::Integer(1, 10_000),
-    default: DefaultValue::Absent("as many as the log has"),
-    help: "how many weeks the result has, fewer or more than the log",
-};
+const WEEKS: Param = Param::new("weeks", Kind::Integer(1, 10_000))
+    .absent("as many as the log has")
+    .help("how many weeks the result has, fewer or more than the log");
 
-const PERIOD: Param = Param {
-    name: "period",
-    kind: Kind::Number(Range::Positive),
-    default: DefaultValue::Is("604800.0"),
-    help: "the length of a week by the clock of the jobs; jobs are moved by whole weeks, so weekday and hour stay",
-};
+const PERIOD: Param = Param::new("period", Kind::Number(Range::Positive)).is("604800.0").help(
+    "the length of a week by the clock of the jobs; jobs are moved by whole weeks, so weekday \
+         and hour stay",
+);
 
 /// A method of resampling with its parameters.
 struct Resampling {

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::io::BufRead;
 
 use crate::job::{Job, Request, Time};
-use crate::registry::{About, DefaultValue, Kind, Param};
+use crate::registry::{About, Kind, Param};
 
 pub use choice::Choice;
 pub use format::{
@@ -49,30 +49,16 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
         )
         .source("Parallel Workloads Archive (Feitelson, Tsafrir & Krakov, JPDC 74(10), 2014)")
         .params(&[
-            Param {
-                name: "path",
-                kind: Kind::Text,
-                default: DefaultValue::Required,
-                help: "the log; it may be compressed with gzip",
-            },
-            Param {
-                name: "users",
-                kind: Kind::Integers(0, u32::MAX as u64),
-                default: DefaultValue::Absent("the jobs of all users"),
-                help: "only the jobs of these users (field 12)",
-            },
-            Param {
-                name: "queues",
-                kind: Kind::Integers(0, u32::MAX as u64),
-                default: DefaultValue::Absent("the jobs of all queues"),
-                help: "only the jobs of these queues (field 15)",
-            },
-            Param {
-                name: "reorder",
-                kind: Kind::Integer(0, 100_000_000),
-                default: DefaultValue::Is("10000"),
-                help: "how many jobs are held back to put a log in order whose lines are not quite",
-            },
+            Param::new("path", Kind::Text).help("the log; it may be compressed with gzip"),
+            Param::new("users", Kind::Integers(0, u32::MAX as u64))
+                .absent("the jobs of all users")
+                .help("only the jobs of these users (field 12)"),
+            Param::new("queues", Kind::Integers(0, u32::MAX as u64))
+                .absent("the jobs of all queues")
+                .help("only the jobs of these queues (field 15)"),
+            Param::new("reorder", Kind::Integer(0, 100_000_000)).is("10000").help(
+                "how many jobs are held back to put a log in order whose lines are not quite",
+            ),
         ]),
     |params, setting| {
         let path = params.text("path");

@@ -12,7 +12,7 @@ use crate::job::{
     After, Constraints, Dims, EXCLUSIVE, Inside, Job, Owner, Piece, Pieces, Request, Terms, Time,
     WHOLE_SHARE, hostlist,
 };
-use crate::registry::{About, DefaultValue, Kind, LARGEST, Param};
+use crate::registry::{About, Kind, LARGEST, Param};
 use crate::topology::MAX_NODES;
 
 use super::dependencies::{Sessions, Source};
@@ -38,12 +38,8 @@ pub static ENTRY: WorkloadEntry = WorkloadEntry::new(
     )
     .complexity("The whole table is held in memory and sorted: O(j log j) for j jobs.")
     .source("general")
-    .params(&[Param {
-        name: "path",
-        kind: Kind::Text,
-        default: DefaultValue::Required,
-        help: "the table: CSV, which may be compressed with gzip, or Parquet",
-    }]),
+    .params(&[Param::new("path", Kind::Text)
+        .help("the table: CSV, which may be compressed with gzip, or Parquet")]),
     |params, setting| {
         let path = params.text("path");
         let mut listed = Listed::read(setting.inputs.rows(path)?, path)?;
