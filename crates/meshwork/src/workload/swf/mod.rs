@@ -377,7 +377,7 @@ mod tests {
         }
     }
 
-    fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {
+    pub(super) fn numbers(items: &[Result<Submission, WorkloadError>]) -> Vec<u64> {
         let job = |item: &Result<Submission, WorkloadError>| match item {
             Ok(Submission::Job(job)) => Some(job.number),
             _ => None,
