@@ -84,15 +84,12 @@ impl Alone {
         self.sites.iter().map(|(lone, _)| lone.links()).sum()
     }
 
-    /// Number of flits (the units in which packets cross links) in a packet.
     pub(super) fn flits(&self) -> u64 {
         self.flits
     }
 
-    /// The message plan of a job, and the node of each of its processes.
-    ///
-    /// # Errors
-    /// If the pattern is not defined for the job's number of processes.
+    /// The message plan of a job, and the node of each of its processes. Fails if the pattern is
+    /// not defined for the job's number of processes.
     pub(super) fn plan(
         &self,
         run: RunKey,
@@ -103,13 +100,10 @@ impl Alone {
         Ok((self.messaging.plan(run.id, nodes.len() as u32)?, nodes))
     }
 
-    /// Estimates the time and messages of a job that has the network to itself.
-    ///
-    /// If there are fewer nodes than processes, processes share nodes. The processes of a node then
-    /// send one after another: each begins when the one before it has sent all of its messages.
-    ///
-    /// # Complexity
-    /// **O(m d)** for *m* messages on a machine of *d* dimensions.
+    /// Estimates the time and messages of a job that has the network to itself. If there are fewer
+    /// nodes than processes, processes share nodes. The processes of a node then send one after
+    /// another: each begins when the one before it has sent all of its messages. Time: **O(m d)**
+    /// for *m* messages on a machine of *d* dimensions.
     pub(super) fn estimate(&mut self, site: usize, plan: &Plan, nodes: &[Node]) -> Estimate {
         let Messaging { send, think, .. } = self.messaging;
         let lone = &mut self.sites[site].0;

@@ -18,15 +18,12 @@ pub(crate) trait Ending: Copy + PartialEq {
 /// Maximum number of jobs' end times in a chunk of the list, small enough for quick insertion.
 const CHUNK: usize = 64;
 
-/// The end times of running jobs, in order of time.
-///
-/// They are stored in chunks, and on most machines one chunk holds all of them. Each chunk is in
-/// descending order, so its earliest end time is its last entry. Jobs usually leave in the order of
-/// their end times. So an entry is removed from the last places of its chunk, and few entries move.
-///
-/// # Complexity
-/// **O(1)** to read or remove the earliest end time. **O(log r + c)** for *r* jobs in chunks of *c*
-/// to insert or remove another one. Up to *r* / *c* moves when a chunk is split or emptied.
+/// The end times of running jobs, in order of time. They are stored in chunks, and on most machines
+/// one chunk holds all of them. Each chunk is in descending order, so its earliest end time is its
+/// last entry. Jobs usually leave in the order of their end times. So an entry is removed from the
+/// last places of its chunk, and few entries move. The earliest end time is read or removed
+/// in **O(1)**, another one is inserted or removed in **O(log r + c)** for *r* jobs in chunks of
+/// *c*. Up to *r* / *c* chunks move when a chunk is split or emptied.
 pub(crate) struct Ends<E> {
     soonest: Vec<E>,
     /// Chunks of all end times that are not in `soonest`, the latest first; none of them is empty.

@@ -51,7 +51,6 @@ struct Slot {
 }
 
 impl Slot {
-    /// Finish time of the job `run`, if its rate does not change. The job's slot is `self`.
     #[inline(always)]
     fn finish(&self, run: RunKey) -> Finish {
         Finish { at: self.since + self.work.left / self.work.rate, run }

@@ -106,10 +106,7 @@ impl Messaging {
     }
 
     /// The messages of a job with `ranks` processes. They depend on the job but not on its
-    /// placement.
-    ///
-    /// # Errors
-    /// If the pattern is not defined for this number of processes.
+    /// placement. Fails if the pattern is not defined for this number of processes.
     pub(super) fn plan(&self, job: JobId, ranks: u32) -> Result<Plan, NetworkError> {
         self.entry.serves(ranks.into())?;
         let key = keyed(self.seed, self.replication, job.0);

@@ -293,7 +293,6 @@ impl Square {
     }
 }
 
-/// A pattern stored as one list of receivers for each process.
 struct Lists {
     lists: Vec<Vec<u32>>,
 }
@@ -312,9 +311,8 @@ impl Pattern for Lists {
     }
 }
 
-/// The pattern in which every process, or only the process `root`, sends to all other processes.
-/// Receivers are computed and not stored, because all-to-all has about as many messages as the
-/// square of the number of processes.
+/// Every process, or only `root`, sends to all others. Receivers are computed, because all-to-all
+/// has about as many messages as the square of the number of processes.
 struct ToOthers {
     ranks: u32,
     root: Option<u32>,

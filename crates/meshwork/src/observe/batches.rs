@@ -11,9 +11,7 @@ use super::areas::NAMED;
 /// Maximum number of batches. If it would be exceeded, batches are merged in pairs.
 const MAX_BATCHES: u64 = 40;
 
-/// Minimum number of batches in a run from which a confidence interval is computed. At least
-/// `MIN_KEPT` of them must lie in the measured part of the run. From fewer batches, the estimate of
-/// their variance would be too uncertain.
+/// Minimum number of batches for a confidence interval, of which `MIN_KEPT` must be measured.
 const MIN_BATCHES: usize = 20;
 const MIN_KEPT: usize = 10;
 
@@ -145,10 +143,8 @@ impl Batches {
         whole
     }
 
-    /// Range of the batches from which confidence intervals are computed. These batches lie
-    /// entirely in the measured part of the run. At least half of the jobs of each batch were
-    /// measured. The last batch is excluded, because it may lack jobs and contains the time after
-    /// the last arrival. Empty if fewer than ten batches remain.
+    /// Range of the batches for confidence intervals: wholly measured, with at least half of their
+    /// jobs. The last batch may lack jobs, and is excluded. Empty if fewer than ten batches remain.
     pub(super) fn kept(&self) -> std::ops::Range<usize> {
         let last = self.batches.len().saturating_sub(1);
         if self.batches.len() < MIN_BATCHES {

@@ -23,10 +23,8 @@ pub(super) struct Quantiles {
 }
 
 impl Quantiles {
-    /// Adds a value, which must not be negative.
-    ///
-    /// # Complexity
-    /// **O(1)** while values are stored individually, later **O(log c)** with *c* classes.
+    /// Adds a value, which must not be negative. Time: **O(1)** while values are stored
+    /// individually, later **O(log c)** with *c* classes.
     pub(super) fn add(&mut self, value: f64) {
         self.add_up_to(value, MAX_EXACT);
     }
@@ -44,14 +42,10 @@ impl Quantiles {
         }
     }
 
-    /// Quantile for a probability `share` from 0 to 1; `None` if there are no values.
-    ///
-    /// Of *n* sorted values, the quantile is the value at index `share` · (*n* − 1), counted from 0
-    /// and linearly interpolated between neighbours. So the median of an even number of values is
-    /// the mean of the two middle values.
-    ///
-    /// # Complexity
-    /// **O(n)** for *n* values.
+    /// Quantile for a probability `share` from 0 to 1; `None` if there are no values. Of *n* sorted
+    /// values, the quantile is the value at index `share` · (*n* − 1), counted from 0 and linearly
+    /// interpolated between neighbours. So the median of an even number of values is the mean of
+    /// the two middle values. Time: **O(n)** for *n* values.
     #[must_use]
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         if self.counted == 0 {

@@ -478,7 +478,6 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Adds the energy of the power `power` during the time `span`.
     #[cold]
     fn took(&mut self, power: f64, span: f64) {
         self.totals.energy += power * span;

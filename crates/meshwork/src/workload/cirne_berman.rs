@@ -106,7 +106,6 @@ struct Arrivals {
     hour: usize,
     /// Time that has passed since the start of the current hour.
     into: f64,
-    /// Instant at which the current hour starts.
     begin: f64,
     stream: Stream,
 }

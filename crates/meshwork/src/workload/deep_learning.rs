@@ -74,9 +74,8 @@ const PHILLY: Quantiles = &[
 /// Quantiles with run times of 10^1.5, 10³ and 10⁴ minutes, converted to seconds.
 const GAVEL: Quantiles = &[(0.0, 1_897.366_596_101_027_6), (0.8, 60_000.0), (1.0, 600_000.0)];
 
-/// Mean run time of a distribution that is given by its quantiles. Between two quantiles the
-/// logarithm of the time is uniform. The mean between them is the difference of the two times
-/// divided by the difference of their logarithms.
+/// Mean run time. Between two quantiles the logarithm of the time is uniform. The mean time there
+/// is the difference of the quantiles divided by the difference of their logarithms.
 fn mean(quantiles: Quantiles) -> f64 {
     let piece = |pair: &[(f64, f64)]| {
         let ((from, low), (to, high)) = (pair[0], pair[1]);

@@ -344,9 +344,8 @@ mod tests {
         built_flat(&format!("name = 'lublin'\n{given}"), processors)
     }
 
-    /// Compares each class of jobs with reference values, on the machine to which the model was
-    /// fitted. The reference values have two to four digits, so half a unit of the last digit is
-    /// allowed in addition to four standard errors.
+    /// Reference values have two to four digits: half a unit of the last one is allowed, and four
+    /// standard errors.
     #[test]
     fn the_three_fits_have_the_sizes_and_times_of_the_reference() {
         for (class, nodes, serial, power, run, median, gap) in [

@@ -252,12 +252,8 @@ pub static WORKLOADS: &[&WorkloadEntry] = &[
     &deep_learning::ENTRY,
 ];
 
-/// Moves the key `load` into the table `scale`, if the workload has no parameter `load`.
-///
-/// So all workloads accept a load in the same way.
-///
-/// # Errors
-/// If both `load` and `scale` are given.
+/// Moves the key `load` into the table `scale`, if the workload has no parameter `load`. So all
+/// workloads accept a load in the same way. Fails if both `load` and `scale` are given.
 pub(crate) fn spell_out(lists: &dyn EntrySource, scenario: &mut Table) -> Result<(), Problem> {
     let Some(Value::Table(workload)) = scenario.get_mut("workload") else { return Ok(()) };
     let name = workload.get(FAMILY.key).and_then(Value::as_str);

@@ -92,11 +92,8 @@ fn work(job: &Job) -> f64 {
 }
 
 impl Scaling {
-    /// Scales the jobs to the load that the study asks for.
-    ///
-    /// # Complexity
-    /// **O(n log n)** for *n* jobs, plus **O(n)** for each of 60 steps of bisection if sizes are
-    /// scaled.
+    /// Scales the jobs to the load that the study asks for. Time: **O(n log n)** for *n* jobs, plus
+    /// **O(n)** for each of 60 steps of bisection if sizes are scaled.
     fn apply(&self, mut jobs: Vec<Job>, mut stream: Stream) -> Result<Vec<Job>, WorkloadError> {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else { return Ok(jobs) };
         let (first, span) = (first.arrival, last.arrival - first.arrival);

@@ -287,7 +287,6 @@ struct Cut {
     until: Option<f64>,
     /// Path of the workload's parameters in the study, to be named in errors.
     path: String,
-    /// Whether the workload ends by itself.
     ends: bool,
     passed_over: u64,
     /// Arrival of the first job of the workload; `None` until a job was read.
@@ -389,10 +388,8 @@ impl Iterator for FirstJobs {
     }
 }
 
-/// Permutes the jobs at random, while the sequence of arrivals stays the same.
-///
-/// # Complexity
-/// **O(n)** for *n* jobs.
+/// Permutes the jobs at random, while the sequence of arrivals stays the same. Time: **O(n)** for
+/// *n* jobs.
 fn shuffled(mut jobs: Vec<Job>, mut stream: Stream) -> Vec<Job> {
     let arrivals: Vec<Time> = jobs.iter().map(|job| job.arrival).collect();
     for last in (1..jobs.len()).rev() {

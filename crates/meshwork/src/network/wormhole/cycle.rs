@@ -26,9 +26,7 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of lanes of a router. Each lane has a bit in the masks of the router.
 const LANES: usize = 64;
 
-/// Bit that marks the receiver of a credit as a processor and not as an output lane of a router. A
-/// credit announces free space in a buffer to the processor or output lane that sends flits into
-/// the buffer.
+/// Marks the receiver of a credit (free space in a buffer) as a processor, not an output lane.
 const TO_SOURCE: u32 = 1 << 31;
 
 /// An input buffer. Flits are not stored, only their number and the packets that they belong to.
@@ -110,7 +108,6 @@ pub(super) struct CycleEngine {
     /// Processors to ask for a packet in this cycle. `asking_next` has those for the next cycle.
     asking: Vec<Node>,
     asking_next: Vec<Node>,
-    /// Processors that must be asked for a packet in a later cycle.
     later: Calendar,
     arrivals: Wheel<(u32, PacketId)>,
     returns: Wheel<u32>,
@@ -121,7 +118,6 @@ pub(super) struct CycleEngine {
     counts: Counts,
 }
 
-/// Scratch buffers that are filled and emptied in every cycle.
 #[derive(Default)]
 struct Scratch {
     arrivals: Vec<(u32, PacketId)>,

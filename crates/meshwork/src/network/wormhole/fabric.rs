@@ -41,10 +41,8 @@ pub(crate) struct Way {
 }
 
 impl Fabric {
-    /// The links of a machine, for packets with the routing policy of `setting`.
-    ///
-    /// # Errors
-    /// If the machine is flat, because it then has no links to simulate. The error is one sentence.
+    /// The links of a machine, for packets with the routing policy of `setting`. Fails if the
+    /// machine is flat, because it then has no links to simulate. The error is one sentence.
     #[cfg(test)]
     pub(crate) fn new(
         topology: &Topology,
@@ -343,9 +341,7 @@ mod tests {
         }
     }
 
-    /// Tests that packets cannot deadlock. The nodes of a graph are the links of the network, each
-    /// with a class of lanes. Two of them are joined if they follow each other on a route. The
-    /// graph must have no cycle.
+    /// Joins each lane of a link to the lane that follows it on a route; the graph has no cycle.
     #[test]
     fn no_packets_can_wait_for_each_other_in_a_circle() {
         let rings = (3_u32..12).flat_map(|side| {

@@ -227,9 +227,8 @@ impl Network for JobNetwork {
         Ok(())
     }
 
-    /// Continues the processes of a job on new nodes, with their remaining messages. Messages in
-    /// flight still go to their old destinations. No process sends for `more` cycles. The rate is
-    /// ignored, because it does not affect messages.
+    /// Messages in flight still go to their old destinations. No process sends for `more` cycles.
+    /// The rate is ignored, because it does not affect messages.
     fn change(
         &mut self,
         now: Time,

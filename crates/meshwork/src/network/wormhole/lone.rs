@@ -44,10 +44,8 @@ impl Lone {
     }
 
     /// Cycles until the packet has left its node, so that the next packet of the node can begin.
-    ///
-    /// # Complexity
-    /// **O(D L)** for a route of *D* links and packets of *L* flits, on the first call for such a
-    /// route.
+    /// Time: **O(D L)** for a route of *D* links and packets of *L* flits, on the first call for
+    /// such a route.
     pub(crate) fn leaves(&mut self, way: Way) -> Cycle {
         self.alone.leaves(way)
     }

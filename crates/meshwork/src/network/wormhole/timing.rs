@@ -119,13 +119,9 @@ impl Timing {
         self.flit_times(way, flits, buffer).0
     }
 
-    /// Two cycles: when a packet has left its processor's queue, and when its tail arrives.
-    ///
-    /// The network is otherwise empty. Cycles are counted from when the packet reaches the front of
-    /// the queue.
-    ///
-    /// # Complexity
-    /// **O(D L)** for *D* links and packets of *L* flits.
+    /// Two cycles: when a packet has left its processor's queue, and when its tail arrives. The
+    /// network is otherwise empty. Cycles are counted from when the packet reaches the front of the
+    /// queue. Time: **O(D L)** for *D* links and packets of *L* flits.
     fn flit_times(&self, way: Way, flits: u32, buffer: u32) -> (Cycle, Cycle) {
         // Stages are the routers, and before them the processor if it sends flit by flit. For each
         // stage, `times` has the time at which each flit leaves it.

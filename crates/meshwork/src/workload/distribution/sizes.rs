@@ -447,9 +447,7 @@ static VECTORS: SizeEntry = SizeEntry {
 };
 
 /// Reads a request for pieces from keys and values that are columns and cells of a table of jobs.
-///
-/// # Errors
-/// If the machine's nodes have no types, or `must_fit` is true and the pieces fit on no node.
+/// Fails if the machine's nodes have no types, or `must_fit` is true and the pieces fit on no node.
 pub(crate) fn of_columns(
     columns: &Table,
     machine: &Topology,

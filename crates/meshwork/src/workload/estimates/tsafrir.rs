@@ -69,9 +69,8 @@ const SHARED: [f64; 15] = [
     1_080.0,
 ];
 
-/// Steps in minutes, whose multiples are popular estimates. Multiples of the largest step are taken
-/// first, and then those of smaller steps, until there are enough estimates. For each step, the
-/// longest estimate comes first.
+/// Steps in minutes whose multiples are popular estimates. Multiples of larger steps come first,
+/// and for each step the longest estimate.
 const ROUND: [f64; 10] = [12_000.0, 6_000.0, 3_000.0, 600.0, 300.0, 120.0, 60.0, 20.0, 10.0, 5.0];
 
 /// Popularity rank that each popular value has in each of four logs; 1 is the most popular. The
@@ -420,8 +419,7 @@ mod tests {
         assert!(jobs.iter().all(|job| job.runtime <= job.estimate));
     }
 
-    /// Checks that the shares of estimates sum to 1 for various sites. The first site is the CTC
-    /// SP2. In its log 23.8 % of the jobs have the maximum estimate, and 88.9 % have one of 20
+    /// The first site is the CTC SP2: 23.8 % of its jobs have the maximum, 88.9 % one of 20
     /// estimates.
     #[test]
     fn the_sum_of_shares_is_one_for_any_site() {

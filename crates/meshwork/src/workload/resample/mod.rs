@@ -94,10 +94,7 @@ struct Weeks {
 
 impl Weeks {
     /// Finds the whole weeks in which jobs of a log arrive, and the length of the resampled log in
-    /// weeks.
-    ///
-    /// # Errors
-    /// If the log has fewer than two weeks.
+    /// weeks. Fails if the log has fewer than two weeks.
     fn of(own: &Resampling, jobs: &[Job]) -> Result<Weeks, WorkloadError> {
         let period = own.params.number("period");
         let first = jobs[0].arrival;
