@@ -1,7 +1,7 @@
 //! Communication patterns: which processes of a job send to which others, and in which order.
 
 use super::NetworkError;
-use crate::registry::{About, Family, Named, Params, abouts};
+use crate::registry::{About, Family, Params, abouts, named};
 use crate::rng::{Stream, keyed};
 
 /// Registry entry of a communication pattern.
@@ -57,11 +57,7 @@ impl PatternEntry {
     }
 }
 
-impl Named for PatternEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(PatternEntry);
 
 /// Inputs of a pattern: its parameters, the order of messages, and the source of random draws.
 pub struct PatternContext<'a> {

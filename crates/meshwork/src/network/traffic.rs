@@ -2,7 +2,7 @@
 //! it.
 
 use super::wormhole::{self, Cycle, Delivery, Engine, Load, Message, Stuck, Turn, WormholeConfig};
-use crate::registry::{About, Family, Named, Problem, abouts, with_article};
+use crate::registry::{About, Family, Problem, abouts, named, with_article};
 use crate::rng::{Stream, keyed};
 use crate::topology::{Grid, Node, Topology};
 
@@ -16,11 +16,7 @@ pub struct TrafficEntry {
     serves: fn(&Topology) -> Result<(), String>,
 }
 
-impl Named for TrafficEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(TrafficEntry);
 
 /// All traffic patterns of this crate.
 pub static TRAFFIC: &[&TrafficEntry] =

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use toml::Table;
 
 use crate::job::Inside;
-use crate::registry::{About, Kind, Named, Param, Params, Problem, join};
+use crate::registry::{About, Kind, Param, Params, Problem, join, named};
 
 mod dragonfly;
 mod fat_tree;
@@ -586,11 +586,7 @@ impl TopologyEntry {
     }
 }
 
-impl Named for TopologyEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(TopologyEntry);
 
 /// All topologies, in the order in which they are listed.
 pub static TOPOLOGIES: &[&TopologyEntry] = &[

@@ -29,7 +29,7 @@ use std::io::BufRead;
 use crate::job::{After, Job};
 use toml::{Table, Value};
 
-use crate::registry::{About, EntrySource, Family, Named, Params, Problem, abouts};
+use crate::registry::{About, EntrySource, Family, Params, Problem, abouts, named};
 use crate::topology::Topology;
 
 pub use dependencies::DEPENDENCIES;
@@ -234,11 +234,7 @@ impl WorkloadEntry {
     }
 }
 
-impl Named for WorkloadEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(WorkloadEntry);
 
 /// Every workload, in the order of lists and pages of the manual.
 pub static WORKLOADS: &[&WorkloadEntry] = &[

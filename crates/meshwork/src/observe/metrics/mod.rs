@@ -20,7 +20,7 @@ mod waits;
 pub use super::areas::Integrand;
 use super::{MachineState, Messages, Observer, Running};
 use crate::job::{Cause, Time};
-use crate::registry::{About, DefaultValue, Family, Named, Params, abouts};
+use crate::registry::{About, DefaultValue, Family, Params, abouts, named};
 use crate::topology::Topology;
 use deadlines::{MISSED_DEADLINES, TARDINESS};
 use energy::{ASLEEP, ENERGY, ENERGY_DELAY, MEAN_POWER, WAKE_UPS};
@@ -76,11 +76,7 @@ impl MetricEntry {
     }
 }
 
-impl Named for MetricEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(MetricEntry);
 
 /// Method by which a metric is measured.
 #[derive(Clone, Copy)]

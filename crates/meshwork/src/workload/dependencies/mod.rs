@@ -10,7 +10,7 @@ mod sessions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::job::{After, Job, Time};
-use crate::registry::{About, Family, Kind, Named, Param, Params, Range, Words, abouts};
+use crate::registry::{About, Family, Kind, Param, Params, Range, Words, abouts, named};
 
 use super::held::Held;
 use super::{Following, Submission, Submissions, WorkloadError};
@@ -21,11 +21,7 @@ struct DependenciesEntry {
     source: fn(&Params) -> Option<Source>,
 }
 
-impl Named for DependenciesEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(DependenciesEntry);
 
 /// The family of sources of dependencies between jobs, from which a study selects one by name.
 pub static DEPENDENCIES: Family = Family {

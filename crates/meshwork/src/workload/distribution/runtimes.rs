@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::registry::{About, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts};
+use crate::registry::{About, Family, Kind, LARGEST, Param, Params, Problem, Range, abouts, named};
 use crate::rng::Stream;
 
 use super::functions::{normal_cdf, normal_density, normal_quantile, standard_normal};
@@ -258,11 +258,7 @@ impl RuntimeEntry {
     }
 }
 
-impl Named for RuntimeEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(RuntimeEntry);
 
 /// The family of distributions of run times, from which a study selects one by name.
 pub static RUNTIMES: Family = Family {

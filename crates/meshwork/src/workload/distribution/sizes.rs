@@ -7,8 +7,8 @@ use toml::{Table, Value};
 
 use crate::job::{Dims, Pieces, Request, WHOLE_SHARE};
 use crate::registry::{
-    About, DefaultValue, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, Words,
-    abouts, resolve, with_article,
+    About, DefaultValue, Family, Kind, LARGEST, Param, Params, Problem, Range, Words, abouts,
+    named, resolve, with_article,
 };
 use crate::rng::Stream;
 use crate::topology::types::NodeTypes;
@@ -405,11 +405,7 @@ impl Build {
     }
 }
 
-impl Named for SizeEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(SizeEntry);
 
 /// The family of distributions of sizes, from which a study selects one by name.
 pub static SIZES: Family = Family {

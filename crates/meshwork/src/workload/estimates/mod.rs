@@ -7,7 +7,7 @@ mod tsafrir;
 
 use crate::job::Job;
 use crate::registry::{
-    About, Family, Kind, LARGEST, Named, Param, Params, Problem, Range, abouts, entry,
+    About, Family, Kind, LARGEST, Param, Params, Problem, Range, abouts, entry, named,
 };
 use crate::rng::Stream;
 
@@ -20,11 +20,7 @@ struct EstimatesEntry {
     build: fn(Submissions, &Params, Stream) -> Result<Submissions, Problem>,
 }
 
-impl Named for EstimatesEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(EstimatesEntry);
 
 /// The family of models of estimates, from which a study selects one by name.
 pub static ESTIMATES: Family =

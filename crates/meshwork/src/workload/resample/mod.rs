@@ -8,7 +8,7 @@ mod users;
 mod weeks;
 
 use crate::job::{Job, Time};
-use crate::registry::{About, Family, Kind, Named, Param, Params, Range, abouts, entry};
+use crate::registry::{About, Family, Kind, Param, Params, Range, abouts, entry, named};
 use crate::rng::Stream;
 
 use super::held::Held;
@@ -23,11 +23,7 @@ struct ResampleEntry {
     apply: fn(&Resampling, Vec<Job>, Stream) -> Result<Vec<Job>, WorkloadError>,
 }
 
-impl Named for ResampleEntry {
-    fn about(&self) -> &About {
-        &self.about
-    }
-}
+named!(ResampleEntry);
 
 /// The family of methods of resampling, from which a study selects one by name.
 pub static RESAMPLES: Family =
